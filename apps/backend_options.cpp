@@ -1,0 +1,37 @@
+#include "backend_options.hpp"
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+
+void BackendOptions::add_to(CLI::App& command) {
+  command.add_option("-b,--backend", name,
+                     "The backend to use (default: the available one of highest preference)");
+  command.add_option("-p,--param", parameters,
+                     "A parameter of the backend, as NAME=VALUE (may be repeated)");
+}
+
+ChosenBackend BackendOptions::choose(Registry& registry) const {
+  auto backend = name.empty() ? registry.preferred() : registry.load(name);
+  if (!backend->available()) {
+    throw InputError(
+        fmt::format("the backend '{}' is not available: {}", name, backend->unavailable()));
+  }
+  ParameterSet values = backend->default_parameters();
+  for (const std::string& parameter : parameters) {
+    const std::size_t equals = parameter.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError(fmt::format("--param is '{}'; it must be NAME=VALUE", parameter));
+    }
+    try {
+      values.set(parameter.substr(0, equals), parameter.substr(equals + 1));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("--param of backend '{}': {}", backend->name(), error.what()));
+    }
+  }
+  return {std::move(backend), std::move(values)};
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,160 @@
+// lloyd backends: what is there, what it can do, and why something is not.
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <lloyd/error.hpp>
+
+#include "context.hpp"
+#include "names.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json device_json(const DeviceInfo& device) {
+  return {{"index", device.index},
+          {"kind", device.kind == DeviceKind::gpu ? "gpu" : "cpu"},
+          {"name", device.name},
+          {"memory_bytes", device.memory_bytes}};
+}
+
+Json parameter_json(const ParameterInfo& parameter, const std::string& fallback) {
+  Json json = {{"name", parameter.name},
+               {"type", to_string(parameter.type)},
+               {"default", fallback},
+               {"meaning", parameter.meaning}};
+  if (parameter.type == ParameterType::integer) {
+    json["minimum"] = parameter.integer_minimum;
+    json["maximum"] = parameter.integer_maximum;
+  } else if (parameter.type == ParameterType::number) {
+    json["minimum"] = parameter.number_minimum;
+    json["maximum"] = parameter.number_maximum;
+  } else if (parameter.type == ParameterType::choice) {
+    for (std::int32_t i = 0; i < parameter.choice_count; ++i) {
+      json["choices"].push_back(parameter.choices[i]);
+    }
+  }
+  return json;
+}
+
+Json backend_json(const LoadedBackend& backend) {
+  const BackendInfo& info = backend.info();
+  const ParameterSet parameters = backend.default_parameters();
+  Json json = {{"name", backend.name()},          {"version", backend.version()},
+               {"file", backend.path().string()}, {"summary", info.summary},
+               {"algorithm", info.algorithm},     {"available", backend.available()}};
+  if (!backend.available()) json["reason"] = backend.unavailable();
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    json["accuracy"][to_string(dtype)] = to_string(backend.accuracy(dtype));
+    json["reproducibility"][to_string(dtype)] = to_string(backend.reproducibility(dtype));
+  }
+  json["devices"] = Json::array();
+  for (const DeviceInfo& device : backend.devices()) json["devices"].push_back(device_json(device));
+  json["parameters"] = Json::array();
+  for (const ParameterInfo& parameter : parameters.schema()) {
+    json["parameters"].push_back(parameter_json(parameter, parameters.text(parameter.name)));
+  }
+  return json;
+}
+
+std::string range_text(const ParameterInfo& parameter) {
+  switch (parameter.type) {
+    case ParameterType::integer:
+      return fmt::format("{} to {}", parameter.integer_minimum, parameter.integer_maximum);
+    case ParameterType::number:
+      return fmt::format("{} to {}", parameter.number_minimum, parameter.number_maximum);
+    case ParameterType::boolean:
+      return "true or false";
+    case ParameterType::choice: {
+      std::string text;
+      for (std::int32_t i = 0; i < parameter.choice_count; ++i) {
+        text += (i == 0 ? "" : " | ") + std::string(parameter.choices[i]);
+      }
+      return text;
+    }
+  }
+  return {};
+}
+
+void print_details(const LoadedBackend& backend) {
+  const BackendInfo& info = backend.info();
+  fmt::print("{} {}: {}\n", backend.name(), backend.version(), info.summary);
+  fmt::print("  file             {}\n", backend.path().string());
+  fmt::print("  algorithm        {}\n", info.algorithm);
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    fmt::print("  on {:<13} labels {}, reproducibility {}\n", to_string(dtype),
+               to_string(backend.accuracy(dtype)), to_string(backend.reproducibility(dtype)));
+  }
+  if (info.reproducibility_reason != nullptr) {
+    fmt::print("  {:<16} {}\n", "", info.reproducibility_reason);
+  }
+  if (!backend.available()) fmt::print("  not available    {}\n", backend.unavailable());
+  for (const DeviceInfo& device : backend.devices()) {
+    fmt::print("  device {:<9} {}\n", device.index, device.name);
+  }
+  const ParameterSet parameters = backend.default_parameters();
+  for (const ParameterInfo& parameter : parameters.schema()) {
+    fmt::print("  parameter        {} = {} ({}): {}\n", parameter.name,
+               parameters.text(parameter.name), range_text(parameter), parameter.meaning);
+  }
+}
+
+void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backends) {
+  std::size_t width = 7;
+  for (const auto& backend : backends) width = std::max(width, backend->name().size());
+  fmt::print("{:<{}}  {:<8}  {:<15}  {}\n", "backend", width, "labels", "reproducibility",
+             "what it is");
+  for (const auto& backend : backends) {
+    fmt::print("{:<{}}  {:<8}  {:<15}  {}\n", backend->name(), width,
+               to_string(backend->info().accuracy), to_string(backend->info().reproducibility),
+               backend->available() ? std::string(backend->info().summary)
+                                    : "not available: " + backend->unavailable());
+  }
+}
+
+int list_backends(const Context& context, const std::string& name, bool json) {
+  Registry registry = context.registry();
+  if (!name.empty()) {
+    const auto backend = registry.load(name);
+    if (json) {
+      fmt::print("{}\n", backend_json(*backend).dump(2));
+    } else {
+      print_details(*backend);
+    }
+    return kDone;
+  }
+
+  const auto backends = registry.load_all();
+  if (json) {
+    Json document = {{"backends", Json::array()}, {"refused", Json::array()}};
+    for (const auto& backend : backends) document["backends"].push_back(backend_json(*backend));
+    for (const RefusedPlugin& refused : registry.refused()) {
+      document["refused"].push_back({{"file", refused.path.string()}, {"reason", refused.reason}});
+    }
+    fmt::print("{}\n", document.dump(2));
+    return kDone;
+  }
+  if (backends.empty()) fmt::print("no backends were found\n");
+  if (!backends.empty()) print_table(backends);
+  for (const RefusedPlugin& refused : registry.refused())
+    fmt::print("refused: {}\n", refused.reason);
+  return kDone;
+}
+
+}  // namespace
+
+void add_backends_command(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("backends", "List the backends, or describe one");
+  auto name = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("NAME", *name, "The backend to describe with its parameters");
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([&context, name, json] {
+    context.action = [&context, name, json] { return list_backends(context, *name, *json); };
+  });
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,138 @@
+// lloyd data: makes, converts and describes data files.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+
+#include "context.hpp"
+#include "data_options.hpp"
+#include "names.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+struct BlobsOptions {
+  BlobsSpec spec;
+  std::string dtype = "float32";
+  std::string output;
+};
+
+int make_blobs_file(BlobsOptions options) {
+  options.spec.dtype = parse_dtype(options.dtype);
+  const Dataset dataset = make_blobs(options.spec);
+  write_dataset(options.output, dataset);
+  fmt::print(stderr, "wrote {} samples of {} features to {}\n", dataset.samples(),
+             dataset.features(), options.output);
+  return kDone;
+}
+
+int convert(const DataOptions& data, const std::string& output) {
+  const Dataset dataset = data.read();
+  write_dataset(output, dataset);
+  fmt::print(stderr, "wrote {} samples of {} features to {}\n", dataset.samples(),
+             dataset.features(), output);
+  return kDone;
+}
+
+std::string feature_name(const Dataset& dataset, std::size_t j) {
+  return dataset.feature_names.empty() ? std::to_string(j) : dataset.feature_names[j];
+}
+
+int describe(const DataOptions& data, bool json) {
+  const Dataset dataset = data.read();
+  const auto& features = dataset.statistics();
+  if (json) {
+    nlohmann::ordered_json document = {
+        {"name", dataset.name()},
+        {"samples", dataset.samples()},
+        {"features", dataset.features()},
+        {"dtype", to_string(dataset.dtype())},
+        {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())},
+        {"mean_variance", dataset.mean_variance()},
+        {"statistics_ms", dataset.statistics_ms()},
+        {"statistics", nlohmann::ordered_json::array()}};
+    for (std::size_t j = 0; j < features.size(); ++j) {
+      document["statistics"].push_back({{"feature", feature_name(dataset, j)},
+                                        {"minimum", features[j].minimum},
+                                        {"maximum", features[j].maximum},
+                                        {"mean", features[j].mean},
+                                        {"variance", features[j].variance}});
+    }
+    fmt::print("{}\n", document.dump(2));
+    return kDone;
+  }
+  fmt::print("{}: {} samples, {} features, {}, fingerprint {:016x}\n", dataset.name(),
+             dataset.samples(), dataset.features(), to_string(dataset.dtype()),
+             dataset.fingerprint());
+  if (!dataset.classes.empty()) fmt::print("each sample has a class\n");
+  std::size_t width = 7;
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    width = std::max(width, feature_name(dataset, j).size());
+  }
+  fmt::print("{:<{}}  {:>12}  {:>12}  {:>12}  {:>12}\n", "feature", width, "minimum", "maximum",
+             "mean", "variance");
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    fmt::print("{:<{}}  {:>12.6g}  {:>12.6g}  {:>12.6g}  {:>12.6g}\n", feature_name(dataset, j),
+               width, features[j].minimum, features[j].maximum, features[j].mean,
+               features[j].variance);
+  }
+  return kDone;
+}
+
+void add_blobs(CLI::App& parent, Context& context) {
+  auto* command = parent.add_subcommand("blobs", "Make normal clusters around random centres");
+  auto options = std::make_shared<BlobsOptions>();
+  command->add_option("OUTPUT", options->output, "The .npy or .csv file to write")->required();
+  command->add_option("--samples", options->spec.samples, "Number of samples")
+      ->capture_default_str();
+  command->add_option("--features", options->spec.features, "Number of features")
+      ->capture_default_str();
+  command->add_option("--centers", options->spec.centers, "Number of centres")
+      ->capture_default_str();
+  command->add_option("--std", options->spec.std, "Standard deviation")->capture_default_str();
+  command->add_option("--box", options->spec.box, "Centres are in [-box, box]")
+      ->capture_default_str();
+  command->add_option("--seed", options->spec.seed, "Seed")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "float32 or float64")->capture_default_str();
+  command->callback(
+      [&context, options] { context.action = [options] { return make_blobs_file(*options); }; });
+}
+
+void add_convert(CLI::App& parent, Context& context) {
+  auto* command = parent.add_subcommand("convert", "Write a data file in another format");
+  auto data = std::make_shared<DataOptions>();
+  auto output = std::make_shared<std::string>();
+  data->add_to(*command);
+  command->add_option("OUTPUT", *output, "The .npy or .csv file to write")->required();
+  command->callback([&context, data, output] {
+    context.action = [data, output] { return convert(*data, *output); };
+  });
+}
+
+void add_info(CLI::App& parent, Context& context) {
+  auto* command = parent.add_subcommand("info", "Describe a data file");
+  auto data = std::make_shared<DataOptions>();
+  auto json = std::make_shared<bool>(false);
+  data->add_to(*command);
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback(
+      [&context, data, json] { context.action = [data, json] { return describe(*data, *json); }; });
+}
+
+}  // namespace
+
+void add_data_command(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("data", "Make, convert or describe data files");
+  command->require_subcommand(1);
+  add_blobs(*command, context);
+  add_convert(*command, context);
+  add_info(*command, context);
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,82 @@
+// lloyd predict: labels new samples by the centroids of a model.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+
+#include "backend_options.hpp"
+#include "context.hpp"
+#include "data_options.hpp"
+#include "model.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  DataOptions data;
+  BackendOptions backend;
+  std::string labels;
+  bool json = false;
+};
+
+int predict(const Context& context, const PredictOptions& options) {
+  const Model model = read_model(options.model);
+  const Dataset dataset = options.data.read();
+  if (dataset.features() != model.features) {
+    throw InputError(fmt::format("{} has {} features, but the model {} has {}", dataset.name(),
+                                 dataset.features(), options.model, model.features));
+  }
+  Registry registry = context.registry();
+  const ChosenBackend chosen = options.backend.choose(registry);
+  OpenSession session(chosen.backend, dataset, chosen.parameters);
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  const LabelResult result = session.label(model.centroids, model.clusters, labels, counts);
+  if (!options.labels.empty()) write_labels(options.labels, labels);
+
+  if (options.json) {
+    const nlohmann::ordered_json document = {
+        {"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
+        {"backend", {{"name", chosen.backend->name()}, {"parameters", chosen.parameters.texts()}}},
+        {"clusters", model.clusters},
+        {"inertia", result.inertia},
+        {"counts", counts},
+        {"open_ms", session.open_ms()},
+        {"label_ms", result.label_ms}};
+    fmt::print("{}\n", document.dump(2));
+    return kDone;
+  }
+  if (options.labels.empty()) {
+    for (const std::int32_t label : labels) fmt::print("{}\n", label);
+    return kDone;
+  }
+  fmt::print("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n", dataset.samples(),
+             dataset.name(), model.clusters, options.model, result.inertia);
+  fmt::print("labels written to {}\n", options.labels);
+  return kDone;
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("predict", "Label samples by the centroids of a model");
+  auto options = std::make_shared<PredictOptions>();
+  command->add_option("MODEL", options->model, "A model file that 'lloyd fit' wrote")->required();
+  options->data.add_to(*command);
+  options->backend.add_to(*command);
+  command->add_option("--labels", options->labels,
+                      "Write the labels to this .csv or .npy file (default: standard output)");
+  command->add_flag("--json", options->json, "Print a summary as JSON");
+  command->callback([&context, options] {
+    context.action = [&context, options] { return predict(context, *options); };
+  });
+}
+
+}  // namespace lloyd::apps

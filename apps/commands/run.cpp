@@ -1,0 +1,133 @@
+// lloyd run: runs an experiment.
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "context.hpp"
+#include "experiment/plan_text.hpp"
+#include "experiment/record_writer.hpp"
+#include "experiment/run_plan.hpp"
+#include "experiment/summary.hpp"
+#include "interrupt.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace experiment;
+
+struct RunCommand {
+  fs::path config;
+  bool dry_run = false;
+  bool require = false;
+  bool json = false;
+  fs::path output;
+  std::int64_t repeats = 0;  // 0: not given
+};
+
+void print_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw InputError(
+        fmt::format("cannot make the output folder {}: {}", folder.string(), error.message()));
+  }
+}
+
+// All or nothing: a reader never sees half a file.
+void write_file(const fs::path& file, const std::string& text) {
+  const fs::path unfinished = file.string() + ".tmp";
+  std::ofstream stream(unfinished, std::ios::binary);
+  stream << text;
+  stream.close();
+  std::error_code error;
+  if (stream) fs::rename(unfinished, file, error);
+  if (!stream || error) {
+    fs::remove(unfinished, error);
+    throw Error(fmt::format("cannot write {}", file.string()));
+  }
+}
+
+void print_summary(const Plan& plan, const Summary& summary, bool json) {
+  if (json) {
+    print_json(summary_json(plan, summary));
+    return;
+  }
+  fmt::print("{}\nrecords: {}\nsummary: {}\n", summary_table(plan, summary),
+             (plan.output / "records.jsonl").string(), (plan.output / "summary.csv").string());
+}
+
+int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, bool json) {
+  make_folder(plan.output);
+  RecordWriter writer(plan.output / "records.jsonl");
+  if (!writer.note().empty()) fmt::print(stderr, "lloyd: {}\n", writer.note());
+
+  const std::string run = make_run_id();
+  InterruptObserver observer;
+  InProcessRunner runner(plan, datasets, observer, run, machine);
+  RunResult result;
+  {
+    Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto describe_skipped = [&](const PlannedFit& fit) {
+      Record record = describe_trial(plan, fit, 0, run, machine);
+      record.status = TrialStatus::skipped;
+      record.reason = fit.skip;
+      record.time = timestamp();
+      return record;
+    };
+    result = run_plan(
+        plan, runner, describe_skipped, [&](const Record& record) { writer.append(record); },
+        interrupted, progress);
+  }
+  const Summary summary = summarize(plan, result.records);
+  print_summary(plan, summary, json);
+  if (!result.error.empty()) throw Error(result.error);
+  write_file(plan.output / "summary.csv", summary_csv(plan, summary));
+  if (result.cancelled) return kInterrupted;
+  if (plan.trials() == 0) throw Error("nothing was run: every trial was skipped");
+  return result.failed > 0 ? kFailed : kDone;
+}
+
+int run(const RunCommand& command, Registry registry) {
+  Experiment experiment = load_experiment(command.config);
+  if (command.repeats > 0) experiment.repeats = command.repeats;
+  if (!command.output.empty()) experiment.output = command.output;
+
+  const Machine machine = this_machine();
+  DatasetCache datasets;
+  const Plan plan = make_plan(
+      experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine);
+  if (command.dry_run && command.json) print_json(plan_json(plan));
+  if (command.dry_run && !command.json) fmt::print("{}", plan_text(plan));
+  if (command.require) require_all(plan);
+  return command.dry_run ? kDone : run_trials(plan, datasets, machine, command.json);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Context& context) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* sub = app.add_subcommand("run", "Run an experiment: compare backends on data sets");
+  sub->add_option("config", command->config, "The experiment's YAML file")->required();
+  sub->add_flag("--dry-run", command->dry_run,
+                "Print the plan: trials, memory, what will be skipped and why");
+  sub->add_flag("--require", command->require, "Refuse to run when something would be skipped");
+  sub->add_option("--output", command->output, "Folder for the records, instead of the file's");
+  sub->add_option("--repeats", command->repeats, "Repeats of each trial, instead of the file's")
+      ->check(CLI::Range(1, 100000));
+  sub->add_flag("--json", command->json, "Print the plan or the summary as JSON");
+  sub->callback([&context, command] {
+    context.action = [&context, command] { return run(*command, context.registry()); };
+  });
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,39 @@
+// What every subcommand shares.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <lloyd/registry.hpp>
+
+namespace lloyd::apps {
+
+/// Exit statuses of the program.
+enum ExitStatus : int {
+  kDone = 0,
+  kFailed = 1,        ///< a trial or a check failed
+  kBadInput = 2,      ///< bad usage or input
+  kInterrupted = 130  ///< SIGINT; what was done is kept
+};
+
+/// Filled by the command line's parser; `action` is run after it.
+struct Context {
+  std::vector<std::filesystem::path> plugin_folders;  ///< --plugin-dir
+  std::function<int()> action;
+
+  Registry registry() const { return Registry(Registry::default_folders(plugin_folders)); }
+};
+
+// Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and
+// throw InputError (status 2) or any other exception (status 1).
+void add_run_command(CLI::App& app, Context& context);
+void add_fit_command(CLI::App& app, Context& context);
+void add_predict_command(CLI::App& app, Context& context);
+void add_backends_command(CLI::App& app, Context& context);
+void add_verify_command(CLI::App& app, Context& context);
+void add_data_command(CLI::App& app, Context& context);
+
+}  // namespace lloyd::apps

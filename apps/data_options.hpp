@@ -1,0 +1,35 @@
+// Options of every subcommand that reads a data file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <lloyd/data/csv.hpp>
+#include <lloyd/dataset.hpp>
+
+namespace lloyd::apps {
+
+/// Filled by the command line's parser.
+struct DataOptions {
+  std::string file;
+  std::string delimiter;
+  bool header = false;
+  bool no_header = false;
+  std::vector<std::string> columns;
+  std::string label_column;
+  std::string dtype;
+
+  /// Adds the positional DATA and the options to a subcommand.
+  void add_to(CLI::App& command);
+
+  /// Reads the file. Throws InputError.
+  Dataset read() const;
+
+ private:
+  CsvOptions csv_options() const;
+};
+
+}  // namespace lloyd::apps

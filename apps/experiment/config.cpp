@@ -1,0 +1,208 @@
+#include "experiment/config.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/parameters.hpp>
+
+#include "experiment/config_values.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr std::size_t kMaximumSettings = 10'000;
+constexpr std::int64_t kMaximumRepeats = 100'000;
+
+ParameterRequest read_parameter(const ConfigNode& node, const std::string& backend, bool axis) {
+  ParameterRequest request{node.key, node.key_place, {}};
+  const std::string what = fmt::format("{}.{}", backend, node.key);
+  if (axis && node.is_sequence()) {
+    request.values = node.children;
+    if (request.values.empty()) node.fail(fmt::format("'{}' is an empty list", what));
+  } else {
+    request.values = {node};
+  }
+  for (const ConfigNode& value : request.values) {
+    if (value.is_scalar()) continue;
+    value.fail(fmt::format("'{}' must be a value{}, not {}", what,
+                           axis ? " or a list of values" : "", value.kind_text()));
+  }
+  return request;
+}
+
+// A backend's name, or a map from one name to its parameters.
+BackendRequest read_backend(const ConfigNode& node, const std::string& what, bool axes) {
+  if (node.is_scalar()) return {read_text(node, what), node.place, {}};
+  if (!node.is_map() || node.children.size() != 1) {
+    node.fail(fmt::format(
+        "'{}' must be a backend's name, or one name with its parameters such as "
+        "'openmp: {{threads: 2}}', not {}",
+        what,
+        node.is_map() ? fmt::format("a map of {} keys", node.children.size()) : node.kind_text()));
+  }
+  const ConfigNode& parameters = node.children.front();
+  BackendRequest request{parameters.key, parameters.key_place, {}};
+  if (parameters.is_null()) return request;
+  if (!parameters.is_map()) {
+    parameters.fail(
+        fmt::format("the parameters of '{}' must be a map such as {{threads: 2}}, not {}",
+                    request.name, parameters.kind_text()));
+  }
+  for (const ConfigNode& parameter : parameters.children) {
+    request.parameters.push_back(read_parameter(parameter, request.name, axes));
+  }
+  return request;
+}
+
+std::vector<BackendRequest> read_backends(const ConfigNode& node) {
+  if (!node.is_sequence() || node.children.empty()) {
+    node.fail(fmt::format("'backends' must be a list of backends, not {}",
+                          node.is_sequence() ? "an empty one" : node.kind_text()));
+  }
+  std::vector<BackendRequest> backends;
+  for (const ConfigNode& child : node.children) {
+    backends.push_back(read_backend(child, "backends", true));
+  }
+  return backends;
+}
+
+void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
+  const std::string root = axis.key.substr(0, axis.key.find('.'));
+  const std::vector<std::string>& keys = setting_keys();
+  if (std::find(keys.begin(), keys.end(), root) == keys.end()) {
+    if (root == "backends") {
+      axis.fail_at_key(
+          "'backends' cannot be swept; give a backend's parameter a list of values instead");
+    }
+    const bool known =
+        std::find(document_keys.begin(), document_keys.end(), root) != document_keys.end();
+    axis.fail_at_key(
+        known ? fmt::format("'{}' cannot be swept (can be: {})", root, fmt::join(keys, ", "))
+              : fmt::format("unknown key '{}' in 'sweep'{}", axis.key, suggestion(root, keys)));
+  }
+  if (!axis.is_sequence() || axis.children.empty()) {
+    axis.fail(fmt::format("the axis '{}' must be a list of values, not {}", axis.key,
+                          axis.is_sequence() ? "an empty one" : axis.kind_text()));
+  }
+  std::set<std::string> seen;
+  for (const ConfigNode& value : axis.children) {
+    if (!seen.insert(value.describe()).second) {
+      value.fail(fmt::format("the axis '{}' has the value {} twice", axis.key, value.describe()));
+    }
+  }
+}
+
+std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
+                                  const std::vector<std::string>& document_keys) {
+  if (!sweep.is_map()) {
+    sweep.fail(fmt::format("'sweep' must be a map from keys to lists of values, not {}",
+                           sweep.kind_text()));
+  }
+  std::size_t product = 1;
+  for (const ConfigNode& axis : sweep.children) {
+    check_axis(axis, document_keys);
+    for (const ConfigNode& earlier : sweep.children) {
+      if (&earlier == &axis) break;
+      if (earlier.key.starts_with(axis.key + ".")) {
+        axis.fail_at_key(fmt::format("the axis '{}' would overwrite the axis '{}' above it",
+                                     axis.key, earlier.key));
+      }
+    }
+    product *= axis.children.size();
+    if (product > kMaximumSettings) {
+      axis.fail_at_key(
+          fmt::format("the product of the axes has more than {} settings", kMaximumSettings));
+    }
+  }
+  return sweep.children;
+}
+
+// The product of the axes; the last one varies fastest.
+std::vector<Setting> expand(const ConfigNode& document, const std::vector<ConfigNode>& axes,
+                            const std::filesystem::path& folder) {
+  std::vector<std::size_t> at(axes.size(), 0);
+  std::vector<Setting> settings;
+  while (true) {
+    ConfigNode varied = document;
+    std::vector<AxisValue> values;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      ConfigNode value = axes[a].children[at[a]];
+      value.key_place = axes[a].key_place;
+      set_path(varied, axes[a].key, value);
+      expand_seeding(varied);
+      values.push_back({axes[a].key, value.describe()});
+    }
+    settings.push_back(read_setting(varied, folder));
+    settings.back().axes = std::move(values);
+
+    std::size_t a = axes.size();
+    while (a > 0 && ++at[a - 1] == axes[a - 1].children.size()) at[--a] = 0;
+    if (a == 0) return settings;
+  }
+}
+
+// Data sets are made once each, so settings with the same one follow each other.
+void group_by_dataset(std::vector<Setting>& settings) {
+  std::map<std::string, std::size_t> ranks;
+  std::vector<std::pair<std::size_t, Setting>> ranked;
+  for (Setting& setting : settings) {
+    const std::size_t rank = ranks.emplace(setting.dataset.key(), ranks.size()).first->second;
+    ranked.emplace_back(rank, std::move(setting));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(ranked.begin(), ranked.end(), settings.begin(),
+                 [](auto& entry) { return std::move(entry.second); });
+}
+
+}  // namespace
+
+Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
+                           const std::string& fallback_name) {
+  std::vector<std::string> keys = {"experiment", "backends", "baseline",
+                                   "repeats",    "sweep",    "output"};
+  keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
+  const MapReader map(document, "", keys);
+
+  Experiment experiment;
+  experiment.name = fallback_name;
+  if (const ConfigNode* name = map.find("experiment")) {
+    experiment.name = read_text(*name, "experiment");
+  }
+  experiment.backends = read_backends(map.require("backends"));
+  if (const ConfigNode* baseline = map.find("baseline")) {
+    experiment.baseline = read_backend(*baseline, "baseline", false);
+  }
+  if (const ConfigNode* repeats = map.find("repeats")) {
+    experiment.repeats = read_integer(*repeats, "repeats", 1, kMaximumRepeats);
+  }
+  experiment.output = std::filesystem::path("results") / experiment.name;
+  if (const ConfigNode* output = map.find("output")) {
+    experiment.output = read_text(*output, "output");
+  } else if (experiment.name.find('/') != std::string::npos) {
+    map.find("experiment")->fail("'experiment' must not hold '/' unless 'output' is given");
+  }
+
+  std::vector<ConfigNode> axes;
+  if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
+  expand_seeding(document);
+  // What the axes replace must be right too, unless the axes complete it.
+  const ConfigNode* dataset = document.find("dataset");
+  if (dataset != nullptr &&
+      (dataset->find("blobs") != nullptr || dataset->find("file") != nullptr)) {
+    read_setting(document, folder);
+  }
+  experiment.settings = expand(document, axes, folder);
+  group_by_dataset(experiment.settings);
+  return experiment;
+}
+
+Experiment load_experiment(const std::filesystem::path& file) {
+  return read_experiment(read_config(file), file.parent_path(), file.stem().string());
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,45 @@
+// Experiment: what a YAML file asks for, checked as far as that is possible without backends.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/config_node.hpp"
+#include "experiment/setting.hpp"
+
+namespace lloyd::experiment {
+
+/// Values asked for one parameter of a backend; several are an axis.
+struct ParameterRequest {
+  std::string name;
+  Place place;
+  std::vector<ConfigNode> values;
+};
+
+struct BackendRequest {
+  std::string name;
+  Place place;
+  std::vector<ParameterRequest> parameters;
+};
+
+struct Experiment {
+  std::string name;
+  std::vector<Setting> settings;  ///< the product of the sweep
+  std::vector<BackendRequest> backends;
+  std::optional<BackendRequest> baseline;  ///< with one value per parameter
+  std::int64_t repeats = 5;
+  std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
+};
+
+/// Reads a configuration file. Throws InputError, one sentence with file, line and column, at
+/// unknown keys, wrong types and values out of range.
+Experiment load_experiment(const std::filesystem::path& file);
+/// The same from a parsed document. `folder` is where relative data files are, `fallback_name` the
+/// name of an experiment that has none.
+Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
+                           const std::string& fallback_name);
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,42 @@
+// Measurements: what a fit leaves in a record, and in the answer of `lloyd fit --json`.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/fit.hpp>
+
+namespace lloyd::experiment {
+
+struct Measurements {
+  std::int64_t iterations = 0;
+  std::string stop_reason;
+  double inertia = std::numeric_limits<double>::quiet_NaN();
+  double open_ms = 0;
+  double loop_ms = 0;
+  double closing_ms = 0;
+  double fit_ms = 0;  ///< of all restarts; the rest is of the one that was kept
+  PhaseTimes phases;
+  std::int64_t distances = 0;
+  std::int64_t relocations = 0;
+  std::int64_t redecided = -1;  ///< -1: no screening
+  std::string sum_form;
+  std::int64_t restart = 0;  ///< the one that was kept
+};
+
+Measurements measurements_of(const Fit& fit, double open_ms);
+
+/// "iterations", "stop_reason", "inertia", "open_ms", ... in this order. What was not measured is
+/// null; "phase_ms" has the phases that were measured.
+nlohmann::ordered_json to_json(const Measurements& measurements);
+Measurements measurements_from_json(const nlohmann::ordered_json& json);
+
+/// The number, or null for what JSON cannot say: NaN and infinities.
+nlohmann::ordered_json finite_or_null(double value);
+/// The number, or NaN for null.
+double number_or_nan(const nlohmann::ordered_json& json);
+
+}  // namespace lloyd::experiment

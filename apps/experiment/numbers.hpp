@@ -1,0 +1,18 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lloyd::experiment {
+
+/// Three or more significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for a NaN.
+std::string format_number(double value);
+/// "12.3 MiB".
+std::string format_bytes(std::int64_t bytes);
+/// "1 h 05 min", "2 min 05 s", "12 s".
+std::string format_seconds(double seconds);
+/// "1 trial", "2 trials".
+std::string format_count(std::int64_t count, const std::string& what);
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,64 @@
+// Plan: what an experiment will run, what it will skip and why, and the memory it will take.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/config.hpp"
+#include "experiment/dataset_cache.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/variants.hpp"
+
+namespace lloyd::experiment {
+
+struct PlannedSetting {
+  Setting setting;  ///< with the centroids of a seeding file
+  DatasetFacts dataset;
+  std::string hash;  ///< of all that defines the setting; 16 hexadecimal digits
+};
+
+/// All repeats of one setting with one variant.
+struct PlannedFit {
+  std::size_t setting = 0;
+  std::size_t variant = 0;
+  std::string skip;  ///< why it will be skipped; empty when it will run
+  /// At the peak, the data set and the results included; nothing when it is skipped.
+  std::optional<MemoryEstimate> memory;
+};
+
+struct Plan {
+  std::string experiment;
+  std::filesystem::path output;
+  std::int64_t repeats = 1;
+  std::vector<PlannedSetting> settings;
+  std::vector<Variant> variants;
+  std::optional<std::size_t> baseline;  ///< index of a variant
+  std::vector<PlannedFit> fits;         ///< by setting, then variant: every pair
+
+  std::int64_t trials() const;  ///< that will run
+  std::int64_t skipped() const;
+  const PlannedFit& fit(std::size_t setting, std::size_t variant) const {
+    return fits[setting * variants.size() + variant];
+  }
+};
+
+/// Axes with more than one value: the path, and a header that is short but names only one of them.
+struct VaryingAxis {
+  std::size_t index;  ///< in Setting::axes
+  std::string path;
+  std::string header;
+};
+std::vector<VaryingAxis> varying_axes(const Plan& plan);
+
+/// Loads backends, reads data and centroid files, and looks at every pair of setting and variant.
+/// Throws InputError for whatever is wrong in the experiment.
+Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
+               const Machine& machine);
+
+/// Throws InputError when something would be skipped.
+void require_all(const Plan& plan);
+
+}  // namespace lloyd::experiment

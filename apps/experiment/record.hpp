@@ -1,0 +1,92 @@
+// Record: what a trial leaves; one JSON object a line in records.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/evaluation.hpp>
+
+#include "experiment/machine.hpp"
+#include "experiment/measurements.hpp"
+#include "experiment/plan.hpp"
+
+namespace lloyd::experiment {
+
+/// Version of the record's keys.
+inline constexpr int kRecordSchema = 1;
+
+enum class TrialStatus { ok, skipped, failed, cancelled };
+std::string_view to_string(TrialStatus status);
+
+/// The state after exactly one iteration from the common start, where implementations still must
+/// agree.
+struct AfterOne {
+  double inertia = 0;
+  LabelCheck labels;
+};
+
+struct Record {
+  std::string experiment;
+  std::string run;      ///< the same in all records of one run of `lloyd run`
+  std::string setting;  ///< PlannedSetting::hash
+  std::vector<AxisValue> axes;
+
+  struct {
+    std::string name;
+    std::string version;
+    nlohmann::ordered_json parameters;  ///< an object, name to value
+    std::string accuracy;               ///< stated, of labels on this data set's dtype
+    std::string reproducibility;
+    std::vector<std::string> devices;
+  } backend;
+
+  struct {
+    std::string name;
+    std::int64_t samples = 0;
+    std::int64_t features = 0;
+    std::string dtype;
+    std::string fingerprint;  ///< empty where the data was never made
+    nlohmann::ordered_json source;
+  } dataset;
+
+  std::int64_t clusters = 0;
+  struct {
+    std::string method;
+    std::uint64_t seed = 0;
+    std::string file;          ///< empty but for method `file`
+    std::optional<double> ms;  ///< all restarts; done once for all backends of a setting
+  } seeding;
+  std::int64_t restarts = 1;
+  nlohmann::ordered_json stop;
+  std::string empty_clusters;
+  bool profile = false;
+
+  std::int64_t repeat = 0;  ///< 0, 1, ...
+  TrialStatus status = TrialStatus::ok;
+  std::string reason;  ///< empty for `ok`
+  std::optional<Measurements> fit;
+  std::optional<AfterOne> after_one;
+  std::optional<MemoryEstimate> memory;
+  Machine machine;
+  std::string time;  ///< when the trial ended, in UTC: 2026-01-31T12:00:00Z
+};
+
+/// The record of a trial before it has run: all but its outcome.
+Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repeat,
+                      const std::string& run, const Machine& machine);
+
+nlohmann::ordered_json to_json(const Record& record);
+/// Throws InputError when the object is no record of this schema.
+Record record_from_json(const nlohmann::ordered_json& json);
+
+/// Now, in UTC, to the second.
+std::string timestamp();
+/// An identifier of a run: the time and the process.
+std::string make_run_id();
+
+}  // namespace lloyd::experiment

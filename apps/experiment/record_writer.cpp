@@ -1,0 +1,102 @@
+#include "experiment/record_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::experiment {
+namespace {
+
+std::string error_text() {
+  return std::strerror(errno);
+}
+
+// Offset behind the last line feed before `end`; 0 when there is none.
+off_t end_of_last_line(int descriptor, off_t end) {
+  std::array<char, 4096> block;
+  while (end > 0) {
+    const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(block.size()));
+    const auto size = static_cast<std::size_t>(end - begin);
+    if (::pread(descriptor, block.data(), size, begin) != static_cast<ssize_t>(size)) return -1;
+    for (std::size_t i = size; i > 0; --i) {
+      if (block[i - 1] == '\n') return begin + static_cast<off_t>(i);
+    }
+    end = begin;
+  }
+  return 0;
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    throw InputError(fmt::format("cannot open {}: {}", file.string(), error_text()));
+  }
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw InputError(fmt::format("another run is appending to {}", file.string()));
+    }
+    repair();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+RecordWriter::~RecordWriter() {
+  ::close(descriptor_);
+}
+
+void RecordWriter::repair() {
+  const off_t size = ::lseek(descriptor_, 0, SEEK_END);
+  const off_t keep = size < 0 ? -1 : end_of_last_line(descriptor_, size);
+  if (keep < 0) throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));
+  if (keep == size) return;
+  std::string piece(static_cast<std::size_t>(size - keep), '\0');
+  if (::pread(descriptor_, piece.data(), piece.size(), keep) != size - keep) {
+    throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));
+  }
+  if (nlohmann::ordered_json::accept(piece)) {
+    // A whole record that lacks its line feed only.
+    if (::write(descriptor_, "\n", 1) == 1) return;
+  } else if (::ftruncate(descriptor_, keep) == 0) {
+    note_ = fmt::format(
+        "{}: cut off an incomplete last record of {} bytes, left by a run that was "
+        "killed",
+        file_.string(), size - keep);
+    return;
+  }
+  throw InputError(fmt::format("cannot repair {}: {}", file_.string(), error_text()));
+}
+
+void RecordWriter::append(const Record& record) {
+  using nlohmann::ordered_json;
+  const std::string line =
+      to_json(record).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  const off_t before = ::lseek(descriptor_, 0, SEEK_END);
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor_, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  if (written == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor_) == 0) return;
+  // A write that was cut short met a full disk, or a limit that says so at the next byte.
+  std::string reason = written >= 0 && written < static_cast<ssize_t>(line.size())
+                           ? "no space is left"
+                           : error_text();
+  if (before < 0 || ::ftruncate(descriptor_, before) != 0) {
+    reason += fmt::format("; its last line may be incomplete ({})", error_text());
+  }
+  throw Error(fmt::format("cannot append a record to {}: {}", file_.string(), reason));
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,37 @@
+// RecordWriter: appends records to a file so that none is lost and none is left half written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "experiment/record.hpp"
+
+namespace lloyd::experiment {
+
+class RecordWriter {
+ public:
+  /// Opens or makes the file and locks it against other writers. A last line that a killed run left
+  /// incomplete is cut off; note() then says so. Throws InputError when the file cannot be opened
+  /// or another program is appending to it.
+  explicit RecordWriter(const std::filesystem::path& file);
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  /// Writes one line and waits until it is on the disk. Throws Error when it cannot be; the file is
+  /// then as it was before.
+  void append(const Record& record);
+
+  /// What was repaired on opening; empty when nothing was.
+  const std::string& note() const { return note_; }
+
+ private:
+  void repair();
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::string note_;
+};
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,79 @@
+#include "experiment/run_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::experiment {
+namespace {
+
+class PlanRun {
+ public:
+  PlanRun(const Plan& plan, TrialRunner& runner, const std::function<void(const Record&)>& keep,
+          Progress& progress)
+      : plan_(plan), runner_(runner), keep_(keep), progress_(progress) {
+    result.records.resize(plan.fits.size());
+  }
+
+  void add(const PlannedFit& fit, Record record) {
+    keep_(record);
+    result.records[static_cast<std::size_t>(&fit - plan_.fits.data())].push_back(std::move(record));
+  }
+
+  // Returns false when the run was interrupted.
+  bool run_trial(const PlannedFit& fit, std::int64_t repeat) {
+    progress_.begin(fit, repeat);
+    Record record = runner_.run(fit, repeat);
+    progress_.end();
+    const TrialStatus status = record.status;
+    if (status == TrialStatus::failed) {
+      ++result.failed;
+      if (repeat == 0) {
+        progress_.note(
+            fmt::format("{} failed: {}", plan_.variants[fit.variant].label, record.reason));
+      }
+    }
+    // Known before it is kept: the run ends as cancelled even where the disk is full.
+    result.cancelled = result.cancelled || status == TrialStatus::cancelled;
+    add(fit, std::move(record));
+    return !result.cancelled;
+  }
+
+  RunResult result;
+
+ private:
+  const Plan& plan_;
+  TrialRunner& runner_;
+  const std::function<void(const Record&)>& keep_;
+  Progress& progress_;
+};
+
+}  // namespace
+
+RunResult run_plan(const Plan& plan, TrialRunner& runner,
+                   const std::function<Record(const PlannedFit&)>& describe_skipped,
+                   const std::function<void(const Record&)>& keep,
+                   const std::function<bool()>& stop, Progress& progress) {
+  PlanRun run(plan, runner, keep, progress);
+  try {
+    for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+      for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+        const PlannedFit& fit = plan.fit(s, v);
+        if (!fit.skip.empty()) run.add(fit, describe_skipped(fit));
+      }
+      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) {
+        for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+          const PlannedFit& fit = plan.fit(s, v);
+          if (!fit.skip.empty()) continue;
+          run.result.cancelled = run.result.cancelled || stop();
+          if (run.result.cancelled || !run.run_trial(fit, repeat)) return std::move(run.result);
+        }
+      }
+    }
+  } catch (const Error& error) {
+    run.result.error = error.what();
+  }
+  return std::move(run.result);
+}
+
+}  // namespace lloyd::experiment

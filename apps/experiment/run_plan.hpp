@@ -1,0 +1,30 @@
+// run_plan: runs the trials of a plan in their order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiment/plan.hpp"
+#include "experiment/progress.hpp"
+#include "experiment/record.hpp"
+#include "experiment/trial.hpp"
+
+namespace lloyd::experiment {
+
+struct RunResult {
+  std::vector<std::vector<Record>> records;  ///< by planned fit, in the order of Plan::fits
+  std::int64_t failed = 0;                   ///< trials
+  bool cancelled = false;
+  std::string error;  ///< why records could not be kept; the run ended there
+};
+
+/// Runs setting by setting; within one the backends take turns, so that what drifts on the machine
+/// meets all of them alike. Each record goes to `keep` as soon as its trial ends; a skipped fit
+/// leaves one record. Ends early when `stop` says so or `keep` throws Error.
+RunResult run_plan(const Plan& plan, TrialRunner& runner,
+                   const std::function<Record(const PlannedFit&)>& describe_skipped,
+                   const std::function<void(const Record&)>& keep,
+                   const std::function<bool()>& stop, Progress& progress);
+
+}  // namespace lloyd::experiment

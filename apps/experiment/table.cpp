@@ -1,0 +1,132 @@
+#include "experiment/table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr std::size_t kGap = 2;
+
+bool continues_code_point(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+// Byte length of the first `count` code points.
+std::size_t prefix_bytes(const std::string& text, std::size_t count) {
+  std::size_t at = 0;
+  while (at < text.size() && count > 0) {
+    ++at;
+    while (at < text.size() && continues_code_point(text[at])) ++at;
+    --count;
+  }
+  return at;
+}
+
+std::string pad(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, text_width(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+void append_line(std::string& target, std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  target += line + '\n';
+}
+
+// Cells side by side, each wrapped in its column.
+std::string lay_out(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                    const std::vector<bool>& right) {
+  std::vector<std::vector<std::string>> lines;
+  std::size_t height = 1;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    lines.push_back(wrap(cells[c], widths[c]));
+    height = std::max(height, lines.back().size());
+  }
+  std::string result;
+  for (std::size_t i = 0; i < height; ++i) {
+    std::string line;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (c > 0) line.append(kGap, ' ');
+      line += pad(i < lines[c].size() ? lines[c][i] : "", widths[c], right[c]);
+    }
+    append_line(result, std::move(line));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_code_point(c); }));
+}
+
+std::vector<std::string> wrap(const std::string& text, std::size_t width) {
+  std::string rest = text;
+  for (char& c : rest) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  std::vector<std::string> lines;
+  while (text_width(rest) > width) {
+    const std::size_t limit = prefix_bytes(rest, width);
+    const std::size_t blank = rest.rfind(' ', limit);
+    const bool at_blank = blank != std::string::npos && blank > 0;
+    lines.push_back(rest.substr(0, at_blank ? blank : limit));
+    rest.erase(0, at_blank ? blank + 1 : limit);
+  }
+  lines.push_back(rest);
+  return lines;
+}
+
+std::vector<std::size_t> Table::column_widths() const {
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns_) widths.push_back(text_width(column.header));
+  for (const Row& row : rows_) {
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      widths[c] = std::max(widths[c], text_width(row.cells[c]));
+    }
+  }
+  // The widest columns give way first.
+  const std::size_t gaps = kGap * (widths.size() - 1);
+  const std::size_t room = width_ - std::min(width_, gaps);
+  while (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) > room) {
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= 1) break;
+    --*widest;
+  }
+  return widths;
+}
+
+std::string Table::str() const {
+  const std::vector<std::size_t> widths = column_widths();
+  std::vector<std::string> headers;
+  std::vector<bool> right;
+  for (const Column& column : columns_) {
+    headers.push_back(column.header);
+    right.push_back(column.right);
+  }
+  std::string result = lay_out(headers, widths, right);
+  std::size_t total = kGap * (widths.size() - 1);
+  for (const std::size_t width : widths) total += width;
+  result += std::string(total, '-') + '\n';
+  for (const Row& row : rows_) {
+    if (row.text.empty()) {
+      result += lay_out(row.cells, widths, right);
+      continue;
+    }
+    std::size_t used = 0;
+    for (std::size_t c = 0; c < row.cells.size(); ++c) used += widths[c] + kGap;
+    std::vector<std::string> cells = row.cells;
+    cells.push_back(row.text);
+    std::vector<std::size_t> row_widths(
+        widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(row.cells.size()));
+    row_widths.push_back(std::max<std::size_t>(1, width_ - std::min(width_, used)));
+    std::vector<bool> row_right(right.begin(),
+                                right.begin() + static_cast<std::ptrdiff_t>(row.cells.size()));
+    row_right.push_back(false);
+    result += lay_out(cells, row_widths, row_right);
+  }
+  return result;
+}
+
+}  // namespace lloyd::experiment

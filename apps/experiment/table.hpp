@@ -1,0 +1,49 @@
+// Table: text in columns that fit a given width.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lloyd::experiment {
+
+class Table {
+ public:
+  struct Column {
+    std::string header;
+    bool right = false;  ///< numbers stand at the right
+  };
+
+  Table(std::vector<Column> columns, std::size_t width)
+      : columns_(std::move(columns)), width_(width) {}
+
+  void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
+  /// A row whose last columns are replaced by a text that may take several lines.
+  void add(std::vector<std::string> first_cells, std::string text) {
+    rows_.push_back({std::move(first_cells), std::move(text)});
+  }
+
+  /// No line is longer than the width: what does not fit is broken at blanks, or anywhere.
+  std::string str() const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::string text;
+  };
+
+  std::vector<std::size_t> column_widths() const;
+
+  std::vector<Column> columns_;
+  std::size_t width_;
+  std::vector<Row> rows_;
+};
+
+/// Lines of at most `width` characters, broken at blanks where that is possible; control characters
+/// become '?'. Characters are counted as UTF-8 code points.
+std::vector<std::string> wrap(const std::string& text, std::size_t width);
+
+/// UTF-8 code points.
+std::size_t text_width(const std::string& text);
+
+}  // namespace lloyd::experiment

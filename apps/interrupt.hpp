@@ -1,0 +1,20 @@
+// SIGINT as a flag.
+#pragma once
+
+#include <lloyd/plugin/backend.hpp>
+
+namespace lloyd::apps {
+
+/// From now on the first SIGINT or SIGTERM sets a flag; a second one ends the process at once.
+void install_interrupt_handler();
+/// Whether the flag is set.
+bool interrupted() noexcept;
+
+/// An observer that wants nothing and stops a fit on interruption.
+class InterruptObserver : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override { return !interrupted(); }
+  bool stop_requested() const noexcept override { return interrupted(); }
+};
+
+}  // namespace lloyd::apps

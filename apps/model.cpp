@@ -1,0 +1,122 @@
+#include "model.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <lloyd/data/new_file.hpp>
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "lloyd-model";
+constexpr int kVersion = 1;
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
+  throw InputError(fmt::format("{}: {}", file.string(), what));
+}
+
+const Json& member(const std::filesystem::path& file, const Json& document, const char* key) {
+  const auto found = document.find(key);
+  if (found == document.end()) refuse(file, fmt::format("the model lacks '{}'", key));
+  return *found;
+}
+
+std::int64_t count_member(const std::filesystem::path& file, const Json& document,
+                          const char* key) {
+  const Json& value = member(file, document, key);
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1) {
+    refuse(file,
+           fmt::format("the model's '{}' is {}, not a count of at least 1", key, value.dump()));
+  }
+  return value.get<std::int64_t>();
+}
+
+std::vector<double> read_centroids(const std::filesystem::path& file, const Json& rows,
+                                   std::int64_t clusters, std::int64_t features) {
+  if (!rows.is_array() || static_cast<std::int64_t>(rows.size()) != clusters) {
+    refuse(file, fmt::format("the model's 'centroids' is not a list of {} lists", clusters));
+  }
+  std::vector<double> centroids;
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    if (!rows[c].is_array() || static_cast<std::int64_t>(rows[c].size()) != features) {
+      refuse(file, fmt::format("the model's centroid {} is not a list of {} numbers", c, features));
+    }
+    for (const Json& value : rows[c]) {
+      if (!value.is_number() || !std::isfinite(value.get<double>())) {
+        refuse(file, fmt::format("the model's centroid {} has {}, which is not a finite number", c,
+                                 value.dump()));
+      }
+      centroids.push_back(value.get<double>());
+    }
+  }
+  return centroids;
+}
+
+}  // namespace
+
+void write_model(const std::filesystem::path& file, const Model& model) {
+  Json document = {{"format", kFormat},
+                   {"version", kVersion},
+                   {"clusters", model.clusters},
+                   {"features", model.features},
+                   {"feature_names", model.feature_names},
+                   {"centroids", Json::array()},
+                   {"inertia", model.inertia},
+                   {"samples", model.samples},
+                   {"backend", model.backend},
+                   {"seeding", {{"method", model.seeding_method}, {"seed", model.seed}}}};
+  for (std::int64_t c = 0; c < model.clusters; ++c) {
+    const auto begin = model.centroids.begin() + c * model.features;
+    document["centroids"].push_back(std::vector<double>(begin, begin + model.features));
+  }
+
+  NewFile output(file);
+  output.write(document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  output.commit();
+}
+
+Model read_model(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  Json document;
+  try {
+    document = Json::parse(stream);
+  } catch (const Json::exception& error) {
+    refuse(file, fmt::format("is not a model file: {}", error.what()));
+  }
+  if (!document.is_object() || document.value("format", Json()) != Json(kFormat)) {
+    refuse(file, fmt::format("is not a model file: its 'format' is not '{}'", kFormat));
+  }
+  const Json& version = member(file, document, "version");
+  if (version != Json(kVersion)) {
+    refuse(file, fmt::format("is a model of version {}; this program reads version {}",
+                             version.dump(), kVersion));
+  }
+  Model model;
+  model.clusters = count_member(file, document, "clusters");
+  model.features = count_member(file, document, "features");
+  model.centroids =
+      read_centroids(file, member(file, document, "centroids"), model.clusters, model.features);
+  try {
+    model.feature_names = document.value("feature_names", model.feature_names);
+    model.inertia = document.value("inertia", std::nan(""));
+    model.samples = document.value("samples", std::int64_t{0});
+    model.backend = document.value("backend", std::string());
+    const Json seeding = document.value("seeding", Json::object());
+    model.seeding_method = seeding.value("method", std::string());
+    model.seed = seeding.value("seed", std::uint64_t{0});
+  } catch (const Json::exception& error) {
+    refuse(file, fmt::format("has an entry of a wrong type: {}", error.what()));
+  }
+  return model;
+}
+
+}  // namespace lloyd::apps

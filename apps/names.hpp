@@ -1,0 +1,23 @@
+// Names of the boundary's enumerations, as records, YAML and the command line write them.
+#pragma once
+
+#include <string_view>
+
+#include <lloyd/plugin/parameters.hpp>
+#include <lloyd/plugin/types.hpp>
+
+namespace lloyd::apps {
+
+std::string_view to_string(DType dtype);
+std::string_view to_string(Accuracy accuracy);
+std::string_view to_string(Reproducibility reproducibility);
+std::string_view to_string(EmptyClusters policy);
+std::string_view to_string(StopReason reason);
+std::string_view to_string(SumForm form);
+std::string_view to_string(ParameterType type);
+
+/// Throw InputError for an unknown name, with the known ones.
+DType parse_dtype(std::string_view name);
+EmptyClusters parse_empty_clusters(std::string_view name);
+
+}  // namespace lloyd::apps

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Sets up, builds, and runs the main job: a comparison of backends on blobs, and a fit of iris.
+# Usage: bash apps/quickstart.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source apps/setup.sh
+
+install_packages "${build_packages[@]}"
+use_compiler_cache
+echo "building into build/release"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+{
+  cmake --preset release -DLLOYD_BUILD_TESTS=OFF -DLLOYD_BUILD_BENCH=OFF "${compiler_cache[@]}" &&
+    cmake --build build/release
+} >"$log" 2>&1 || {
+  tail -n 40 "$log" >&2
+  exit 1
+}
+grep -h '^-- Lloyd:' "$log" || true
+
+lloyd=build/release/bin/lloyd
+echo
+echo "\$ $lloyd run configs/quickstart.yaml"
+"$lloyd" run configs/quickstart.yaml
+echo
+echo "\$ $lloyd fit configs/data/iris.csv -k 3 --restarts 10"
+"$lloyd" fit configs/data/iris.csv -k 3 --restarts 10

@@ -1,0 +1,14 @@
+// The seeding as one word: a method, or a file of centroids.
+#pragma once
+
+#include <string>
+
+#include <lloyd/seeding.hpp>
+
+namespace lloyd::apps {
+
+/// Sets method and centroids of `seeding` from "k-means++", "random", "first" or the name of a data
+/// file with k rows. Throws InputError for an unknown word or a bad file.
+void parse_seeding_option(const std::string& text, Seeding& seeding);
+
+}  // namespace lloyd::apps

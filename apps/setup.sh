@@ -1,0 +1,33 @@
+# Installs the distribution's packages that are missing (Debian 12 or newer, Ubuntu 24.04 or newer).
+# Sourced by apps/quickstart.sh and tests/run.sh: install_packages PACKAGE...
+
+build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
+  nlohmann-json3-dev)
+
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "these packages are missing, and installing them needs root or sudo: ${missing[*]}" >&2
+      return 2
+    }
+    as_root=(sudo)
+  fi
+  echo "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Arguments for cmake that put ccache in front of the compiler, where it is installed.
+compiler_cache=()
+use_compiler_cache() {
+  if command -v ccache >/dev/null; then
+    compiler_cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+}

@@ -1,0 +1,24 @@
+// Blobs: normal clusters around random centres, the same on every machine.
+#pragma once
+
+#include <cstdint>
+
+#include <lloyd/dataset.hpp>
+
+namespace lloyd {
+
+struct BlobsSpec {
+  std::int64_t samples = 100000;
+  std::int64_t features = 2;
+  std::int64_t centers = 8;
+  double std = 1.0;   ///< standard deviation of each feature around its centre
+  double box = 10.0;  ///< centres are uniform in [-box, box] in each feature
+  std::uint64_t seed = 0;
+  DType dtype = DType::float32;
+};
+
+/// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws InputError for
+/// counts below 1, a negative or non-finite std or box, or sizes that overflow.
+Dataset make_blobs(const BlobsSpec& spec);
+
+}  // namespace lloyd

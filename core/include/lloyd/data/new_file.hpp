@@ -1,0 +1,31 @@
+// NewFile: a file that appears complete or not at all.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+
+namespace lloyd {
+
+/// Writes to a temporary file beside the target; `commit` puts it in the target's place. Without a
+/// commit the target stays what it was. A target that exists must be a regular file. All functions
+/// throw Error with the system's reason.
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& file);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  std::FILE* stream_ = nullptr;
+};
+
+}  // namespace lloyd

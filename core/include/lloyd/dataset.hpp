@@ -1,0 +1,75 @@
+// Dataset: samples in memory with everything the core knows of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+namespace lloyd {
+
+/// A read-only matrix of n samples (rows) by d features (columns), float32 or float64, in host
+/// memory: feature j of sample i is `data[i*stride + j]`. It shares ownership of that memory.
+struct Matrix {
+  std::shared_ptr<const void> storage;  ///< keeps `data` alive; may be null for memory not owned
+  const void* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t stride = 0;  ///< values from one row to the next
+  DType dtype = DType::float32;
+
+  /// Takes over values in row-major order; `values.size()` must be rows x columns.
+  static Matrix own(std::vector<float> values, std::int64_t rows, std::int64_t columns);
+  static Matrix own(std::vector<double> values, std::int64_t rows, std::int64_t columns);
+
+  double at(std::int64_t row, std::int64_t column) const {
+    const std::int64_t i = row * stride + column;
+    return dtype == DType::float32 ? static_cast<const float*>(data)[i]
+                                   : static_cast<const double*>(data)[i];
+  }
+};
+
+/// A checked data set. Making one validates it and computes its statistics, once.
+class Dataset {
+ public:
+  /// Throws InputError when the matrix has no rows or columns, a stride below its columns, sizes
+  /// that overflow 64 bits, a NaN or an infinity (the message gives row and column of the first,
+  /// counted from 0), or values whose squared distances overflow float64. `name` is used in
+  /// messages and records.
+  Dataset(std::string name, Matrix matrix);
+
+  const std::string& name() const { return name_; }
+  const Matrix& matrix() const { return matrix_; }
+  std::int64_t samples() const { return matrix_.rows; }
+  std::int64_t features() const { return matrix_.columns; }
+  DType dtype() const { return matrix_.dtype; }
+
+  /// One entry per feature.
+  const std::vector<FeatureStatistics>& statistics() const { return statistics_; }
+  /// Mean over the features of their variances: the unit of a relative tolerance.
+  double mean_variance() const { return mean_variance_; }
+  /// Identifies the values: equal for equal shape, dtype and values; not a cryptographic hash.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  /// Wall time of validation, statistics and fingerprint.
+  double statistics_ms() const { return statistics_ms_; }
+
+  /// The view that a backend is handed; valid as long as this data set.
+  DatasetView view() const;
+
+  /// Optional class of each sample (n strings) from a label column, for comparing with clusters.
+  std::vector<std::string> classes;
+  /// Optional names of the features (d strings).
+  std::vector<std::string> feature_names;
+
+ private:
+  std::string name_;
+  Matrix matrix_;
+  std::vector<FeatureStatistics> statistics_;
+  double mean_variance_ = 0;
+  std::uint64_t fingerprint_ = 0;
+  double statistics_ms_ = 0;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,95 @@
+// fit and label: the core's calls for whoever wants clusters, not a backend's interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/plugin/fit.hpp>
+#include <lloyd/registry.hpp>
+#include <lloyd/seeding.hpp>
+
+namespace lloyd {
+
+/// What a user asks for; the defaults are Lloyd's defaults everywhere.
+struct FitOptions {
+  std::int64_t clusters = 8;
+  Seeding seeding;
+  std::int64_t restarts = 1;  ///< >= 1; the fit of least inertia is kept
+  std::int64_t max_iterations = 300;
+  /// Relative to the mean variance of the features; 0 switches the rule off.
+  double tolerance = 1e-4;
+  /// true: exactly max_iterations are run, whatever happens.
+  bool fixed_iterations = false;
+  EmptyClusters empty_clusters = EmptyClusters::relocate;
+  bool profile = false;
+  std::uint32_t observe = 0;  ///< kObserve... bits, for the observer
+};
+
+/// A finished or cancelled fit. Arrays are in host memory.
+struct Fit {
+  std::int64_t clusters = 0;
+  std::int64_t features = 0;
+  std::vector<double> centroids;     ///< k x d
+  std::vector<std::int32_t> labels;  ///< n; empty when the fit was cancelled
+  std::vector<std::int64_t> counts;  ///< k; empty when the fit was cancelled
+  FitResult result;                  ///< its pointers are null; inertia, iterations, times
+  bool cancelled = false;
+  std::int64_t restart = 0;  ///< which restart this is, 0-based
+  double seeding_ms = 0;     ///< all restarts
+  double fit_ms = 0;         ///< the backend's fit calls, all restarts; without seeding and opening
+};
+
+/// A data set made resident in a backend. Refuses, before anything is allocated, a data set or
+/// parameters that the backend's info does not cover.
+class OpenSession {
+ public:
+  /// `dataset` must outlive the session. Throws InputError or BackendError.
+  OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+              const ParameterSet& parameters);
+  ~OpenSession();
+  OpenSession(const OpenSession&) = delete;
+  OpenSession& operator=(const OpenSession&) = delete;
+
+  /// One fit from given initial centroids (k x d). Throws InputError for options out of range,
+  /// BackendError for whatever the backend reports; a cancelled fit is returned.
+  Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
+               Observer* observer = nullptr);
+  /// Labels, counts, inertia and, where wanted, squared distances for given centroids (k x d).
+  LabelResult label(const std::vector<double>& centroids, std::int64_t clusters,
+                    std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
+                    std::vector<double>* squared_distances = nullptr);
+
+  Session& session() { return *session_; }
+  const LoadedBackend& backend() const { return *backend_; }
+  const Dataset& dataset() const { return dataset_; }
+  double open_ms() const { return open_ms_; }
+
+ private:
+  std::shared_ptr<const LoadedBackend> backend_;
+  const Dataset& dataset_;
+  ParameterSet parameters_;
+  Session* session_ = nullptr;
+  double open_ms_ = 0;
+};
+
+/// Seeds and fits `options.restarts` times on one session and keeps the fit of least inertia.
+Fit fit(OpenSession& session, const FitOptions& options, Observer* observer = nullptr);
+
+/// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
+/// InputError.
+void check_options(const FitOptions& options, const Dataset& dataset);
+
+/// The specification that a backend is handed, without initial centroids.
+FitSpec make_spec(const FitOptions& options, const Dataset& dataset);
+ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
+
+/// Why the backend cannot do such a fit (feature bits, limits); empty when it can.
+std::string unsupported_reason(const LoadedBackend& backend, const Dataset& dataset,
+                               const ParameterSet& parameters, const FitOptions& options);
+/// Memory that such a fit will hold. Throws BackendError when the backend cannot say.
+MemoryEstimate estimate_memory(const LoadedBackend& backend, const Dataset& dataset,
+                               const ParameterSet& parameters, const FitOptions& options);
+
+}  // namespace lloyd

@@ -1,0 +1,90 @@
+// The plugin file format: what the loader reads before and after it loads a shared library.
+#pragma once
+
+#include <cstdint>
+
+#include <lloyd/plugin/status.hpp>
+
+// Platform and C++ ABI family. A plugin loads only where the host's tag is the same string.
+#if defined(__linux__)
+#define LLOYD_ABI_PLATFORM "linux"
+#else
+#error "Lloyd's plugin boundary is defined for Linux only"
+#endif
+#if defined(__x86_64__)
+#define LLOYD_ABI_MACHINE "x86_64"
+#elif defined(__aarch64__)
+#define LLOYD_ABI_MACHINE "aarch64"
+#else
+#error "Lloyd's plugin boundary is defined for x86_64 and aarch64 only"
+#endif
+#define LLOYD_ABI_TAG LLOYD_ABI_PLATFORM "-" LLOYD_ABI_MACHINE "-itanium"
+
+/// Name of the ELF section that holds a plugin's descriptor.
+#define LLOYD_PLUGIN_SECTION ".lloyd_plugin"
+/// Name of the exported descriptor.
+#define LLOYD_PLUGIN_SYMBOL "lloyd_plugin"
+
+namespace lloyd {
+
+class Backend;
+struct DeviceList;
+
+/// Version of the boundary. The major number must be equal on both sides; a plugin's minor number
+/// must not be newer than the host's. 0.x: the layout may still change between releases.
+inline constexpr std::uint32_t kAbiMajor = 0;
+inline constexpr std::uint32_t kAbiMinor = 1;
+
+/// First bytes of the section: tells a Lloyd plugin from anything else.
+inline constexpr char kPluginMagic[16] = "LLOYD-PLUGIN\r\n\x1a";
+
+/// The pointer-free start of the section, read from the file before the library is loaded.
+/// Texts are zero-terminated and padded with zeros.
+struct PluginHeader {
+  char magic[16];
+  std::uint32_t header_size;  ///< sizeof(PluginHeader) of the SDK the plugin was built with
+  std::uint32_t abi_major;
+  std::uint32_t abi_minor;
+  std::uint32_t reserved;
+  char abi_tag[32];
+  char name[48];     ///< the backend's name: lower-case letters, digits and '-'
+  char version[32];  ///< the plugin's own version
+};
+static_assert(sizeof(PluginHeader) == 144);
+
+/// What a plugin exports: one `extern "C" const PluginDescriptor lloyd_plugin`.
+struct PluginDescriptor {
+  PluginHeader header;
+  /// Lists the devices the backend could use now, without touching data. `unavailable`, with the
+  /// reason as its message, when there is none.
+  Status (*probe)(DeviceList* devices) noexcept;
+  /// Makes the backend; the caller ends it with `release()`.
+  Status (*create)(Backend** backend) noexcept;
+};
+
+namespace detail {
+
+template <std::uint64_t Capacity, std::uint64_t Size>
+constexpr void copy_text(char (&target)[Capacity], const char (&text)[Size]) {
+  static_assert(Size <= Capacity, "the text does not fit its field in the plugin header");
+  for (std::uint64_t i = 0; i < Size; ++i) target[i] = text[i];
+}
+
+}  // namespace detail
+
+/// Builds the header of a plugin compiled against these headers.
+template <std::uint64_t NameSize, std::uint64_t VersionSize>
+constexpr PluginHeader make_plugin_header(const char (&name)[NameSize],
+                                          const char (&version)[VersionSize]) {
+  PluginHeader header{};
+  detail::copy_text(header.magic, kPluginMagic);
+  header.header_size = sizeof(PluginHeader);
+  header.abi_major = kAbiMajor;
+  header.abi_minor = kAbiMinor;
+  detail::copy_text(header.abi_tag, LLOYD_ABI_TAG);
+  detail::copy_text(header.name, name);
+  detail::copy_text(header.version, version);
+  return header;
+}
+
+}  // namespace lloyd

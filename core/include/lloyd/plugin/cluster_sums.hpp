@@ -1,0 +1,285 @@
+// Sums of samples per cluster, exact where two 64-bit words allow it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/fit.hpp>
+
+namespace lloyd {
+
+__extension__ typedef __int128 Int128;
+
+/// How the features of a data set are summed. Every value of feature j is an integer multiple of
+/// 2^quantum_exponent(j), so sums are integers: free of order and of rounding. A value is split
+/// into `lanes` integers of `lane_bits` bits, each of which is summed in one 64-bit word for
+/// `flush_rows` rows and then moved into 128-bit totals.
+struct SumPlan {
+  SumForm form = SumForm::integer64;
+  int lanes = 1;
+  int lane_bits = 0;
+  std::int64_t flush_rows = 0;
+  std::int64_t features = 0;
+  std::vector<int> quantum_exponents;  ///< per feature
+  std::vector<double> scales;          ///< lanes x features: 1 / quantum of the lane
+  std::vector<double> quanta;          ///< lanes x features
+
+  /// The plan for a data set, or for the larger one that it is a part of.
+  static SumPlan make(const DatasetView& dataset) {
+    // float64 can scale by 2^-e and hold every intermediate value only well inside its own range.
+    // The quantum of a feature's top lane may lie up to 127 bits (another feature's) above its own.
+    constexpr int kLowestExponent = -960;
+    constexpr int kHighestExponent = 890;
+    constexpr int kWidestLane = 50;
+
+    SumPlan plan;
+    plan.features = dataset.features;
+    int value_bits = 0;
+    bool in_range = true;
+    for (std::int64_t j = 0; j < dataset.features; ++j) {
+      const FeatureStatistics& feature = dataset.statistics[j];
+      plan.quantum_exponents.push_back(feature.quantum_exponent);
+      const double largest = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+      if (largest == 0) continue;
+      const int top = std::ilogb(largest) + 1;
+      value_bits = std::max(value_bits, top - feature.quantum_exponent);
+      in_range &= feature.quantum_exponent >= kLowestExponent && top <= kHighestExponent;
+    }
+    const int count_bits =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(dataset.total_samples)));
+    const int sum_bits = value_bits + count_bits + 1;
+    if (!in_range || sum_bits > 127) {
+      plan.form = SumForm::compensated;
+      return plan;
+    }
+    plan.form = sum_bits <= 63 ? SumForm::integer64 : SumForm::integer128;
+    plan.lanes = std::max(1, (value_bits + kWidestLane - 1) / kWidestLane);
+    plan.lane_bits = (value_bits + plan.lanes - 1) / plan.lanes;
+    plan.flush_rows = std::int64_t{1} << (62 - plan.lane_bits);
+    for (int lane = 0; lane < plan.lanes; ++lane) {
+      for (const int exponent : plan.quantum_exponents) {
+        plan.scales.push_back(std::ldexp(1.0, -(exponent + lane * plan.lane_bits)));
+        plan.quanta.push_back(std::ldexp(1.0, exponent + lane * plan.lane_bits));
+      }
+    }
+    return plan;
+  }
+
+  bool is_integer() const { return form != SumForm::compensated; }
+
+  /// Bytes that a ClusterSums for k clusters holds at the most, for a data set not yet seen.
+  static std::int64_t most_bytes(std::int64_t clusters, std::int64_t features) {
+    constexpr std::int64_t kMostLanes = 3;
+    return clusters * features * (8 * kMostLanes + 16) + 8 * clusters;
+  }
+};
+
+/// Sums and counts of k clusters. One per worker; `merge` adds them up.
+class ClusterSums {
+ public:
+  /// `plan` must outlive the sums.
+  ClusterSums(const SumPlan& plan, std::int64_t clusters)
+      : plan_(&plan), counts_(static_cast<std::size_t>(clusters)) {
+    const auto cells = static_cast<std::size_t>(clusters * plan.features);
+    if (plan.is_integer()) {
+      lanes_.resize(cells * static_cast<std::size_t>(plan.lanes));
+      totals_.resize(cells);
+    } else {
+      values_.resize(cells);
+      corrections_.resize(cells);
+    }
+  }
+
+  std::int64_t clusters() const { return static_cast<std::int64_t>(counts_.size()); }
+
+  void clear() {
+    std::fill(counts_.begin(), counts_.end(), 0);
+    std::fill(lanes_.begin(), lanes_.end(), 0);
+    std::fill(totals_.begin(), totals_.end(), 0);
+    std::fill(values_.begin(), values_.end(), 0.0);
+    std::fill(corrections_.begin(), corrections_.end(), 0.0);
+    rows_since_flush_ = 0;
+  }
+
+  /// Adds `rows` samples: sample i at `data + i*stride`, of cluster `labels[i]`. The compensated
+  /// form must be given all rows in ascending order.
+  template <class T>
+  void add(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels) {
+    if (!plan_->is_integer()) {
+      for (std::int64_t i = 0; i < rows; ++i) add_compensated(data + i * stride, labels[i]);
+      return;
+    }
+    while (rows > 0) {
+      const std::int64_t part = std::min(rows, plan_->flush_rows - rows_since_flush_);
+      if (plan_->lanes == 1) {
+        add_narrow(data, stride, part, labels);
+      } else {
+        add_wide(data, stride, part, labels);
+      }
+      rows_since_flush_ += part;
+      if (rows_since_flush_ == plan_->flush_rows) flush();
+      data += part * stride;
+      labels += part;
+      rows -= part;
+    }
+  }
+
+  /// Takes one sample out of cluster `from` and puts it into `to`. Integer forms only.
+  template <class T>
+  void move(const T* sample, std::int32_t from, std::int32_t to) {
+    flush();
+    for (std::int64_t j = 0; j < plan_->features; ++j) {
+      double rest = static_cast<double>(sample[j]);
+      Int128 value = 0;
+      for (int lane = plan_->lanes - 1; lane >= 0; --lane) {
+        const std::int64_t part = split(rest, lane, j);
+        value += static_cast<Int128>(part) * (static_cast<Int128>(1) << (lane * plan_->lane_bits));
+      }
+      totals_[cell(from, j)] -= value;
+      totals_[cell(to, j)] += value;
+    }
+    --counts_[static_cast<std::size_t>(from)];
+    ++counts_[static_cast<std::size_t>(to)];
+  }
+
+  /// Adds another worker's sums of the same plan. Integer forms only.
+  void merge(ClusterSums& other) {
+    flush();
+    other.flush();
+    for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] += other.totals_[i];
+    for (std::size_t c = 0; c < counts_.size(); ++c) counts_[c] += other.counts_[c];
+  }
+
+  std::int64_t count(std::int64_t cluster) const {
+    return counts_[static_cast<std::size_t>(cluster)];
+  }
+
+  /// Means of a cluster with a count > 0: the sum rounded once to float64, then divided.
+  void mean(std::int64_t cluster, double* centroid) {
+    flush();
+    const auto count = static_cast<double>(counts_[static_cast<std::size_t>(cluster)]);
+    for (std::int64_t j = 0; j < plan_->features; ++j) {
+      const std::size_t at = cell(cluster, j);
+      const double sum = plan_->is_integer()
+                             ? std::ldexp(static_cast<double>(totals_[at]),
+                                          plan_->quantum_exponents[static_cast<std::size_t>(j)])
+                             : values_[at] + corrections_[at];
+      centroid[j] = sum / count;
+    }
+  }
+
+  /// Goes on from words that store() wrote, under the same plan.
+  void load(const SumWords* words, const std::int64_t* counts) {
+    clear();
+    std::copy(counts, counts + clusters(), counts_.begin());
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      totals_[i] = static_cast<Int128>(words[i].high) << 64 | words[i].low;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      values_[i] = std::bit_cast<double>(words[i].low);
+      corrections_[i] = std::bit_cast<double>(words[i].high);
+    }
+  }
+
+  void store(SumWords* words, std::int64_t* counts) {
+    flush();
+    std::copy(counts_.begin(), counts_.end(), counts);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      words[i] = {static_cast<std::uint64_t>(totals_[i]),
+                  static_cast<std::uint64_t>(totals_[i] >> 64)};
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      words[i] = {std::bit_cast<std::uint64_t>(values_[i]),
+                  std::bit_cast<std::uint64_t>(corrections_[i])};
+    }
+  }
+
+ private:
+  std::size_t cell(std::int64_t cluster, std::int64_t feature) const {
+    return static_cast<std::size_t>(cluster * plan_->features + feature);
+  }
+
+  // Takes the part of a value that belongs to one lane; exact, as is what it leaves.
+  std::int64_t split(double& rest, int lane, std::int64_t feature) const {
+    const auto at = static_cast<std::size_t>(lane * plan_->features + feature);
+    const auto part = static_cast<std::int64_t>(rest * plan_->scales[at]);
+    rest -= static_cast<double>(part) * plan_->quanta[at];
+    return part;
+  }
+
+  template <class T>
+  void add_narrow(const T* data, std::int64_t stride, std::int64_t rows,
+                  const std::int32_t* labels) {
+    const std::int64_t d = plan_->features;
+    const double* scale = plan_->scales.data();
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::int64_t* sum = lanes_.data() + labels[i] * d;
+      const T* x = data + i * stride;
+      for (std::int64_t j = 0; j < d; ++j) {
+        sum[j] += static_cast<std::int64_t>(static_cast<double>(x[j]) * scale[j]);
+      }
+      ++counts_[static_cast<std::size_t>(labels[i])];
+    }
+  }
+
+  template <class T>
+  void add_wide(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels) {
+    const std::int64_t d = plan_->features;
+    const std::size_t lane_size = totals_.size();
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::int64_t* sum = lanes_.data() + labels[i] * d;
+      const T* x = data + i * stride;
+      for (std::int64_t j = 0; j < d; ++j) {
+        double rest = static_cast<double>(x[j]);
+        for (int lane = plan_->lanes - 1; lane >= 0; --lane) {
+          sum[static_cast<std::size_t>(lane) * lane_size + static_cast<std::size_t>(j)] +=
+              split(rest, lane, j);
+        }
+      }
+      ++counts_[static_cast<std::size_t>(labels[i])];
+    }
+  }
+
+  // Neumaier's summation: the correction collects what each addition rounds away.
+  template <class T>
+  void add_compensated(const T* x, std::int32_t label) {
+    for (std::int64_t j = 0; j < plan_->features; ++j) {
+      const auto value = static_cast<double>(x[j]);
+      double& sum = values_[cell(label, j)];
+      const double next = sum + value;
+      corrections_[cell(label, j)] +=
+          std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+      sum = next;
+    }
+    ++counts_[static_cast<std::size_t>(label)];
+  }
+
+  void flush() {
+    if (rows_since_flush_ == 0) return;
+    rows_since_flush_ = 0;
+    const std::size_t cells = totals_.size();
+    for (int lane = 0; lane < plan_->lanes; ++lane) {
+      const Int128 weight = static_cast<Int128>(1) << (lane * plan_->lane_bits);
+      std::int64_t* sums = lanes_.data() + static_cast<std::size_t>(lane) * cells;
+      for (std::size_t i = 0; i < cells; ++i) {
+        totals_[i] += sums[i] * weight;
+        sums[i] = 0;
+      }
+    }
+  }
+
+  const SumPlan* plan_;
+  std::vector<std::int64_t> counts_;
+  std::vector<std::int64_t> lanes_;  // lanes x clusters x features
+  std::vector<Int128> totals_;       // clusters x features, as are the two below
+  std::vector<double> values_;
+  std::vector<double> corrections_;
+  std::int64_t rows_since_flush_ = 0;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,94 @@
+// ExactSum: a sum of float64 values that is exact until it is read, and so free of order.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace lloyd {
+
+/// Fixed-point accumulator over the whole range of float64: chunk i counts multiples of
+/// 2^(32 i - 1074). Adding in any order, by any number of threads with one accumulator each, gives
+/// the same value(). Plain data, zero-initialised; it may cross the plugin boundary.
+/// Source: R. M. Neal, "Fast exact summation using small and large superaccumulators", 2015.
+struct ExactSum {
+  static constexpr int kChunks = 68;
+  /// Chunks take values below 2^32 and are 64 bits wide; carries move on before they overflow.
+  static constexpr std::int64_t kAddsBeforeCarry = std::int64_t{1} << 29;
+
+  std::int64_t chunks[kChunks] = {};
+  std::int64_t adds_since_carry = 0;
+
+  /// Adds a finite value.
+  void add(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const auto exponent = static_cast<int>((bits >> 52) & 0x7ff);
+    std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
+    int position = 0;  // of the mantissa's lowest bit, above 2^-1074
+    if (exponent > 0) {
+      mantissa |= std::uint64_t{1} << 52;
+      position = exponent - 1;
+    }
+    const int shift = position & 31;
+    const std::uint64_t low = mantissa << shift;
+    const std::uint64_t high = shift == 0 ? 0 : mantissa >> (64 - shift);
+    std::int64_t* chunk = chunks + (position >> 5);
+    const std::int64_t sign = (bits >> 63) != 0 ? -1 : 1;
+    chunk[0] += sign * static_cast<std::int64_t>(low & 0xffffffffu);
+    chunk[1] += sign * static_cast<std::int64_t>(low >> 32);
+    chunk[2] += sign * static_cast<std::int64_t>(high);
+    if (++adds_since_carry >= kAddsBeforeCarry) carry();
+  }
+
+  void add(const ExactSum& other) {
+    ExactSum carried = other;
+    carried.carry();
+    for (int i = 0; i < kChunks; ++i) chunks[i] += carried.chunks[i];
+    if (++adds_since_carry >= kAddsBeforeCarry) carry();
+  }
+
+  /// The sum, rounded once to nearest, ties to even.
+  double value() const {
+    ExactSum sum = *this;
+    sum.carry();
+    const bool negative = sum.chunks[kChunks - 1] < 0;
+    if (negative) {
+      for (auto& chunk : sum.chunks) chunk = -chunk;
+      sum.adds_since_carry = 0;
+      sum.carry();
+    }
+    int top = kChunks - 1;
+    while (top > 0 && sum.chunks[top] == 0) --top;
+    const int top_bit =
+        32 * top + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sum.chunks[top]))) -
+        1;
+    const int low_bit = top_bit > 52 ? top_bit - 52 : 0;  // of the 53 bits that are kept
+    std::uint64_t kept = 0;
+    for (int bit = top_bit; bit >= low_bit; --bit) kept = 2 * kept + sum.bit(bit);
+    if (low_bit > 0 && sum.bit(low_bit - 1) != 0) {
+      bool above_half = (kept & 1) != 0;
+      for (int bit = low_bit - 2; bit >= 0 && !above_half; --bit) above_half = sum.bit(bit) != 0;
+      if (above_half) ++kept;
+    }
+    const double magnitude = std::ldexp(static_cast<double>(kept), low_bit - 1074);
+    return negative ? -magnitude : magnitude;
+  }
+
+ private:
+  std::uint64_t bit(int position) const {
+    return (static_cast<std::uint64_t>(chunks[position >> 5]) >> (position & 31)) & 1;
+  }
+
+  // Leaves every chunk but the last in [0, 2^32).
+  void carry() {
+    for (int i = 0; i + 1 < kChunks; ++i) {
+      const std::int64_t up = chunks[i] >> 32;
+      chunks[i] -= up * (std::int64_t{1} << 32);
+      chunks[i + 1] += up;
+    }
+    adds_since_carry = 0;
+  }
+};
+static_assert(sizeof(ExactSum) == 552);
+
+}  // namespace lloyd

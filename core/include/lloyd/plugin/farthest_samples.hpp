@@ -1,0 +1,50 @@
+// FarthestSamples: the candidates for relocating empty clusters.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/fit.hpp>
+
+namespace lloyd {
+
+/// Keeps the m samples farthest from their own centroids among those added; samples at distance 0
+/// are passed over. Order: descending distance, then ascending row.
+class FarthestSamples {
+ public:
+  explicit FarthestSamples(std::int64_t wanted) : wanted_(static_cast<std::size_t>(wanted)) {}
+
+  void add(const FarSample& sample) {
+    if (wanted_ == 0 || !(sample.squared_distance > 0)) return;
+    if (samples_.size() == wanted_) {
+      if (!farther(sample, samples_.front())) return;
+      std::pop_heap(samples_.begin(), samples_.end(), farther);
+      samples_.back() = sample;
+    } else {
+      samples_.push_back(sample);
+    }
+    std::push_heap(samples_.begin(), samples_.end(), farther);  // the nearest one in front
+  }
+
+  void add(const FarthestSamples& other) {
+    for (const FarSample& sample : other.samples_) add(sample);
+  }
+
+  std::vector<FarSample> sorted() const {
+    std::vector<FarSample> result = samples_;
+    std::sort(result.begin(), result.end(), farther);
+    return result;
+  }
+
+ private:
+  static bool farther(const FarSample& a, const FarSample& b) {
+    return a.squared_distance != b.squared_distance ? a.squared_distance > b.squared_distance
+                                                    : a.row < b.row;
+  }
+
+  std::size_t wanted_;
+  std::vector<FarSample> samples_;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,138 @@
+// What a fit is asked for and what it answers. All arrays are in host memory and belong to the
+// caller; a null output pointer means that the output is not wanted.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/types.hpp>
+
+namespace lloyd {
+
+struct FitSpec {
+  std::uint64_t struct_size = sizeof(FitSpec);
+  std::uint64_t required_features = 0;        ///< kFeature... bits
+  std::int64_t clusters = 0;                  ///< k, 1 <= k <= n
+  const double* initial_centroids = nullptr;  ///< k x d, row-major, finite
+  std::int64_t max_iterations = 0;            ///< >= 1
+  /// The fit stops when the sum of squared centroid shifts of an iteration is at most this absolute
+  /// number (the unit of the data, squared); 0 switches the rule off.
+  double tolerance = 0;
+  StopRule stop_rule = StopRule::converge;
+  EmptyClusters empty_clusters = EmptyClusters::relocate;
+  std::uint32_t observe = 0;  ///< kObserve... bits; 0: the observer is only asked whether to stop
+  std::int32_t profile = 0;   ///< 1: measure the phases; the fit may run slower
+};
+static_assert(sizeof(FitSpec) == 64);
+
+/// Wall time of the phases of a fit in milliseconds; negative where not measured. A phase that is
+/// fused with another is reported with the one named first.
+struct PhaseTimes {
+  double transfer_ms = -1;
+  double assignment_ms = -1;
+  double update_ms = -1;
+  double convergence_ms = -1;
+};
+
+struct FitResult {
+  std::uint64_t struct_size = sizeof(FitResult);
+  double* centroids = nullptr;                                ///< k x d
+  std::int32_t* labels = nullptr;                             ///< n; of the returned centroids
+  std::int64_t* counts = nullptr;                             ///< k; samples per returned centroid
+  double inertia = std::numeric_limits<double>::quiet_NaN();  ///< of the returned centroids
+  std::int64_t iterations = 0;
+  std::int64_t relocations = 0;  ///< empty clusters that were moved
+  std::int64_t distances = 0;  ///< sample-centroid distances evaluated, closing assignment included
+  /// Samples whose label a screening left open and the definition decided; negative: no screening.
+  std::int64_t redecided = -1;
+  StopReason stop_reason = StopReason::none;
+  SumForm sum_form = SumForm::integer64;
+  std::uint32_t valid = 0;  ///< kValid... bits
+  std::int32_t reserved = 0;
+  double loop_ms = 0;     ///< all iterations
+  double closing_ms = 0;  ///< the closing assignment with counts and inertia
+  PhaseTimes phases;
+};
+static_assert(sizeof(FitResult) == 136);
+
+/// One finished iteration. Pointers are valid during the call only, and null where not observed.
+struct IterationRecord {
+  std::uint64_t struct_size = sizeof(IterationRecord);
+  std::int64_t iteration = 0;  ///< 1, 2, ...
+  std::int64_t changed = 0;    ///< labels that differ from the iteration before; n in the first
+  std::int64_t relocations = 0;
+  double shift = 0;  ///< sum of squared centroid shifts of this update
+  double inertia = std::numeric_limits<double>::quiet_NaN();  ///< of `labels`, before the update
+  double elapsed_ms = 0;                                      ///< since the loop began
+  const std::int32_t* labels = nullptr;                       ///< n; this iteration's assignment
+  const double* centroids = nullptr;  ///< k x d; after this iteration's update
+};
+static_assert(sizeof(IterationRecord) == 72);
+
+struct LabelRequest {
+  std::uint64_t struct_size = sizeof(LabelRequest);
+  std::uint64_t required_features = 0;
+  const double* centroids = nullptr;  ///< k x d, row-major, finite
+  std::int64_t clusters = 0;
+};
+static_assert(sizeof(LabelRequest) == 32);
+
+struct LabelResult {
+  std::uint64_t struct_size = sizeof(LabelResult);
+  std::int32_t* labels = nullptr;       ///< n
+  std::int64_t* counts = nullptr;       ///< k
+  double* squared_distances = nullptr;  ///< n; to the sample's own centroid, by the definition
+  double inertia = std::numeric_limits<double>::quiet_NaN();
+  double label_ms = 0;
+  std::uint32_t valid = 0;  ///< kValid... bits
+  std::int32_t reserved = 0;
+};
+static_assert(sizeof(LabelResult) == 56);
+
+/// A sum of one feature over one cluster, in the form that the data set's SumPlan names: a
+/// two's-complement 128-bit multiple of 2^quantum_exponent, or a float64 value and its correction
+/// (bit patterns, in `low` and `high`).
+struct SumWords {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+
+/// A sample far from its own centroid, a candidate for relocation.
+struct FarSample {
+  std::int64_t row = 0;
+  double squared_distance = 0;  ///< by the definition; > 0
+  std::int32_t label = 0;
+  std::int32_t reserved = 0;
+};
+
+/// One assignment of the rows of a range, and the sums of an update without the division.
+struct PartialRequest {
+  std::uint64_t struct_size = sizeof(PartialRequest);
+  std::uint64_t required_features = 0;
+  const double* centroids = nullptr;  ///< k x d, row-major, finite
+  std::int64_t clusters = 0;
+  RowRange rows;                     ///< within the session's data set
+  std::int64_t farthest_wanted = 0;  ///< m, how many far samples to report
+};
+static_assert(sizeof(PartialRequest) == 56);
+
+/// `labels` go in and come out; `sums`, `counts`, `inertia` are added to, so that a caller who
+/// clears them once and walks over all rows in ascending order gets the same bits for any split.
+/// (The integer forms are also free of order: parts may be summed apart and added as integers.)
+struct PartialResult {
+  std::uint64_t struct_size = sizeof(PartialResult);
+  std::int32_t* labels = nullptr;  ///< rows.size(); in: the former labels (-1: none), out: the new
+  SumWords* sums = nullptr;        ///< k x d
+  std::int64_t* counts = nullptr;  ///< k
+  ExactSum* inertia = nullptr;
+  FarSample* farthest = nullptr;    ///< room for farthest_wanted; by descending distance, then row
+  std::int64_t farthest_count = 0;  ///< how many were found
+  std::int64_t changed = 0;         ///< labels that differ from those handed in
+  SumForm sum_form = SumForm::integer64;
+  std::int32_t reserved = 0;
+};
+static_assert(sizeof(PartialResult) == 72);
+
+}  // namespace lloyd

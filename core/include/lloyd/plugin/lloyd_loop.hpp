@@ -1,0 +1,393 @@
+// LloydLoop: the one implementation of what a fit means, over a Step.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/farthest_samples.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/step.hpp>
+
+namespace lloyd {
+
+/// Runs fits, labellings and partial passes of one data set in host memory. Stop rules, update,
+/// empty clusters, closing assignment, observer and cancellation are here; the step assigns.
+/// Methods throw StatusError; call them within guarded(). Source: S. P. Lloyd, "Least squares
+/// quantization in PCM", 1982.
+template <Step S>
+class LloydLoop {
+ public:
+  using T = typename S::value_type;
+
+  /// `step` and what `dataset` points to must outlive the loop.
+  LloydLoop(S& step, const DatasetView& dataset)
+      : step_(step), dataset_(dataset), plan_(SumPlan::make(dataset)) {}
+
+  void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
+    prepare(spec.clusters, observer);
+    std::vector<std::int32_t> own_labels;
+    std::int32_t* labels = result.labels;
+    if (labels == nullptr) {
+      own_labels.resize(static_cast<std::size_t>(dataset_.samples));
+      labels = own_labels.data();
+    }
+    std::fill_n(labels, dataset_.samples, -1);
+    centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
+    result.sum_form = plan_.form;
+    result.valid = 0;
+    result.iterations = result.relocations = result.distances = 0;
+    result.phases = {};
+
+    const Clock::time_point start = Clock::now();
+    const bool finished = iterate(spec, observer, labels, start, result);
+    result.loop_ms = milliseconds_since(start);
+    const Clock::time_point closing = Clock::now();
+    const bool closed = finished && close(labels, result);
+    result.closing_ms = milliseconds_since(closing);
+
+    if (result.centroids != nullptr) {
+      std::copy(centroids_.begin(), centroids_.end(), result.centroids);
+      result.valid |= kValidCentroids;
+    }
+    if (!closed) {
+      result.stop_reason = StopReason::cancelled;
+      throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+    }
+  }
+
+  void label(const LabelRequest& request, LabelResult& result) {
+    prepare(request.clusters, nullptr);
+    const Clock::time_point start = Clock::now();
+    std::vector<std::int32_t> own_labels;
+    std::int32_t* labels = result.labels;
+    if (labels == nullptr) {
+      own_labels.resize(static_cast<std::size_t>(dataset_.samples));
+      labels = own_labels.data();
+    }
+    std::fill_n(labels, dataset_.samples, -1);
+    centroids_.assign(request.centroids, request.centroids + cells());
+    assign_all(labels, Accumulate::counts_and_inertia, result.squared_distances);
+    publish(labels != own_labels.data(), result.counts, result.inertia, result.valid);
+    result.label_ms = milliseconds_since(start);
+  }
+
+  void partial(const PartialRequest& request, PartialResult& result) {
+    prepare(request.clusters, nullptr);
+    centroids_.assign(request.centroids, request.centroids + cells());
+    step_.set_centroids(centroids_.data(), clusters_);
+    const RowRange rows = request.rows;
+    std::int32_t* labels = result.labels;
+    for (Worker& worker : workers_) worker.farthest = FarthestSamples(request.farthest_wanted);
+    for_each_block(rows, [&](Worker& worker, RowRange block) {
+      std::int32_t* block_labels = labels + (block.begin - rows.begin);
+      worker.changed += step_.assign(block, block_labels);
+      if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
+      for (std::int64_t i = block.begin; i < block.end; ++i) {
+        const std::int32_t label = labels[i - rows.begin];
+        const double distance = own_distance(i, label);
+        worker.inertia.add(distance);
+        worker.farthest.add({i, distance, label, 0});
+      }
+    });
+
+    ClusterSums sums(plan_, clusters_);
+    sums.load(result.sums, result.counts);
+    if (plan_.is_integer()) {
+      for (Worker& worker : workers_) sums.merge(worker.sums);
+    } else {
+      add_block(sums, rows, labels);
+    }
+    sums.store(result.sums, result.counts);
+    result.sum_form = plan_.form;
+    result.changed = 0;
+    FarthestSamples farthest(request.farthest_wanted);
+    for (const Worker& worker : workers_) {
+      result.changed += worker.changed;
+      result.inertia->add(worker.inertia);
+      farthest.add(worker.farthest);
+    }
+    const std::vector<FarSample> found = farthest.sorted();
+    std::copy(found.begin(), found.end(), result.farthest);
+    result.farthest_count = static_cast<std::int64_t>(found.size());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct alignas(64) Worker {
+    Worker(const SumPlan& plan, std::int64_t clusters) : sums(plan, clusters), farthest(0) {}
+    ClusterSums sums;
+    std::vector<std::int64_t> counts;
+    ExactSum inertia;
+    FarthestSamples farthest;
+    std::int64_t changed = 0;
+  };
+
+  enum class Accumulate { nothing, sums, counts_and_inertia };
+
+  static double milliseconds_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+  std::int64_t cells() const { return clusters_ * dataset_.features; }
+
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
+
+  double own_distance(std::int64_t i, std::int32_t label) const {
+    return squared_distance(row(i), centroids_.data() + label * dataset_.features,
+                            dataset_.features);
+  }
+
+  void add_block(ClusterSums& sums, RowRange block, const std::int32_t* labels) const {
+    sums.add(row(block.begin), dataset_.stride, block.size(), labels);
+  }
+
+  void prepare(std::int64_t clusters, Observer* observer) {
+    if (workers_.empty() || clusters != clusters_) {
+      clusters_ = clusters;
+      workers_.clear();
+      for (int w = 0; w < step_.workers(); ++w) workers_.emplace_back(plan_, clusters);
+    }
+    for (Worker& worker : workers_) clear(worker);
+    observer_ = observer;
+    stopped_ = false;
+  }
+
+  void clear(Worker& worker) const {
+    worker.sums.clear();
+    worker.counts.assign(static_cast<std::size_t>(clusters_), 0);
+    worker.inertia = {};
+    worker.changed = 0;
+  }
+
+  // Runs `body` over all blocks of `rows`; false when the observer asked to stop meanwhile.
+  template <class Body>
+  bool for_each_block(RowRange rows, Body&& body) {
+    step_.for_each_block(rows, [&](int worker, RowRange block) {
+      if (stopped_.load(std::memory_order_relaxed)) return;
+      if (observer_ != nullptr && observer_->stop_requested()) {
+        stopped_.store(true, std::memory_order_relaxed);
+        return;
+      }
+      const FloatEnvironment environment;
+      body(workers_[static_cast<std::size_t>(worker)], block);
+    });
+    return !stopped_.load();
+  }
+
+  RowRange all_rows() const { return {0, dataset_.samples}; }
+
+  bool assign_all(std::int32_t* labels, Accumulate accumulate,
+                  double* squared_distances = nullptr) {
+    for (Worker& worker : workers_) clear(worker);
+    step_.set_centroids(centroids_.data(), clusters_);
+    return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      worker.changed += step_.assign(block, labels + block.begin);
+      if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
+      if (accumulate != Accumulate::counts_and_inertia) return;
+      for (std::int64_t i = block.begin; i < block.end; ++i) {
+        const double distance = own_distance(i, labels[i]);
+        worker.inertia.add(distance);
+        ++worker.counts[static_cast<std::size_t>(labels[i])];
+        if (squared_distances != nullptr) squared_distances[i] = distance;
+      }
+    });
+  }
+
+  // All iterations; false when the observer ended them.
+  bool iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
+               Clock::time_point start, FitResult& result) {
+    std::vector<double> next(centroids_.size());
+    const bool profile = spec.profile != 0;
+    // Integer sums are added block by block while the rows are in cache; compensated ones depend on
+    // the order of the rows and wait for a pass of their own, as does a profiled update.
+    const bool fused = plan_.is_integer() && !profile;
+    if (profile) result.phases = {0, 0, 0, 0};
+    for (;;) {
+      const Clock::time_point assigning = Clock::now();
+      if (!assign_all(labels, fused ? Accumulate::sums : Accumulate::nothing)) return false;
+      result.distances += dataset_.samples * clusters_;
+      const Clock::time_point updating = Clock::now();
+      if (!fused && !accumulate_all(labels)) return false;
+      std::int64_t changed = 0;
+      for (const Worker& worker : workers_) changed += worker.changed;
+      ClusterSums& sums = merge_workers();
+      const std::int64_t relocated = handle_empty(spec, labels, sums, result.iterations + 1);
+      if (relocated < 0) return false;
+      for (std::int64_t c = 0; c < clusters_; ++c) {
+        double* target = next.data() + c * dataset_.features;
+        if (sums.count(c) > 0) {
+          sums.mean(c, target);
+        } else {
+          std::copy_n(centroids_.data() + c * dataset_.features, dataset_.features, target);
+        }
+      }
+      const Clock::time_point checking = Clock::now();
+      IterationRecord record;
+      if (observer != nullptr && (spec.observe & kObserveInertia) != 0) {
+        ExactSum inertia;
+        if (!sum_inertia(labels, inertia)) return false;
+        record.inertia = inertia.value();
+      }
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        const double move = next[i] - centroids_[i];
+        record.shift += move * move;
+      }
+      centroids_.swap(next);
+      result.relocations += relocated;
+      record.iteration = ++result.iterations;
+      record.changed = changed;
+      record.relocations = relocated;
+      result.stop_reason = stop_reason(spec, record);
+      if (profile) {
+        result.phases.assignment_ms += milliseconds(updating - assigning);
+        result.phases.update_ms += milliseconds(checking - updating);
+        result.phases.convergence_ms += milliseconds(Clock::now() - checking);
+      }
+      if (observer != nullptr && spec.observe != 0) {
+        record.elapsed_ms = milliseconds_since(start);
+        if ((spec.observe & kObserveLabels) != 0) record.labels = labels;
+        if ((spec.observe & kObserveCentroids) != 0) record.centroids = centroids_.data();
+        if (!observer->on_iteration(record)) return false;
+      }
+      if (result.stop_reason != StopReason::none) return true;
+    }
+  }
+
+  static double milliseconds(Clock::duration duration) {
+    return std::chrono::duration<double, std::milli>(duration).count();
+  }
+
+  static StopReason stop_reason(const FitSpec& spec, const IterationRecord& record) {
+    if (spec.stop_rule == StopRule::converge && record.relocations == 0) {
+      if (record.changed == 0) return StopReason::labels;
+      if (spec.tolerance > 0 && record.shift <= spec.tolerance) return StopReason::tolerance;
+    }
+    return record.iteration >= spec.max_iterations ? StopReason::max_iterations : StopReason::none;
+  }
+
+  // The update's sums where they are not fused with the assignment.
+  bool accumulate_all(const std::int32_t* labels) {
+    if (plan_.is_integer()) {
+      return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+        add_block(worker.sums, block, labels + block.begin);
+      });
+    }
+    workers_.front().sums.clear();
+    add_block(workers_.front().sums, all_rows(), labels);
+    return true;
+  }
+
+  ClusterSums& merge_workers() {
+    ClusterSums& sums = workers_.front().sums;
+    if (plan_.is_integer()) {
+      for (std::size_t w = 1; w < workers_.size(); ++w) sums.merge(workers_[w].sums);
+    }
+    return sums;
+  }
+
+  // Applies the policy to clusters without samples. Returns how many were moved; -1 when the
+  // observer asked to stop.
+  std::int64_t handle_empty(const FitSpec& spec, std::int32_t* labels, ClusterSums& sums,
+                            std::int64_t iteration) {
+    std::vector<std::int32_t> empty;
+    for (std::int64_t c = 0; c < clusters_; ++c) {
+      if (sums.count(c) == 0) empty.push_back(static_cast<std::int32_t>(c));
+    }
+    if (empty.empty() || spec.empty_clusters == EmptyClusters::keep) return 0;
+    if (spec.empty_clusters == EmptyClusters::error) {
+      throw StatusError(StatusCode::empty_cluster,
+                        "cluster " + std::to_string(empty.front()) + " became empty in iteration " +
+                            std::to_string(iteration) + ", and the policy is 'error'");
+    }
+
+    // k candidates suffice: each is either taken by an empty cluster or the last of its own.
+    for (Worker& worker : workers_) worker.farthest = FarthestSamples(clusters_);
+    if (!for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+          for (std::int64_t i = block.begin; i < block.end; ++i) {
+            worker.farthest.add({i, own_distance(i, labels[i]), labels[i], 0});
+          }
+        })) {
+      return -1;
+    }
+    FarthestSamples farthest(clusters_);
+    for (Worker& worker : workers_) farthest.add(worker.farthest);
+
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters_));
+    for (std::int64_t c = 0; c < clusters_; ++c) {
+      counts[static_cast<std::size_t>(c)] = sums.count(c);
+    }
+    std::vector<std::pair<FarSample, std::int32_t>> moves;
+    for (const FarSample& candidate : farthest.sorted()) {
+      if (moves.size() == empty.size()) break;
+      auto& donor = counts[static_cast<std::size_t>(candidate.label)];
+      if (donor < 2) continue;
+      --donor;
+      moves.emplace_back(candidate, empty[moves.size()]);
+    }
+    if (plan_.is_integer()) {
+      for (const auto& [sample, to] : moves) sums.move(row(sample.row), sample.label, to);
+    } else {
+      // Taking a large value out of a compensated sum would lose the small ones: sum again.
+      for (const auto& [sample, to] : moves) labels[sample.row] = to;
+      sums.clear();
+      add_block(sums, all_rows(), labels);
+      for (const auto& [sample, to] : moves) labels[sample.row] = sample.label;
+    }
+    return static_cast<std::int64_t>(moves.size());
+  }
+
+  bool sum_inertia(const std::int32_t* labels, ExactSum& inertia) {
+    for (Worker& worker : workers_) worker.inertia = {};
+    const bool finished = for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      for (std::int64_t i = block.begin; i < block.end; ++i) {
+        worker.inertia.add(own_distance(i, labels[i]));
+      }
+    });
+    for (const Worker& worker : workers_) inertia.add(worker.inertia);
+    return finished;
+  }
+
+  // The closing assignment: labels, counts and inertia of the centroids that are returned.
+  bool close(std::int32_t* labels, FitResult& result) {
+    if (!assign_all(labels, Accumulate::counts_and_inertia)) return false;
+    result.distances += dataset_.samples * clusters_;
+    publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
+    return true;
+  }
+
+  void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
+    ExactSum sum;
+    for (const Worker& worker : workers_) sum.add(worker.inertia);
+    inertia = sum.value();
+    valid = kValidInertia | (labels_wanted ? kValidLabels : 0u);
+    if (counts == nullptr) return;
+    std::fill_n(counts, clusters_, 0);
+    for (const Worker& worker : workers_) {
+      for (std::int64_t c = 0; c < clusters_; ++c) {
+        counts[c] += worker.counts[static_cast<std::size_t>(c)];
+      }
+    }
+    valid |= kValidCounts;
+  }
+
+  S& step_;
+  DatasetView dataset_;
+  SumPlan plan_;
+  std::int64_t clusters_ = 0;
+  std::vector<double> centroids_;
+  std::vector<Worker> workers_;
+  Observer* observer_ = nullptr;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace lloyd

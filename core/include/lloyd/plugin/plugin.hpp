@@ -1,0 +1,25 @@
+// Everything a plugin needs, and the macro that exports it.
+#pragma once
+
+#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/float32_range.hpp>
+#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/lloyd_loop.hpp>
+#include <lloyd/plugin/step_backend.hpp>
+
+// lloyd_add_plugin defines both from the name of the plugin's folder and its VERSION argument.
+#ifndef LLOYD_PLUGIN_NAME
+#error "LLOYD_PLUGIN_NAME is not defined: build the plugin with lloyd_add_plugin"
+#endif
+#ifndef LLOYD_PLUGIN_VERSION
+#error "LLOYD_PLUGIN_VERSION is not defined: build the plugin with lloyd_add_plugin"
+#endif
+
+/// Exports a class with static `probe` and `create` as this library's backend. Write it once, at
+/// namespace scope outside any namespace.
+#define LLOYD_EXPORT_PLUGIN(...)                                                                 \
+  extern "C" __attribute__((visibility("default"), used, section(LLOYD_PLUGIN_SECTION)))         \
+  const ::lloyd::PluginDescriptor lloyd_plugin = {                                               \
+      ::lloyd::make_plugin_header(LLOYD_PLUGIN_NAME, LLOYD_PLUGIN_VERSION), &__VA_ARGS__::probe, \
+      &__VA_ARGS__::create}

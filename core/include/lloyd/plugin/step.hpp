@@ -1,0 +1,51 @@
+// What a backend author writes for LloydLoop: a Step.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+
+#include <lloyd/plugin/backend.hpp>
+
+namespace lloyd {
+
+/// The assignment of a backend that leaves everything else to LloydLoop.
+///
+/// `set_centroids` comes before each pass, on the thread of the fit; the k x d float64 centroids
+/// stay valid until the next one. `assign` labels the rows of a block: `labels` holds the former
+/// labels of the block's rows (-1: none) and takes the new ones; it returns how many changed. It
+/// must not throw, and is called by several workers at once where the step runs its blocks so.
+template <class S>
+concept Step = requires(S& step, const double* centroids, std::int64_t clusters, RowRange block,
+                        std::int32_t* labels) {
+  typename S::value_type;
+  step.set_centroids(centroids, clusters);
+  { step.assign(block, labels) } -> std::same_as<std::int64_t>;
+  { step.workers() } -> std::convertible_to<int>;
+  step.for_each_block(block, [](int, RowRange) {});
+};
+
+/// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
+/// step declares members of the same names to differ.
+struct StepBase {
+  static constexpr std::int64_t kBlockRows = 4096;
+
+  /// Limits of the backend; a status other than ok gives the reason.
+  static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) { return {}; }
+  /// Bytes of host memory the step holds itself, for given k.
+  static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
+  /// How many workers for_each_block() uses.
+  static int estimate_workers(const ParameterList&) { return 1; }
+
+  int workers() const { return 1; }
+
+  /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()).
+  template <class Body>
+  void for_each_block(RowRange rows, Body&& body) const {
+    for (std::int64_t begin = rows.begin; begin < rows.end; begin += kBlockRows) {
+      body(0, RowRange{begin, std::min(begin + kBlockRows, rows.end)});
+    }
+  }
+};
+
+}  // namespace lloyd

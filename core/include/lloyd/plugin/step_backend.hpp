@@ -1,0 +1,96 @@
+// StepBackend: a whole backend made of a Step class template and a BackendInfo.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/lloyd_loop.hpp>
+
+namespace lloyd {
+
+/// A session that runs LloydLoop over a step. The step is made from (DatasetView, ParameterList).
+template <Step S>
+class StepSession final : public Session {
+ public:
+  StepSession(const DatasetView& dataset, const ParameterList& parameters)
+      : step_(dataset, parameters), loop_(step_, dataset) {}
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    return guarded([&] { loop_.fit(spec, observer, result); });
+  }
+  Status label(const LabelRequest& request, LabelResult& result) noexcept override {
+    return guarded([&] { loop_.label(request, result); });
+  }
+  Status partial(const PartialRequest& request, PartialResult& result) noexcept override {
+    return guarded([&] { loop_.partial(request, result); });
+  }
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+ private:
+  S step_;
+  LloydLoop<S> loop_;
+};
+
+/// A backend on the CPU. `StepOf<float>` and `StepOf<double>` are its steps.
+template <template <class> class StepOf, const BackendInfo& Info>
+class StepBackend final : public Backend {
+ public:
+  const BackendInfo* info() const noexcept override { return &Info; }
+
+  Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                  const FitSpec& spec) const noexcept override {
+    return guarded([&] {
+      const Status status = shape.dtype == DType::float32
+                                ? StepOf<float>::supports(shape, parameters, spec)
+                                : StepOf<double>::supports(shape, parameters, spec);
+      if (!status.ok()) throw StatusError(status);
+    });
+  }
+
+  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec&,
+                  MemoryEstimate& memory) const noexcept override {
+    return guarded([&] {
+      const bool narrow = shape.dtype == DType::float32;
+      const std::int64_t workers = narrow ? StepOf<float>::estimate_workers(parameters)
+                                          : StepOf<double>::estimate_workers(parameters);
+      const std::int64_t step = narrow ? StepOf<float>::estimate_bytes(shape, parameters)
+                                       : StepOf<double>::estimate_bytes(shape, parameters);
+      const std::int64_t cells = shape.clusters * shape.features;
+      const std::int64_t sums = SumPlan::most_bytes(shape.clusters, shape.features);
+      memory.host_bytes = step + 2 * 8 * cells + workers * (sums + 8 * shape.clusters);
+      memory.device_bytes = 0;
+    });
+  }
+
+  Status open(const DatasetView& dataset, const ParameterList& parameters,
+              Session** session) noexcept override {
+    return guarded([&] {
+      *session = nullptr;
+      if (dataset.dtype == DType::float32) {
+        *session = new StepSession<StepOf<float>>(dataset, parameters);
+      } else {
+        *session = new StepSession<StepOf<double>>(dataset, parameters);
+      }
+    });
+  }
+
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+  static Status create(Backend** backend) noexcept {
+    return guarded([&] { *backend = new StepBackend; });
+  }
+
+  /// The one device of a backend that runs on the CPU.
+  static Status probe(DeviceList* devices) noexcept {
+    devices->count = 1;
+    devices->devices[0] = {};
+    std::snprintf(devices->devices[0].name, sizeof(devices->devices[0].name), "CPU");
+    return {};
+  }
+};
+
+}  // namespace lloyd

@@ -1,0 +1,85 @@
+// The enumerations of the boundary. Values are frozen within a major ABI version.
+#pragma once
+
+#include <cstdint>
+
+namespace lloyd {
+
+enum class DType : std::int32_t { float32 = 0, float64 = 1 };
+
+/// Bytes of one value.
+constexpr std::int64_t size_of(DType dtype) {
+  return dtype == DType::float32 ? 4 : 8;
+}
+
+enum class MemorySpace : std::int32_t {
+  host = 0,    ///< ordinary memory of the process
+  device = 1,  ///< memory of the device named beside it
+};
+
+/// How near to the definition (the float64 distance, ties to the lowest index) labels are.
+enum class Accuracy : std::int32_t {
+  exact = 0,    ///< the definition for every sample
+  float32 = 1,  ///< arithmetic in float32
+  tf32 = 2,     ///< products of values rounded to 11 significant bits
+  half = 3,     ///< products of values in a 16-bit format
+};
+
+/// What stays the same when a fit is repeated.
+enum class Reproducibility : std::int32_t {
+  canonical = 0,  ///< exact labels and exact sums: the same bits as any other canonical backend
+  threads = 1,    ///< the same bits for any number of threads or grid size
+  run = 2,        ///< the same bits on the same machine with the same settings
+  none = 3,       ///< nothing is promised
+};
+
+/// What to do with a cluster that has no sample after an assignment.
+enum class EmptyClusters : std::int32_t {
+  relocate = 0,  ///< move it to the sample farthest from its own centroid
+  keep = 1,      ///< leave its centroid where it was
+  error = 2,     ///< end the fit with StatusCode::empty_cluster
+};
+
+enum class StopRule : std::int32_t {
+  converge = 0,  ///< labels unchanged, or shift within the tolerance, or max_iterations
+  fixed = 1,     ///< exactly max_iterations
+};
+
+enum class StopReason : std::int32_t {
+  none = 0,  ///< no fit has ended
+  labels = 1,
+  tolerance = 2,
+  max_iterations = 3,
+  cancelled = 4,
+};
+
+/// Form of the sums of a fit; see cluster_sums.hpp.
+enum class SumForm : std::int32_t {
+  integer64 = 0,    ///< exact, one 64-bit word
+  integer128 = 1,   ///< exact, two 64-bit words
+  compensated = 2,  ///< compensated float64 in row order: the range of the data fits neither
+};
+
+// Bits of DatasetView::required_features, FitSpec::required_features and BackendInfo::features. The
+// core refuses a backend whose info lacks a bit that a request requires.
+inline constexpr std::uint64_t kFeatureFloat32 = 0x01;       ///< float32 samples
+inline constexpr std::uint64_t kFeatureFloat64 = 0x02;       ///< float64 samples
+inline constexpr std::uint64_t kFeatureStrided = 0x04;       ///< stride > number of features
+inline constexpr std::uint64_t kFeatureHostMemory = 0x08;    ///< samples in host memory
+inline constexpr std::uint64_t kFeatureDeviceMemory = 0x10;  ///< samples in device memory
+inline constexpr std::uint64_t kFeatureWeights = 0x20;       ///< a weight per sample
+inline constexpr std::uint64_t kFeatureMetric = 0x40;        ///< not the squared Euclidean distance
+
+// Bits of FitSpec::observe: what the observer wants in each IterationRecord.
+inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time
+inline constexpr std::uint32_t kObserveInertia = 0x2;
+inline constexpr std::uint32_t kObserveLabels = 0x4;
+inline constexpr std::uint32_t kObserveCentroids = 0x8;
+
+// Bits of FitResult::valid and LabelResult::valid: which outputs hold what they should.
+inline constexpr std::uint32_t kValidCentroids = 0x1;
+inline constexpr std::uint32_t kValidLabels = 0x2;
+inline constexpr std::uint32_t kValidCounts = 0x4;
+inline constexpr std::uint32_t kValidInertia = 0x8;
+
+}  // namespace lloyd

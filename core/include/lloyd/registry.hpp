@@ -1,0 +1,96 @@
+// Registry: finds plugins, checks them, loads them once and for all.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/parameters.hpp>
+#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/backend.hpp>
+
+namespace lloyd {
+
+/// A backend that passed every check of the loader. Plugins are never unloaded, so it stays valid
+/// to the end of the process.
+class LoadedBackend {
+ public:
+  /// `backend` is released with this object.
+  LoadedBackend(std::filesystem::path path, const PluginHeader& header, Backend* backend,
+                std::vector<DeviceInfo> devices, std::string unavailable);
+  ~LoadedBackend();
+  LoadedBackend(const LoadedBackend&) = delete;
+  LoadedBackend& operator=(const LoadedBackend&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& version() const { return version_; }
+  const std::filesystem::path& path() const { return path_; }
+  const BackendInfo& info() const { return *backend_->info(); }
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+  /// Why the backend cannot run here; empty when it can.
+  const std::string& unavailable() const { return unavailable_; }
+  bool available() const { return unavailable_.empty(); }
+  Accuracy accuracy(DType dtype) const;
+  Reproducibility reproducibility(DType dtype) const;
+  ParameterSet default_parameters() const;
+  Backend& backend() const { return *backend_; }
+
+ private:
+  std::filesystem::path path_;
+  std::string name_;
+  std::string version_;
+  Backend* backend_;
+  std::vector<DeviceInfo> devices_;
+  std::string unavailable_;
+};
+
+/// A file that looked like a plugin and was refused.
+struct RefusedPlugin {
+  std::filesystem::path path;
+  std::string reason;  ///< one sentence that names the file
+};
+
+/// Reads the header of a plugin from the file, without loading it. Throws InputError, with the file
+/// and both values, when it is not a plugin that this host can load.
+PluginHeader read_plugin_header(const std::filesystem::path& file);
+
+/// Loads one plugin after checking its header; probes it and makes its backend. Throws InputError
+/// when it is refused. A backend without a usable device is returned with `unavailable()` set.
+std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& file);
+
+/// The plugins of some folders. Headers are read when the registry is made; a library is loaded
+/// when its backend is first asked for.
+class Registry {
+ public:
+  /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once.
+  explicit Registry(const std::vector<std::filesystem::path>& folders);
+
+  /// Explicit folders, then those of LLOYD_PLUGIN_PATH (separated by ':'), the folder of the
+  /// running executable, and ../lib/lloyd beside it. Never the working directory.
+  static std::vector<std::filesystem::path> default_folders(
+      const std::vector<std::filesystem::path>& explicit_folders = {});
+
+  /// Names found, sorted; not yet loaded. A name that two plugins claim is not among them.
+  std::vector<std::string> names() const;
+  bool contains(std::string_view name) const;
+  /// Loads the named backend. Throws InputError when there is none (with the nearest name), when
+  /// two plugins claim the name, or when the plugin is refused.
+  std::shared_ptr<const LoadedBackend> load(std::string_view name);
+  /// All that load; refusals are added to refused().
+  std::vector<std::shared_ptr<const LoadedBackend>> load_all();
+  /// The available backend of highest preference. Throws InputError when there is none.
+  std::shared_ptr<const LoadedBackend> preferred();
+  /// Files refused so far, with reasons.
+  const std::vector<RefusedPlugin>& refused() const { return refused_; }
+
+ private:
+  std::map<std::string, std::vector<std::filesystem::path>, std::less<>> found_;
+  std::map<std::string, std::shared_ptr<const LoadedBackend>, std::less<>> loaded_;
+  std::vector<RefusedPlugin> refused_;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,124 @@
+#include "data/csv_cursor.hpp"
+
+#include <system_error>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "data/shown.hpp"
+
+namespace lloyd {
+namespace {
+
+// Reads the whole text; result_out_of_range where the nearest value is infinite or, for a number
+// that is not zero, zero.
+template <class T>
+std::errc parse(std::string_view text, T& value) {
+  const char* const end = text.data() + text.size();
+  // from_chars takes no plus sign; "+-1" stays wrong.
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  const auto [stop, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
+  return stop == end ? error : std::errc::invalid_argument;
+}
+
+}  // namespace
+
+std::string CsvCell::unquoted() const {
+  std::string result(text);
+  if (!quoted) return result;
+  for (auto at = result.find("\"\""); at != std::string::npos; at = result.find("\"\"", at + 1)) {
+    result.erase(at, 1);
+  }
+  return result;
+}
+
+bool is_number(std::string_view text) {
+  double value = 0;
+  const std::errc error = parse(text, value);
+  return error == std::errc{} || error == std::errc::result_out_of_range;
+}
+
+CsvCursor::CsvCursor(std::string_view file, std::string_view text, char delimiter)
+    : file_(file), at_(text.data()), end_(text.data() + text.size()), delimiter_(delimiter) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) at_ += kByteOrderMark.size();
+}
+
+bool CsvCursor::find_row() {
+  for (;;) {
+    const char* const start = at_;
+    skip_blanks();
+    if (at_ == end_) return false;
+    if (!at_row_end()) {
+      at_ = start;
+      return true;
+    }
+    next_line();
+  }
+}
+
+void CsvCursor::next_line() {
+  if (at_ != end_ && *at_ == '\r') ++at_;
+  if (at_ == end_) return;
+  ++at_;
+  ++line_;
+}
+
+CsvCell CsvCursor::take_cell(std::int64_t column) {
+  skip_blanks();
+  if (at_ != end_ && *at_ == '"') return take_quoted_cell(column);
+  const char* const start = at_;
+  while (!at_cell_end()) ++at_;
+  const char* stop = at_;
+  while (stop != start && is_blank(stop[-1])) --stop;
+  return {std::string_view(start, static_cast<std::size_t>(stop - start)), false};
+}
+
+CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
+  const char* const start = ++at_;
+  for (;; ++at_) {
+    if (at_row_end()) fail(column, "the quoted cell has no closing quote on its line");
+    if (*at_ != '"') continue;
+    if (at_ + 1 == end_ || at_[1] != '"') break;
+    ++at_;
+  }
+  const std::string_view text(start, static_cast<std::size_t>(at_ - start));
+  ++at_;
+  skip_blanks();
+  if (!at_cell_end()) fail(column, "text follows the closing quote");
+  return {text, true};
+}
+
+template <class T>
+T CsvCursor::convert(std::string_view text, std::int64_t column) const {
+  T value = 0;
+  std::errc error = parse(text, value);
+  if (std::is_same_v<T, float> && error == std::errc::result_out_of_range) {
+    // What is too small for float32 alone is rounded to zero; only too large is an error.
+    double wide = 0;
+    error = parse(text, wide);
+    if (error == std::errc{} && std::fabs(wide) > 1) error = std::errc::result_out_of_range;
+    if (error == std::errc{}) value = static_cast<T>(wide);
+  }
+  if (error == std::errc{} && std::isfinite(value)) return value;
+  if (text.empty()) fail(column, "the cell is empty; a number is needed");
+  if (error == std::errc{}) {
+    fail(column, fmt::format("'{}' is not finite; all values must be", shown(text)));
+  }
+  if (error == std::errc::result_out_of_range) {
+    fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
+                             std::is_same_v<T, float> ? "float32" : "float64"));
+  }
+  fail(column, fmt::format("'{}' is not a number", shown(text)));
+}
+
+template float CsvCursor::convert<float>(std::string_view, std::int64_t) const;
+template double CsvCursor::convert<double>(std::string_view, std::int64_t) const;
+
+void CsvCursor::fail(std::int64_t column, std::string_view message) const {
+  throw InputError(fmt::format("{}, line {}, column {}: {}", file_, line_, column + 1, message));
+}
+
+}  // namespace lloyd

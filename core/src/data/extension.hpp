@@ -1,0 +1,19 @@
+// The extension by which a data file's format is chosen.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace lloyd {
+
+/// The file's extension with its dot, in small letters.
+inline std::string small_extension(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return extension;
+}
+
+}  // namespace lloyd

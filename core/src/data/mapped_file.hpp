@@ -1,0 +1,25 @@
+// MappedFile: the bytes of a file, read-only, without copying them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+
+namespace lloyd {
+
+class MappedFile {
+ public:
+  /// Throws InputError when the file cannot be opened, is not a regular file or cannot be mapped.
+  explicit MappedFile(const std::filesystem::path& file);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lloyd

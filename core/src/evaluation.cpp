@@ -1,0 +1,153 @@
+#include <lloyd/evaluation.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+
+namespace lloyd {
+namespace {
+
+// Number of centroids, after checking the sizes of all three.
+std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
+                              std::span<const std::int32_t> labels) {
+  const std::int64_t d = dataset.features();
+  if (centroids.empty() || std::ssize(centroids) % d != 0) {
+    throw InputError(
+        fmt::format("{}: {} values of centroids are not a whole number of rows of {} features",
+                    dataset.name(), centroids.size(), d));
+  }
+  if (std::ssize(labels) != dataset.samples()) {
+    throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
+                                 labels.size(), dataset.samples()));
+  }
+  return std::ssize(centroids) / d;
+}
+
+template <class T>
+const T* row(const Matrix& matrix, std::int64_t i) {
+  return static_cast<const T*>(matrix.data) + i * matrix.stride;
+}
+
+template <class T>
+double sum_inertia(const Matrix& matrix, std::span<const double> centroids,
+                   std::span<const std::int32_t> labels) {
+  const std::int64_t d = matrix.columns;
+  ExactSum sum;
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    const std::int64_t label = labels[static_cast<std::size_t>(i)];
+    sum.add(squared_distance(row<T>(matrix, i), centroids.data() + label * d, d));
+  }
+  return sum.value();
+}
+
+template <class T>
+LabelCheck compare_labels(const Matrix& matrix, std::int64_t clusters,
+                          std::span<const double> centroids, std::span<const std::int32_t> labels) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::int64_t d = matrix.columns;
+  LabelCheck check;
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    const T* x = row<T>(matrix, i);
+    const Nearest nearest = nearest_centroid(x, centroids.data(), clusters, d);
+    const std::int32_t label = labels[static_cast<std::size_t>(i)];
+    if (label == nearest.label) continue;
+    if (check.wrong++ == 0) check.first_wrong = i;
+    double ratio = kInfinity;
+    if (label >= 0 && label < clusters) {
+      const double distance = squared_distance(x, centroids.data() + label * d, d);
+      if (distance == nearest.squared_distance) {
+        ratio = 1;
+      } else if (nearest.squared_distance > 0) {
+        ratio = distance / nearest.squared_distance;
+      }
+    }
+    check.worst_ratio = std::max(check.worst_ratio, ratio);
+  }
+  return check;
+}
+
+// Of an ordered count of pairs, up to n^2, and of products of two of them.
+__extension__ typedef unsigned __int128 PairCount;
+
+// Sum of the squares of how often each key occurs.
+template <class Counts>
+PairCount sum_of_squares(const Counts& counts) {
+  PairCount sum = 0;
+  for (const auto& [key, count] : counts) sum += static_cast<PairCount>(count) * count;
+  return sum;
+}
+
+}  // namespace
+
+double inertia(const Dataset& dataset, std::span<const double> centroids,
+               std::span<const std::int32_t> labels) {
+  const FloatEnvironment environment;
+  const std::int64_t clusters = checked_clusters(dataset, centroids, labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < clusters) continue;
+    throw InputError(fmt::format("{}: the label of row {} (counted from 0) is {}, not in 0 to {}",
+                                 dataset.name(), i, labels[i], clusters - 1));
+  }
+  return dataset.dtype() == DType::float32
+             ? sum_inertia<float>(dataset.matrix(), centroids, labels)
+             : sum_inertia<double>(dataset.matrix(), centroids, labels);
+}
+
+LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
+                        std::span<const std::int32_t> labels) {
+  const FloatEnvironment environment;
+  const std::int64_t clusters = checked_clusters(dataset, centroids, labels);
+  return dataset.dtype() == DType::float32
+             ? compare_labels<float>(dataset.matrix(), clusters, centroids, labels)
+             : compare_labels<double>(dataset.matrix(), clusters, centroids, labels);
+}
+
+double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  if (a.size() != b.size()) {
+    throw InputError(
+        fmt::format("labellings of {} and of {} samples cannot be compared", a.size(), b.size()));
+  }
+  std::unordered_map<std::int32_t, std::uint64_t> sizes_a;
+  std::unordered_map<std::int32_t, std::uint64_t> sizes_b;
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes_both;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ++sizes_a[a[i]];
+    ++sizes_b[b[i]];
+    ++sizes_both[static_cast<std::uint64_t>(static_cast<std::uint32_t>(a[i])) << 32 |
+                 static_cast<std::uint32_t>(b[i])];
+  }
+  // Ordered pairs of different samples: together or apart in each of the labellings.
+  const PairCount n = a.size();
+  const PairCount squares = sum_of_squares(sizes_both);
+  const PairCount together = squares - n;
+  const PairCount only_a = sum_of_squares(sizes_a) - squares;
+  const PairCount only_b = sum_of_squares(sizes_b) - squares;
+  const PairCount apart = n * n - squares - only_a - only_b;
+  if (only_a == 0 && only_b == 0) return 1;  // equal partitions, also of one cluster or of n
+  const auto agreement = static_cast<double>(together * apart);
+  const auto disagreement = static_cast<double>(only_a * only_b);
+  const auto total = static_cast<double>((together + only_a) * (only_a + apart) +
+                                         (together + only_b) * (only_b + apart));
+  return 2 * (agreement - disagreement) / total;
+}
+
+std::vector<std::int32_t> number_classes(std::span<const std::string> classes) {
+  std::unordered_map<std::string_view, std::int32_t> numbers;
+  std::vector<std::int32_t> result;
+  result.reserve(classes.size());
+  for (const std::string& name : classes) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    result.push_back(numbers.try_emplace(name, next).first->second);
+  }
+  return result;
+}
+
+}  // namespace lloyd

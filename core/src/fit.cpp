@@ -1,0 +1,254 @@
+#include <lloyd/fit.hpp>
+
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "status_text.hpp"
+
+namespace lloyd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+std::string feature_text(std::uint64_t bit) {
+  switch (bit) {
+    case kFeatureFloat32:
+      return "float32 data";
+    case kFeatureFloat64:
+      return "float64 data";
+    case kFeatureStrided:
+      return "rows with a stride";
+    case kFeatureHostMemory:
+      return "data in host memory";
+    case kFeatureDeviceMemory:
+      return "data in device memory";
+    case kFeatureWeights:
+      return "sample weights";
+    case kFeatureMetric:
+      return "a metric other than squared Euclidean";
+  }
+  return fmt::format("feature bit 0x{:x}, unknown to this version", bit);
+}
+
+// The first required feature that the backend does not have; empty when it has all.
+std::string missing_feature(const LoadedBackend& backend, std::uint64_t required) {
+  const std::uint64_t missing = required & ~backend.info().features;
+  if (missing == 0) return {};
+  return "does not support " + feature_text(missing & (~missing + 1));
+}
+
+void check_available(const LoadedBackend& backend) {
+  if (backend.available()) return;
+  throw BackendError(StatusCode::unavailable,
+                     fmt::format("{} is not available: {}", backend.name(), backend.unavailable()));
+}
+
+void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
+                     const Dataset& dataset) {
+  if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
+    throw InputError(
+        fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
+                    centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
+  }
+  for (std::size_t i = 0; i < centroids.size(); ++i) {
+    if (std::isfinite(centroids[i])) continue;
+    const auto d = static_cast<std::size_t>(dataset.features());
+    throw InputError(fmt::format("centroid {}, feature {} is {}; centroids must be finite", i / d,
+                                 i % d, centroids[i]));
+  }
+}
+
+}  // namespace
+
+void check_options(const FitOptions& options, const Dataset& dataset) {
+  if (options.clusters < 1 || options.clusters > dataset.samples()) {
+    throw InputError(fmt::format("clusters is {}, but {} has {} samples; it must be 1 to {}",
+                                 options.clusters, dataset.name(), dataset.samples(),
+                                 dataset.samples()));
+  }
+  // Labels are int32, and k x d values must be countable.
+  std::int64_t bytes = 0;
+  if (options.clusters > std::numeric_limits<std::int32_t>::max() ||
+      __builtin_mul_overflow(options.clusters, dataset.features() * 32, &bytes)) {
+    throw InputError(fmt::format("clusters is {}; labels are 32-bit, so it must be below 2^31",
+                                 options.clusters));
+  }
+  if (options.restarts < 1) {
+    throw InputError(fmt::format("restarts is {}; it must be at least 1", options.restarts));
+  }
+  if (options.max_iterations < 1) {
+    throw InputError(fmt::format("the number of iterations is {}; it must be at least 1",
+                                 options.max_iterations));
+  }
+  if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance)) {
+    throw InputError(
+        fmt::format("tolerance is {}; it must be a finite number >= 0", options.tolerance));
+  }
+}
+
+FitSpec make_spec(const FitOptions& options, const Dataset& dataset) {
+  FitSpec spec;
+  spec.clusters = options.clusters;
+  spec.max_iterations = options.max_iterations;
+  spec.tolerance = options.tolerance * dataset.mean_variance();
+  spec.stop_rule = options.fixed_iterations ? StopRule::fixed : StopRule::converge;
+  spec.empty_clusters = options.empty_clusters;
+  spec.observe = options.observe;
+  spec.profile = options.profile ? 1 : 0;
+  return spec;
+}
+
+ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
+  ProblemShape shape;
+  shape.samples = dataset.samples();
+  shape.features = dataset.features();
+  shape.stride = dataset.matrix().stride;
+  shape.clusters = clusters;
+  shape.dtype = dataset.dtype();
+  return shape;
+}
+
+std::string unsupported_reason(const LoadedBackend& backend, const Dataset& dataset,
+                               const ParameterSet& parameters, const FitOptions& options) {
+  const FitSpec spec = make_spec(options, dataset);
+  const std::string missing =
+      missing_feature(backend, dataset.view().required_features | spec.required_features);
+  if (!missing.empty()) return missing;
+  const Status status =
+      backend.backend().supports(make_shape(dataset, options.clusters), parameters.list(), spec);
+  return status.ok() ? std::string() : status_message(status);
+}
+
+MemoryEstimate estimate_memory(const LoadedBackend& backend, const Dataset& dataset,
+                               const ParameterSet& parameters, const FitOptions& options) {
+  MemoryEstimate memory;
+  throw_unless_ok(backend.name(), backend.backend().estimate(make_shape(dataset, options.clusters),
+                                                             parameters.list(),
+                                                             make_spec(options, dataset), memory));
+  return memory;
+}
+
+OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                         const ParameterSet& parameters)
+    : backend_(std::move(backend)), dataset_(dataset), parameters_(parameters) {
+  check_available(*backend_);
+  const DatasetView view = dataset.view();
+  const std::string missing = missing_feature(*backend_, view.required_features);
+  if (!missing.empty()) {
+    throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
+  }
+  const Clock::time_point start = Clock::now();
+  throw_unless_ok(backend_->name(), backend_->backend().open(view, parameters_.list(), &session_));
+  open_ms_ = milliseconds_since(start);
+  if (session_ == nullptr) {
+    throw BackendError(StatusCode::internal, backend_->name() + ": open returned no session");
+  }
+}
+
+OpenSession::~OpenSession() {
+  session_->release();
+}
+
+Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
+                          Observer* observer) {
+  check_options(options, dataset_);
+  check_centroids(initial_centroids, options.clusters, dataset_);
+  const std::string reason = unsupported_reason(*backend_, dataset_, parameters_, options);
+  if (!reason.empty()) {
+    throw BackendError(StatusCode::unsupported, backend_->name() + ": " + reason);
+  }
+
+  Fit fit;
+  fit.clusters = options.clusters;
+  fit.features = dataset_.features();
+  fit.centroids.resize(initial_centroids.size());
+  fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  fit.counts.resize(static_cast<std::size_t>(options.clusters));
+  FitSpec spec = make_spec(options, dataset_);
+  spec.initial_centroids = initial_centroids.data();
+  fit.result.centroids = fit.centroids.data();
+  fit.result.labels = fit.labels.data();
+  fit.result.counts = fit.counts.data();
+
+  const Clock::time_point start = Clock::now();
+  const Status status = session_->fit(spec, observer, fit.result);
+  fit.fit_ms = milliseconds_since(start);
+  fit.result.centroids = nullptr;
+  fit.result.labels = nullptr;
+  fit.result.counts = nullptr;
+  fit.cancelled = status.code == StatusCode::cancelled;
+  if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
+
+  const std::uint32_t wanted = fit.cancelled
+                                   ? kValidCentroids
+                                   : kValidCentroids | kValidLabels | kValidCounts | kValidInertia;
+  if ((fit.result.valid & wanted) != wanted) {
+    throw BackendError(
+        StatusCode::internal,
+        fmt::format("{}: the fit ended without all of its results (valid bits 0x{:x}, "
+                    "expected 0x{:x})",
+                    backend_->name(), fit.result.valid, wanted));
+  }
+  if ((fit.result.valid & kValidLabels) == 0) fit.labels.clear();
+  if ((fit.result.valid & kValidCounts) == 0) fit.counts.clear();
+  return fit;
+}
+
+LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_t clusters,
+                               std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
+                               std::vector<double>* squared_distances) {
+  check_centroids(centroids, clusters, dataset_);
+  labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  counts.resize(static_cast<std::size_t>(clusters));
+  LabelRequest request;
+  request.centroids = centroids.data();
+  request.clusters = clusters;
+  LabelResult result;
+  result.labels = labels.data();
+  result.counts = counts.data();
+  if (squared_distances != nullptr) {
+    squared_distances->resize(labels.size());
+    result.squared_distances = squared_distances->data();
+  }
+  throw_unless_ok(backend_->name(), session_->label(request, result));
+  result.labels = nullptr;
+  result.counts = nullptr;
+  result.squared_distances = nullptr;
+  return result;
+}
+
+Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
+  check_options(options, session.dataset());
+  Fit best;
+  double seeding_ms = 0;
+  double fit_ms = 0;
+  for (std::int64_t restart = 0; restart < options.restarts; ++restart) {
+    const Clock::time_point seeding = Clock::now();
+    const std::vector<double> start =
+        seed_centroids(session.dataset(), options.clusters, options.seeding, restart);
+    seeding_ms += milliseconds_since(seeding);
+    Fit next = session.fit_from(start, options, observer);
+    fit_ms += next.fit_ms;
+    next.restart = restart;
+    // What an earlier restart finished is worth more than a fit that was cancelled.
+    const bool better =
+        restart == 0 || (!next.cancelled && next.result.inertia < best.result.inertia);
+    const bool cancelled = next.cancelled;
+    if (better) best = std::move(next);
+    best.cancelled = best.cancelled || cancelled;
+    if (cancelled) break;
+  }
+  best.seeding_ms = seeding_ms;
+  best.fit_ms = fit_ms;
+  return best;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,179 @@
+// The checks between a file and a backend: header in the file, loaded descriptor, probe, create.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/dll/shared_library.hpp>
+
+#include <lloyd/error.hpp>
+#include <lloyd/registry.hpp>
+
+#include "elf_section.hpp"
+#include "status_text.hpp"
+
+namespace lloyd {
+namespace {
+
+template <std::size_t Size>
+std::string header_text(const char (&field)[Size]) {
+  return {field, std::find(field, field + Size, '\0')};
+}
+
+bool valid_name(std::string_view name) {
+  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+         });
+}
+
+void check_header(const std::string& file, const PluginHeader& header) {
+  if (std::memcmp(header.magic, kPluginMagic, sizeof(kPluginMagic)) != 0) {
+    throw InputError(
+        fmt::format("{} is not a Lloyd plugin: its section {} does not begin with "
+                    "Lloyd's magic bytes",
+                    file, LLOYD_PLUGIN_SECTION));
+  }
+  if (header.abi_major != kAbiMajor) {
+    throw InputError(
+        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
+                    "major numbers must be equal",
+                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
+  }
+  if (header.abi_minor > kAbiMinor) {
+    throw InputError(
+        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
+                    "plugin must not be newer",
+                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
+  }
+  const std::string tag = header_text(header.abi_tag);
+  if (tag != LLOYD_ABI_TAG) {
+    throw InputError(fmt::format("{} was built for the platform '{}', this program is '{}'", file,
+                                 printable(tag), LLOYD_ABI_TAG));
+  }
+  if (header.header_size < sizeof(PluginHeader)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected", file,
+                                 header.header_size, sizeof(PluginHeader)));
+  }
+  const std::string name = header_text(header.name);
+  if (!valid_name(name) || name.size() == sizeof(header.name)) {
+    throw InputError(
+        fmt::format("{} names its backend '{}', where lower-case letters, digits and "
+                    "'-' are expected",
+                    file, printable(name)));
+  }
+}
+
+// Libraries stay loaded to the end of the process: unloading one whose threads still exist, an
+// OpenMP pool for example, can crash.
+const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
+  using boost::dll::shared_library;
+  static std::vector<std::unique_ptr<shared_library>>* const loaded =
+      new std::vector<std::unique_ptr<shared_library>>;
+  auto library = std::make_unique<shared_library>();
+  boost::dll::fs::error_code error;
+  library->load(file, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  if (error) {
+    throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), error.message()));
+  }
+  if (!library->has(LLOYD_PLUGIN_SYMBOL)) {
+    throw InputError(fmt::format("{} has the section {} but does not export the symbol {}",
+                                 file.string(), LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL));
+  }
+  const auto& descriptor = library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
+  loaded->push_back(std::move(library));
+  return descriptor;
+}
+
+void check_info(const std::string& file, const BackendInfo* info) {
+  const auto refuse = [&](std::string_view what) {
+    throw InputError(fmt::format("{}: its backend's info {}", file, what));
+  };
+  if (info == nullptr) refuse("is missing");
+  if (info->struct_size < sizeof(BackendInfo)) refuse("is shorter than this program expects");
+  if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
+  if (info->parameter_count < 0 || (info->parameter_count > 0 && info->parameters == nullptr)) {
+    refuse("declares parameters that are not there");
+  }
+}
+
+}  // namespace
+
+PluginHeader read_plugin_header(const std::filesystem::path& file) {
+  const std::vector<std::byte> section =
+      read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
+  // A header of another major version may be shorter: magic and version numbers always stand first.
+  PluginHeader header{};
+  std::memcpy(&header, section.data(), section.size());
+  check_header(file.string(), header);
+  if (section.size() < sizeof(PluginHeader)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
+                                 file.string(), section.size(), sizeof(PluginHeader)));
+  }
+  return header;
+}
+
+std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
+  // A bare name would be looked up on the library search path.
+  const std::filesystem::path file = std::filesystem::absolute(given);
+  const std::string name = file.string();
+  const PluginHeader header = read_plugin_header(file);
+  const PluginDescriptor& descriptor = load_descriptor(file);
+  if (std::memcmp(&descriptor.header, &header, sizeof(header)) != 0) {
+    throw InputError(fmt::format("{}: the symbol {} is not the descriptor in the section {}", name,
+                                 LLOYD_PLUGIN_SYMBOL, LLOYD_PLUGIN_SECTION));
+  }
+  if (descriptor.probe == nullptr || descriptor.create == nullptr) {
+    throw InputError(fmt::format("{}: its descriptor lacks probe or create", name));
+  }
+
+  DeviceList list;
+  const Status probed = descriptor.probe(&list);
+  std::string unavailable;
+  if (!probed.ok()) {
+    unavailable = status_message(probed);
+  } else if (list.count < 1) {
+    unavailable = "no usable device was found";
+  }
+  const auto devices = std::clamp<std::int64_t>(list.count, 0, std::size(list.devices));
+
+  Backend* backend = nullptr;
+  const Status created = descriptor.create(&backend);
+  if (!created.ok() || backend == nullptr) {
+    throw InputError(fmt::format("{}: its backend could not be created: {}", name,
+                                 created.ok() ? "create returned none" : status_message(created)));
+  }
+  auto result = std::make_unique<LoadedBackend>(
+      file, header, backend, std::vector<DeviceInfo>(list.devices, list.devices + devices),
+      std::move(unavailable));
+  check_info(name, backend->info());
+  return result;
+}
+
+LoadedBackend::LoadedBackend(std::filesystem::path path, const PluginHeader& header,
+                             Backend* backend, std::vector<DeviceInfo> devices,
+                             std::string unavailable)
+    : path_(std::move(path)),
+      name_(header_text(header.name)),
+      version_(printable(header_text(header.version))),
+      backend_(backend),
+      devices_(std::move(devices)),
+      unavailable_(std::move(unavailable)) {}
+
+LoadedBackend::~LoadedBackend() {
+  backend_->release();
+}
+
+Accuracy LoadedBackend::accuracy(DType dtype) const {
+  return dtype == DType::float32 ? info().accuracy : info().accuracy_float64;
+}
+
+Reproducibility LoadedBackend::reproducibility(DType dtype) const {
+  return dtype == DType::float32 ? info().reproducibility : info().reproducibility_float64;
+}
+
+ParameterSet LoadedBackend::default_parameters() const {
+  return {info().parameters, info().parameter_count};
+}
+
+}  // namespace lloyd

@@ -1,0 +1,134 @@
+#include <lloyd/registry.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> plugin_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("lloyd_") && name.ends_with(".so")) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<fs::path> Registry::default_folders(const std::vector<fs::path>& explicit_folders) {
+  std::vector<fs::path> folders = explicit_folders;
+  if (const char* variable = std::getenv("LLOYD_PLUGIN_PATH")) {
+    std::string_view rest = variable;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(':'), rest.size());
+      // An empty or relative entry would mean the working directory.
+      if (rest.substr(0, end).starts_with('/')) folders.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    folders.push_back(program.parent_path());
+    folders.push_back(program.parent_path().parent_path() / "lib" / "lloyd");
+  }
+  return folders;
+}
+
+Registry::Registry(const std::vector<fs::path>& folders) {
+  std::set<fs::path> seen;
+  for (const fs::path& folder : folders) {
+    for (const fs::path& file : plugin_files(folder)) {
+      std::error_code error;
+      const fs::path real = fs::canonical(file, error);
+      if (!seen.insert(error ? file : real).second) continue;
+      try {
+        const PluginHeader header = read_plugin_header(file);
+        found_[header.name].push_back(file);
+      } catch (const InputError& refusal) {
+        refused_.push_back({file, refusal.what()});
+      }
+    }
+  }
+  for (const auto& [name, files] : found_) {
+    if (files.size() < 2) continue;
+    for (const fs::path& file : files) {
+      refused_.push_back(
+          {file, fmt::format("{}: two plugins are named '{}': {} and {}", file.string(), name,
+                             files[0].string(), files[1].string())});
+    }
+  }
+}
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> result;
+  for (const auto& [name, files] : found_) {
+    if (files.size() == 1) result.push_back(name);
+  }
+  return result;
+}
+
+bool Registry::contains(std::string_view name) const {
+  const auto found = found_.find(name);
+  return found != found_.end() && found->second.size() == 1;
+}
+
+std::shared_ptr<const LoadedBackend> Registry::load(std::string_view name) {
+  const auto loaded = loaded_.find(name);
+  if (loaded != loaded_.end()) return loaded->second;
+  const auto found = found_.find(name);
+  if (found == found_.end()) {
+    const std::vector<std::string> known = names();
+    if (known.empty()) {
+      throw InputError(fmt::format("unknown backend '{}': no plugin was found", name));
+    }
+    throw InputError(fmt::format("unknown backend '{}'{}", name, suggestion(name, known)));
+  }
+  const std::vector<fs::path>& files = found->second;
+  if (files.size() > 1) {
+    throw InputError(fmt::format("two plugins are named '{}': {} and {}", name, files[0].string(),
+                                 files[1].string()));
+  }
+  std::shared_ptr<const LoadedBackend> backend = load_plugin(files.front());
+  loaded_.emplace(name, backend);
+  return backend;
+}
+
+std::vector<std::shared_ptr<const LoadedBackend>> Registry::load_all() {
+  std::vector<std::shared_ptr<const LoadedBackend>> result;
+  for (const std::string& name : names()) {
+    try {
+      result.push_back(load(name));
+    } catch (const InputError& refusal) {
+      refused_.push_back({found_[name].front(), refusal.what()});
+      found_.erase(name);
+    }
+  }
+  return result;
+}
+
+std::shared_ptr<const LoadedBackend> Registry::preferred() {
+  std::shared_ptr<const LoadedBackend> best;
+  for (const auto& backend : load_all()) {
+    if (!backend->available()) continue;
+    if (best == nullptr || backend->info().preference > best->info().preference) best = backend;
+  }
+  if (best == nullptr) {
+    throw InputError("no backend is available; 'lloyd backends' says why");
+  }
+  return best;
+}
+
+}  // namespace lloyd

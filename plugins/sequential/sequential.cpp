@@ -1,0 +1,125 @@
+// The honest baseline: one thread, textbook loops.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <lloyd/plugin/plugin.hpp>
+
+namespace {
+
+enum Layout : std::int64_t { kAos = 0, kSoa = 1 };
+constexpr const char* kLayouts[] = {"aos", "soa"};
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd::choice_parameter("layout", kLayouts,
+                            "aos: samples as they are; soa: a copy with each feature contiguous"),
+};
+
+constexpr lloyd::BackendInfo kInfo = {
+    .summary = "one thread, textbook loops: the baseline",
+    .algorithm = "lloyd",
+    .features = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 | lloyd::kFeatureStrided |
+                lloyd::kFeatureHostMemory,
+    .accuracy = lloyd::Accuracy::float32,
+    .accuracy_float64 = lloyd::Accuracy::exact,
+    .reproducibility = lloyd::Reproducibility::threads,
+    .reproducibility_float64 = lloyd::Reproducibility::canonical,
+    .preference = 10,
+    .reproducibility_reason = "distances of float32 samples are computed in float32",
+    .parameters = kParameters,
+    .parameter_count = 1,
+};
+
+// The textbook's loops. Feature j of row i is x[i*row_step + j*feature_step]; Real is the type that
+// distances are computed in. Returns how many labels changed.
+template <class T, class Real>
+std::int64_t assign_rows(const T* x, std::int64_t row_step, std::int64_t feature_step,
+                         std::int64_t n, std::int64_t d, const Real* centroids, std::int64_t k,
+                         std::int32_t* labels) {
+  std::int64_t changed = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    Real least = std::numeric_limits<Real>::infinity();
+    std::int32_t nearest = 0;
+    for (std::int64_t c = 0; c < k; ++c) {
+      Real distance = 0;
+      for (std::int64_t j = 0; j < d; ++j) {
+        const Real difference =
+            static_cast<Real>(x[i * row_step + j * feature_step]) - centroids[c * d + j];
+        distance += difference * difference;
+      }
+      if (distance < least) {
+        least = distance;
+        nearest = static_cast<std::int32_t>(c);
+      }
+    }
+    changed += labels[i] != nearest;
+    labels[i] = nearest;
+  }
+  return changed;
+}
+
+template <class T>
+class SequentialStep : public lloyd::StepBase {
+ public:
+  using value_type = T;
+
+  SequentialStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
+      : dataset_(dataset), range_(dataset), soa_(parameters.choice("layout") == kSoa) {
+    if (!soa_) return;
+    columns_.resize(static_cast<std::size_t>(dataset.samples * dataset.features));
+    for (std::int64_t i = 0; i < dataset.samples; ++i) {
+      for (std::int64_t j = 0; j < dataset.features; ++j) {
+        columns_[static_cast<std::size_t>(j * dataset.samples + i)] = row(i)[j];
+      }
+    }
+  }
+
+  static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
+                                     const lloyd::ParameterList& parameters) {
+    const bool soa = parameters.choice("layout") == kSoa;
+    const std::int64_t data = soa ? shape.samples * shape.features * sizeof(T) : 0;
+    return data + shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
+  }
+
+  void set_centroids(const double* centroids, std::int64_t clusters) {
+    clusters_ = clusters;
+    exact_centroids_ = centroids;
+    // float64 samples are always computed in float64, by the definition.
+    in_sample_type_ = sizeof(T) == sizeof(double) || range_.covers(centroids, clusters);
+    centroids_.assign(centroids, centroids + clusters * dataset_.features);
+  }
+
+  std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) const {
+    if (in_sample_type_) return assign_in(block, centroids_.data(), labels);
+    return assign_in(block, exact_centroids_, labels);
+  }
+
+ private:
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
+
+  template <class Real>
+  std::int64_t assign_in(lloyd::RowRange block, const Real* centroids, std::int32_t* labels) const {
+    if (soa_) {
+      return assign_rows(columns_.data() + block.begin, 1, dataset_.samples, block.size(),
+                         dataset_.features, centroids, clusters_, labels);
+    }
+    return assign_rows(row(block.begin), dataset_.stride, 1, block.size(), dataset_.features,
+                       centroids, clusters_, labels);
+  }
+
+  lloyd::DatasetView dataset_;
+  lloyd::Float32Range range_;
+  bool soa_;
+  std::vector<T> columns_;  // d x n, for soa
+  std::int64_t clusters_ = 0;
+  const double* exact_centroids_ = nullptr;
+  std::vector<T> centroids_;  // the same, rounded to T
+  bool in_sample_type_ = true;
+};
+
+using SequentialBackend = lloyd::StepBackend<SequentialStep, kInfo>;
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(SequentialBackend);

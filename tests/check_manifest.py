@@ -1,0 +1,39 @@
+"""Fails when a test named in a manifest is missing from a build.
+
+Usage: check_manifest.py BUILD_FOLDER MANIFEST [--update]
+
+The manifest has a name a line, as `ctest -N` lists them; a build may have more tests (those of a new
+backend, for example). --update writes the manifest from the build.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+
+def tests_of(build_folder: str) -> list[str]:
+    listing = subprocess.run(
+        ["ctest", "--test-dir", build_folder, "--show-only=json-v1"],
+        check=True, capture_output=True, text=True).stdout
+    return sorted(test["name"] for test in json.loads(listing)["tests"])
+
+
+def main() -> int:
+    build_folder, manifest = sys.argv[1], pathlib.Path(sys.argv[2])
+    found = tests_of(build_folder)
+    if "--update" in sys.argv[3:]:
+        manifest.write_text("".join(f"{name}\n" for name in found))
+        return 0
+    missing = sorted(set(manifest.read_text().splitlines()) - set(found))
+    for name in missing:
+        print(f"missing test: {name}", file=sys.stderr)
+    if missing:
+        print(f"{len(missing)} tests of {manifest} are missing from {build_folder}", file=sys.stderr)
+        return 1
+    print(f"{len(found)} tests found, none of {manifest} missing")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

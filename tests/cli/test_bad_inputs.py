@@ -1,0 +1,128 @@
+"""Wrong inputs of every kind: each ends with status 2 and one sentence that says what and where."""
+
+import re
+import unittest
+
+from program import IRIS, TestCase, run
+
+# Name, files to make, arguments, what the sentence must contain. {folder} is the test's folder.
+GOOD_CONFIG = """experiment: e
+dataset:
+  blobs: {samples: 100, features: 2, centers: 4}
+clusters: 4
+backends: [sequential]
+output: {folder}/out
+"""
+
+
+def config(before, after):
+    """GOOD_CONFIG with one line changed."""
+    assert before in GOOD_CONFIG
+    return {"c.yaml": GOOD_CONFIG.replace(before, after)}
+
+
+RUN = ["run", "{folder}/c.yaml"]
+FIT = ["fit", "{folder}/x.csv", "-k", "2"]
+
+CASES = [
+    # The command line itself.
+    ("no subcommand", {}, [], "subcommand is required"),
+    ("unknown subcommand", {}, ["fitt"], "fitt"),
+    ("unknown option", {}, ["fit", IRIS, "--clusterz", "3"], "--clusterz"),
+    ("missing data", {}, ["fit"], "DATA"),
+    ("k is a word", {}, ["fit", IRIS, "-k", "three"], "three"),
+    ("k is 0", {}, ["fit", IRIS, "-k", "0"], "clusters is 0"),
+    ("k beyond n", {}, ["fit", IRIS, "-k", "151"], "it must be 1 to 150"),
+    ("restarts 0", {}, ["fit", IRIS, "-k", "3", "--restarts", "0"], "restarts is 0"),
+    ("negative tolerance", {}, ["fit", IRIS, "-k", "3", "--tolerance", "-1"], "tolerance is -1"),
+    ("tolerance nan", {}, ["fit", IRIS, "-k", "3", "--tolerance", "nan"], "tolerance is nan"),
+    ("no iterations", {}, ["fit", IRIS, "-k", "3", "--max-iterations", "0"], "must be at least 1"),
+    ("unknown backend", {}, ["fit", IRIS, "-k", "3", "-b", "openmpi"], "did you mean 'openmp'"),
+    ("unknown parameter", {}, ["fit", IRIS, "-k", "3", "-b", "openmp", "-p", "thread=2"],
+     "did you mean 'threads'"),
+    ("parameter of wrong type", {}, ["fit", IRIS, "-k", "3", "-b", "openmp", "-p", "threads=two"],
+     "'two'"),
+    ("parameter out of range", {}, ["fit", IRIS, "-k", "3", "-b", "openmp", "-p", "threads=-1"],
+     "0 to 1024"),
+    ("parameter of unknown choice", {}, ["fit", IRIS, "-k", "3", "-b", "sequential", "-p",
+                                         "layout=sao"], "did you mean 'soa'"),
+    ("parameter without value", {}, ["fit", IRIS, "-k", "3", "-p", "threads"], "NAME=VALUE"),
+    ("unknown seeding", {}, ["fit", IRIS, "-k", "3", "--init", "kmeans++"],
+     "did you mean 'k-means++'"),
+    ("unknown policy", {}, ["fit", IRIS, "-k", "3", "--empty-clusters", "drop"], "relocate"),
+    ("unknown dtype", {}, ["fit", IRIS, "-k", "3", "--dtype", "float16"], "float32"),
+    ("unknown column", {}, ["fit", IRIS, "-k", "3", "--columns", "petal_lenght"], "petal_lenght"),
+    ("long delimiter", {}, ["fit", IRIS, "-k", "3", "--delimiter", "ab"], "one character"),
+    ("initial centroids of another shape", {"i.csv": "1,2\n3,4\n"},
+     ["fit", IRIS, "-k", "2", "--init", "{folder}/i.csv"], "i.csv"),
+    # Data files.
+    ("missing file", {}, FIT, "x.csv"),
+    ("a folder", {}, ["fit", "{folder}", "-k", "2"], "{folder}"),
+    ("unknown extension", {"x.parquet": "PAR1"}, ["fit", "{folder}/x.parquet", "-k", "2"],
+     "'.parquet' is unknown"),
+    ("empty table", {"x.csv": ""}, FIT, "x.csv"),
+    ("header only", {"x.csv": "a,b\n"}, FIT, "x.csv"),
+    ("word in a cell", {"x.csv": "a,b\n1,2\n3,x\n"}, FIT, "x.csv, line 3, column 2"),
+    ("empty cell", {"x.csv": "1,2\n3,\n"}, FIT, "x.csv, line 2, column 2"),
+    ("short row", {"x.csv": "1,2\n3\n"}, FIT, "x.csv, line 2"),
+    ("NaN in a cell", {"x.csv": "1,2\nnan,4\n"}, FIT, "x.csv, line 2, column 1"),
+    ("infinity in a cell", {"x.csv": "1,2\n3,inf\n"}, FIT, "x.csv, line 2, column 2"),
+    ("beyond float32", {"x.csv": "1,2\n3,1e300\n"}, FIT, "x.csv, line 2, column 2"),
+    ("not an .npy", {"x.npy": "hello"}, ["fit", "{folder}/x.npy", "-k", "2"], "x.npy"),
+    ("truncated .npy", {"x.npy": b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
+                                 b"'shape': (100, 2), }" + b" " * 57 + b"\n1234"},
+     ["fit", "{folder}/x.npy", "-k", "2"], "x.npy"),
+    ("unwritable output", {}, ["fit", IRIS, "-k", "2", "--output", "/proc/nothing"], "/proc/nothing"),
+    # Models.
+    ("model that is no JSON", {"m.json": "{"}, ["predict", "{folder}/m.json", IRIS], "m.json"),
+    ("model of another format", {"m.json": "{}"}, ["predict", "{folder}/m.json", IRIS],
+     "not a model file"),
+    ("model of a later version", {"m.json": '{"format": "lloyd-model", "version": 9}'},
+     ["predict", "{folder}/m.json", IRIS], "version 9"),
+    ("model with a short centroid",
+     {"m.json": '{"format": "lloyd-model", "version": 1, "clusters": 1, "features": 4, '
+                '"centroids": [[1, 2]]}'}, ["predict", "{folder}/m.json", IRIS], "centroid 0"),
+    ("model for other data",
+     {"m.json": '{"format": "lloyd-model", "version": 1, "clusters": 1, "features": 2, '
+                '"centroids": [[1, 2]]}'}, ["predict", "{folder}/m.json", IRIS], "4 features"),
+    # Plugins.
+    ("verify of a text", {"p.so": "text" * 50}, ["verify", "{folder}/p.so"], "not a shared library"),
+    ("verify of nothing", {}, ["verify", "{folder}/p.so"], "p.so"),
+    # Experiments, beside those that the unit tests try in process.
+    ("missing config", {}, RUN, "c.yaml"),
+    ("YAML that ends early", {"c.yaml": "backends: [sequential\n"}, RUN, "c.yaml:"),
+    ("unknown key", config("clusters: 4", "cluster: 4"), RUN, "c.yaml:4:1"),
+    ("wrong type", config("clusters: 4", "clusters: four"), RUN, "c.yaml:4:11"),
+    ("out of range", config("clusters: 4", "clusters: 0"), RUN, "c.yaml:4:11"),
+    ("unknown backend in a config", config("[sequential]", "[sequentiel]"), RUN, "c.yaml:5:12"),
+    ("unknown parameter in a config", config("[sequential]", "[sequential: {layuot: soa}]"), RUN,
+     "c.yaml:5:"),
+    ("more clusters than samples", config("clusters: 4", "clusters: 101"), RUN, "101"),
+    ("missing data file in a config",
+     config("  blobs: {samples: 100, features: 2, centers: 4}", "  file: nothing.csv"), RUN,
+     "nothing.csv"),
+]
+
+
+class BadInputs(TestCase):
+    def test_each_ends_with_status_2_and_one_sentence(self):
+        self.assertGreaterEqual(len(CASES), 40)
+        for name, files, arguments, expected in CASES:
+            with self.subTest(name):
+                for file, text in files.items():
+                    if isinstance(text, str):
+                        text = text.replace("{folder}", str(self.folder))
+                    self.write(file, text)
+                fill = lambda text: str(text).replace("{folder}", str(self.folder))
+                done = run(*map(fill, arguments), status=2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(fill(expected), done.stderr)
+                # One sentence; a note on the chosen backend may stand before it.
+                lines = [line for line in done.stderr.splitlines() if not re.match("backend '", line)]
+                self.assertEqual(len(lines), 1, done.stderr)
+                for file in files:
+                    (self.folder / file).unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+"""A backend's folder, copied under another name, is a new backend: nothing else is edited."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from program import ROOT, SANITIZED, TestCase
+
+SOURCES = ["core", "plugins", "apps", "tests", "CMakeLists.txt", "CMakePresets.json"]
+
+
+class CopiedBackend(TestCase):
+    @unittest.skipIf(SANITIZED, "the plain build shows it")
+    def test_appears_in_build_conformance_and_list(self):
+        tree, build = self.folder / "tree", self.folder / "build"
+        tree.mkdir()
+        for name in SOURCES:
+            source = ROOT / name
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
+        shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
+
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+        self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                  "-DLLOYD_BUILD_BENCH=OFF", *launcher)
+        self.call("cmake", "--build", build, "--target", "lloyd", "conformance_tests")
+        listing = self.call(build / "bin" / "lloyd", "backends")
+        self.assertRegex(listing, r"(?m)^copied-backend ")
+        suite = self.call(build / "bin" / "conformance_tests", "--gtest_filter=*copied-backend*")
+        self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")
+
+    def call(self, *command):
+        # The copy's compilations are those of the tree it was copied from.
+        environment = {**os.environ, "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1"}
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              env=environment, timeout=550)
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
+        return done.stdout
+
+
+if __name__ == "__main__":
+    unittest.main()

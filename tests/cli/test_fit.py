@@ -1,0 +1,118 @@
+"""lloyd fit and predict on a real file."""
+
+import json
+import unittest
+
+from program import IRIS, TestCase, run, run_json
+
+# Fisher's iris, three clusters: the optimum that scikit-learn finds too.
+INERTIA = 78.851
+ADJUSTED_RAND_INDEX = 0.730
+
+VARIANTS = [
+    ["--backend", "sequential", "--param", "layout=aos"],
+    ["--backend", "sequential", "--param", "layout=soa"],
+    ["--backend", "openmp", "--param", "threads=1"],
+    ["--backend", "openmp", "--param", "threads=2"],
+]
+
+
+class Iris(TestCase):
+    def test_optimum_with_each_backend_and_layout(self):
+        for variant in VARIANTS:
+            for dtype in ("float32", "float64"):
+                with self.subTest(variant=variant, dtype=dtype):
+                    fit = run_json("fit", IRIS, "-k", "3", "--restarts", "10", "--dtype", dtype, *variant)
+                    self.assertAlmostEqual(fit["inertia"], INERTIA, delta=0.001)
+                    self.assertAlmostEqual(fit["adjusted_rand_index"], ADJUSTED_RAND_INDEX, delta=0.001)
+                    self.assertEqual(sorted(fit["counts"]), [38, 50, 62])
+
+    def test_text_says_what_json_says(self):
+        text = run("fit", IRIS, "-k", "3", "--restarts", "10").stdout
+        self.assertIn("78.851", text)
+        self.assertIn("0.730", text)
+
+    def test_columns_can_be_chosen(self):
+        fit = run_json("fit", IRIS, "-k", "3", "--columns", "petal_length,petal_width")
+        self.assertEqual(fit["dataset"]["features"], 2)
+
+
+class Files(TestCase):
+    def test_predict_gives_the_labels_of_the_fit_with_any_backend(self):
+        model = self.folder / "model.json"
+        labels = self.folder / "labels.csv"
+        run("fit", IRIS, "-k", "3", "--model", model, "--labels", labels, "--centroids",
+            self.folder / "centroids.csv")
+        self.assertEqual(len((self.folder / "centroids.csv").read_text().splitlines()), 1 + 3)
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                predicted = self.folder / "predicted.csv"
+                run("predict", model, IRIS, "--labels", predicted, *variant)
+                self.assertEqual(predicted.read_text(), labels.read_text())
+
+    def test_output_folder_holds_all_three(self):
+        run("fit", IRIS, "-k", "3", "--output", self.folder / "out")
+        names = sorted(path.name for path in (self.folder / "out").iterdir())
+        self.assertEqual(names, ["centroids.csv", "labels.csv", "model.json"])
+
+    def test_predict_prints_labels(self):
+        model = self.folder / "model.json"
+        run("fit", IRIS, "-k", "3", "--model", model)
+        lines = run("predict", model, IRIS).stdout.split()
+        self.assertEqual(len(lines), 150)
+        self.assertLessEqual(set(lines), {"0", "1", "2"})
+
+    def test_centroids_are_a_start(self):
+        centroids = self.folder / "centroids.npy"
+        first = run_json("fit", IRIS, "-k", "3", "--restarts", "10", "--centroids", centroids)
+        again = run_json("fit", IRIS, "-k", "3", "--init", centroids)
+        self.assertEqual(again["iterations"], 1)
+        self.assertEqual(again["inertia"], first["inertia"])
+
+    def test_model_reads_back_to_the_same_bits(self):
+        model = self.folder / "model.json"
+        first = run_json("fit", IRIS, "-k", "3", "--model", model)
+        document = json.loads(model.read_text())
+        self.assertEqual(document["format"], "lloyd-model")
+        self.assertEqual(document["inertia"], first["inertia"])
+        self.assertEqual(document["feature_names"],
+                         ["sepal_length", "sepal_width", "petal_length", "petal_width"])
+
+
+class Data(TestCase):
+    def test_blobs_convert_and_info(self):
+        npy, csv, back = (self.folder / name for name in ("blobs.npy", "blobs.csv", "back.npy"))
+        run("data", "blobs", npy, "--samples", "1000", "--features", "3", "--seed", "5")
+        run("data", "convert", npy, csv)
+        run("data", "convert", csv, back)
+        self.assertEqual(npy.read_bytes(), back.read_bytes())
+        info = run_json("data", "info", npy)
+        self.assertEqual((info["samples"], info["features"], info["dtype"]), (1000, 3, "float32"))
+        self.assertEqual(info["fingerprint"], run_json("data", "info", back)["fingerprint"])
+
+    def test_same_seed_same_blobs(self):
+        for name in ("a.npy", "b.npy"):
+            run("data", "blobs", self.folder / name, "--samples", "500", "--seed", "3")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+
+
+class Backends(TestCase):
+    def test_list_and_description(self):
+        listing = run_json("backends")
+        names = [backend["name"] for backend in listing["backends"]]
+        self.assertIn("sequential", names)
+        self.assertIn("openmp", names)
+        self.assertEqual(listing["refused"], [])
+        self.assertIn("threads", run("backends", "openmp").stdout)
+
+    def test_refused_plugin_is_named_with_its_reason(self):
+        self.write("lloyd_text.so", "not a library\n" * 10)
+        listing = run_json("--plugin-dir", self.folder, "backends")
+        self.assertEqual(len(listing["refused"]), 1)
+        self.assertIn("lloyd_text.so is not a shared library", listing["refused"][0]["reason"])
+        # It does not end a run that does not need it.
+        run("--plugin-dir", self.folder, "fit", IRIS, "-k", "3", "--backend", "sequential")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""What an interrupted run leaves behind."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from program import LLOYD, TestCase, run
+
+CONFIG = """
+experiment: interrupted
+dataset:
+  blobs: {samples: 20000, features: 4, centers: 8, seed: 1}
+clusters: 8
+stop: {iterations: 20}
+backends: [sequential, openmp: {threads: [1, 2]}]
+baseline: sequential
+repeats: 400
+output: OUTPUT
+"""
+
+
+class Interrupt(TestCase):
+    def start(self):
+        self.output = self.folder / "results"
+        config = self.write("config.yaml", CONFIG.replace("OUTPUT", str(self.output)))
+        return subprocess.Popen([LLOYD, "run", str(config)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def wait_for_records(self, process, count):
+        """Until the file holds `count` lines."""
+        records = self.output / "records.jsonl"
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and process.poll() is None:
+            if records.exists() and records.read_bytes().count(b"\n") >= count:
+                return
+            time.sleep(0.005)
+        self.fail(f"no {count} records came: {process.communicate()}")
+
+    def records(self):
+        data = (self.output / "records.jsonl").read_bytes()
+        self.assertTrue(data.endswith(b"\n"))
+        return [json.loads(line) for line in data.splitlines()]
+
+    def test_sigint_keeps_what_was_done_and_says_so(self):
+        process = self.start()
+        self.wait_for_records(process, 5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+        records = self.records()
+        self.assertGreaterEqual(sum(record["status"] == "ok" for record in records), 5)
+        self.assertLess(len(records), 1200)
+        self.assertIn("sequential", out)  # the summary of what was done
+
+    def test_kill_leaves_complete_lines_only(self):
+        for seed in range(5):
+            with self.subTest(seed=seed):
+                process = self.start()
+                records = self.output / "records.jsonl"
+                before = records.read_bytes().count(b"\n") if records.exists() else 0
+                self.wait_for_records(process, before + 3)
+                time.sleep(random.Random(seed).uniform(0, 0.05))
+                process.kill()
+                process.communicate()
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+                self.assertGreaterEqual(len(self.records()), before + 3)
+
+    def test_half_a_line_is_cut_off_by_the_next_run(self):
+        process = self.start()
+        self.wait_for_records(process, 2)
+        process.kill()
+        process.communicate()
+        complete = len(self.records())
+        with open(self.output / "records.jsonl", "ab") as file:
+            file.write(b'{"schema": 1, "experi')
+        process = self.start()
+        self.wait_for_records(process, complete + 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertGreater(len(self.records()), complete)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+// The list of cases. Each file of cases adds its own to it, by name.
+#pragma once
+
+#include <vector>
+
+#include "conformance/context.hpp"
+
+namespace lloyd::conformance {
+
+/// With which data types and parameters a case is run.
+enum class Scope {
+  variants,  ///< each data type, with the defaults and each value of each choice
+  defaults,  ///< each data type, with the defaults
+  once,      ///< one data type, with the defaults
+};
+
+struct Case {
+  const char* name;
+  Scope scope;
+  void (*body)(const Context&);
+};
+
+void add_lattice_cases(std::vector<Case>& cases);
+void add_invariant_cases(std::vector<Case>& cases);
+void add_whole_fit_cases(std::vector<Case>& cases);
+void add_edge_cases(std::vector<Case>& cases);
+void add_layout_cases(std::vector<Case>& cases);
+void add_range_cases(std::vector<Case>& cases);
+void add_empty_cluster_cases(std::vector<Case>& cases);
+void add_stop_cases(std::vector<Case>& cases);
+void add_observer_cases(std::vector<Case>& cases);
+void add_cancel_cases(std::vector<Case>& cases);
+void add_session_cases(std::vector<Case>& cases);
+void add_environment_cases(std::vector<Case>& cases);
+void add_partial_cases(std::vector<Case>& cases);
+void add_partial_fit_cases(std::vector<Case>& cases);
+void add_reproducibility_cases(std::vector<Case>& cases);
+void add_description_cases(std::vector<Case>& cases);
+void add_limit_cases(std::vector<Case>& cases);
+void add_refusal_cases(std::vector<Case>& cases);
+
+}  // namespace lloyd::conformance

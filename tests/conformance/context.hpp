@@ -1,0 +1,87 @@
+// What a case is handed: a backend, a data type and parameters; and how it fails or is skipped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/parameters.hpp>
+#include <lloyd/registry.hpp>
+
+namespace lloyd::conformance {
+
+/// Ends a case as failed.
+struct CaseFailed {
+  std::string message;
+};
+/// Ends a case as skipped.
+struct CaseSkipped {
+  std::string reason;
+};
+
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) {
+  throw CaseFailed{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+template <class... Args>
+void expect(bool condition, fmt::format_string<Args...> text, Args&&... args) {
+  if (!condition) fail(text, std::forward<Args>(args)...);
+}
+
+/// A session that is released when it goes out of scope.
+class OwnedSession {
+ public:
+  explicit OwnedSession(Session* session) : session_(session) {}
+  OwnedSession(OwnedSession&& other) noexcept : session_(std::exchange(other.session_, nullptr)) {}
+  OwnedSession& operator=(OwnedSession&&) = delete;
+  ~OwnedSession() {
+    if (session_ != nullptr) session_->release();
+  }
+  Session& operator*() const { return *session_; }
+  Session* operator->() const { return session_; }
+
+ private:
+  Session* session_;
+};
+
+class Context {
+ public:
+  Context(const LoadedBackend& loaded, DType dtype, ParameterSet parameters)
+      : loaded_(loaded), dtype_(dtype), parameters_(std::move(parameters)) {}
+
+  const LoadedBackend& loaded() const { return loaded_; }
+  Backend& backend() const { return loaded_.backend(); }
+  const BackendInfo& info() const { return loaded_.info(); }
+  DType dtype() const { return dtype_; }
+  const ParameterSet& parameters() const { return parameters_; }
+  Accuracy accuracy() const { return loaded_.accuracy(dtype_); }
+  bool exact() const { return accuracy() == Accuracy::exact; }
+  Reproducibility reproducibility() const { return loaded_.reproducibility(dtype_); }
+  bool canonical() const { return reproducibility() == Reproducibility::canonical; }
+  /// Whether the bits must not depend on how the work is divided.
+  bool order_free() const { return reproducibility() <= Reproducibility::threads; }
+  /// Whether a repeated fit must give the same bits.
+  bool repeatable() const { return reproducibility() != Reproducibility::none; }
+
+  /// Why a fit of k clusters is beyond the backend, from its feature bits and limits; else empty.
+  std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
+    return beyond(dataset, clusters, parameters_);
+  }
+  std::string beyond(const Dataset& dataset, std::int64_t clusters,
+                     const ParameterSet& parameters) const;
+  /// Opens a session for fits of k clusters; ends the case as skipped where that is beyond the
+  /// backend. `dataset` must outlive the session.
+  OwnedSession open(const Dataset& dataset, std::int64_t clusters) const;
+
+ private:
+  const LoadedBackend& loaded_;
+  DType dtype_;
+  ParameterSet parameters_;
+};
+
+}  // namespace lloyd::conformance

@@ -1,0 +1,156 @@
+// supports() and estimate() agree with what happens.
+#include <malloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include <lloyd/fit.hpp>
+
+#include "conformance/cases.hpp"
+#include "conformance/checks.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+struct Shape {
+  std::int64_t n, d, k;
+};
+
+// Shapes beyond tables and tiles of fixed size, which some devices have.
+constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {300, 130, 300},
+                             {1030, 16, 1030}, {2100, 1, 2050}, {70, 4097, 64}};
+
+Setting one_iteration(const Samples& samples, std::int64_t k) {
+  Setting setting;
+  setting.clusters = k;
+  setting.centroids = first_rows(samples, k);
+  setting.max_iterations = 1;
+  setting.fixed = true;
+  return setting;
+}
+
+// What supports() accepts is done; what it refuses, with a reason and a number, is refused later,
+// too.
+void supports(const Context& context) {
+  for (const Shape& shape : kShapes) {
+    const Samples samples = rounded(cloud(shape.n, shape.d, 97), context.dtype());
+    const Dataset dataset = make_dataset(samples, context.dtype());
+    const Setting setting = one_iteration(samples, shape.k);
+    const std::string where = describe("supports", samples, setting);
+    const Status status =
+        context.backend().supports(make_shape(dataset, shape.k), context.parameters().list(),
+                                   make_spec(setting, Run{0, false, nullptr}));
+    if (status.ok()) {
+      verify_fit(context, "supports", samples, setting);
+      continue;
+    }
+    expect(status.code == StatusCode::unsupported, "{}: supports() answers with status {}: {}",
+           where, static_cast<int>(status.code), status.message);
+    const std::string_view message = status.message;
+    expect(std::any_of(message.begin(), message.end(),
+                       [](unsigned char c) { return std::isdigit(c) != 0; }),
+           "{}: the reason gives no limit in numbers: '{}'", where, message);
+    Session* session = nullptr;
+    const Status opened =
+        context.backend().open(dataset.view(), context.parameters().list(), &session);
+    if (!opened.ok()) continue;
+    const OwnedSession owned(session);
+    const Trial trial = run_fit(*owned, samples, setting);
+    expect(!trial.status.ok(), "{}: supports() refused ('{}'), and fit() did it", where, message);
+  }
+}
+
+std::int64_t heap_bytes() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return 0;
+#else
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+#endif
+}
+
+// The heap at each iteration, with nothing kept by the observer itself.
+class HeapObserver : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override {
+    largest = std::max(largest, heap_bytes());
+    return true;
+  }
+  bool stop_requested() const noexcept override { return false; }
+  std::int64_t largest = 0;
+};
+
+MemoryEstimate estimated(const Context& context, const Dataset& dataset, const Setting& setting) {
+  MemoryEstimate memory;
+  memory.host_bytes = memory.device_bytes = -77;
+  const Status status =
+      context.backend().estimate(make_shape(dataset, setting.clusters), context.parameters().list(),
+                                 make_spec(setting, Run{0, false, nullptr}), memory);
+  expect(status.ok(), "estimate() failed: {}", status.message);
+  expect(memory.host_bytes >= 0 && memory.device_bytes >= 0,
+         "estimate() gives {} bytes on the host and {} on the device", memory.host_bytes,
+         memory.device_bytes);
+  return memory;
+}
+
+// A fit holds no more host memory than estimated, but for small change. What a device holds cannot
+// be seen from here.
+void estimate(const Context& context) {
+  constexpr std::int64_t kSmallChange = 128 * 1024;
+  for (const Shape& shape : {Shape{1200, 64, 200}, Shape{40000, 20, 3}, Shape{1500, 4, 1400}}) {
+    const Samples samples = rounded(cloud(shape.n, shape.d, 98), context.dtype());
+    const Dataset dataset = make_dataset(samples, context.dtype());
+    if (!context.beyond(dataset, shape.k).empty()) continue;
+    Setting setting = one_iteration(samples, shape.k);
+    setting.max_iterations = 2;
+    const MemoryEstimate memory = estimated(context, dataset, setting);
+    HeapObserver observer;
+    // Once before, so that what the backend keeps for the whole process is there.
+    run_fit(*context.open(dataset, shape.k), samples, setting, Run{0, false, nullptr});
+    std::int64_t outputs = 8 * shape.k * shape.d + 4 * shape.n + 8 * shape.k;
+    const std::int64_t before = heap_bytes();
+    const OwnedSession session = context.open(dataset, shape.k);
+    const Trial trial =
+        run_fit(*session, samples, setting, Run{kObserveIterations, false, &observer});
+    expect(trial.status.ok(), "fit() failed: {}", trial.status.message);
+    const std::int64_t held = observer.largest - before - outputs;
+    expect(held <= memory.host_bytes + memory.host_bytes / 10 + kSmallChange,
+           "{}: a fit held {} bytes of the heap, {} were estimated",
+           describe("estimate", samples, setting), held, memory.host_bytes);
+  }
+}
+
+// Larger problems are not estimated smaller, and sizes that no machine has give no nonsense.
+void estimate_grows(const Context& context) {
+  MemoryEstimate former;
+  for (const std::int64_t size : {100, 10000, 1000000}) {
+    ProblemShape shape;
+    shape.samples = 100 * size;
+    shape.features = shape.stride = 16;
+    shape.clusters = size;
+    shape.dtype = context.dtype();
+    FitSpec spec;
+    spec.clusters = size;
+    spec.max_iterations = 1;
+    if (!context.backend().supports(shape, context.parameters().list(), spec).ok()) continue;
+    MemoryEstimate memory;
+    const Status status =
+        context.backend().estimate(shape, context.parameters().list(), spec, memory);
+    expect(status.ok(), "estimate() for k={} failed: {}", size, status.message);
+    expect(memory.host_bytes + memory.device_bytes > former.host_bytes + former.device_bytes,
+           "estimate() for k={} gives {} bytes, and {} for a hundredth of it", size,
+           memory.host_bytes + memory.device_bytes, former.host_bytes + former.device_bytes);
+    former = memory;
+  }
+}
+
+}  // namespace
+
+void add_limit_cases(std::vector<Case>& cases) {
+  cases.push_back({"limits/supports", Scope::variants, supports});
+  cases.push_back({"limits/estimate", Scope::variants, estimate});
+  cases.push_back({"limits/estimate-grows", Scope::variants, estimate_grows});
+}
+
+}  // namespace lloyd::conformance

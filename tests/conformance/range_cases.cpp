@@ -1,0 +1,132 @@
+// Values far from the origin, huge, tiny, denormal, and of very different size.
+#include <cmath>
+
+#include "conformance/cases.hpp"
+#include "conformance/checks.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+Setting from_first_rows(const Samples& samples, std::int64_t k) {
+  Setting setting;
+  setting.clusters = k;
+  setting.centroids = first_rows(samples, k);
+  return setting;
+}
+
+Trial verified(const Context& context, const char* name, const Samples& samples,
+               const Setting& setting) {
+  Trial trial;
+  if (!verify_fit(context, name, samples, setting, {}, &trial)) {
+    throw CaseSkipped{"the fit is beyond the backend"};
+  }
+  return trial;
+}
+
+// Mean 1e6, spread 1. Both data sets hold the same values but for the offset, exactly.
+void far_offset(const Context& context) {
+  constexpr double kOffset = 1e6;
+  const Samples far =
+      rounded(transformed(blobs(2000, 3, 6, 2.0, 31), 0.2, kOffset), context.dtype());
+  const Samples centred = transformed(far, 1, -kOffset);
+  const Trial there = verified(context, "mean 1e6, spread 1", far, from_first_rows(far, 6));
+  const Trial here = verified(context, "the same, centred", centred, from_first_rows(centred, 6));
+  expect(std::abs(there.result.inertia - here.result.inertia) <= 0.02 * here.result.inertia,
+         "the final inertia is {} with mean 1e6, and {} for the same data centred: more than 2 % "
+         "apart",
+         there.result.inertia, here.result.inertia);
+}
+
+// Blobs scaled to the ends of what float64 squares can hold.
+void scaled(const Context& context, const char* name, double scale) {
+  const Samples samples =
+      rounded(transformed(blobs(900, 3, 6, 1.5, 32), scale, 0), context.dtype());
+  verified(context, name, samples, from_first_rows(samples, 6));
+}
+
+void huge(const Context& context) {
+  scaled(context, "values of 1e30", 1e29);
+  if (context.dtype() == DType::float64) scaled(context, "values of 1e140", 1e139);
+}
+
+void tiny(const Context& context) {
+  scaled(context, "values of 1e-30", 1e-31);
+  if (context.dtype() == DType::float32) return;
+  scaled(context, "values of 1e-140", 1e-141);
+  // Squares are 0 here, all samples tie, and the first cluster takes them all.
+  scaled(context, "values of 1e-200", 1e-201);
+}
+
+// Denormals alone, and beside ordinary values.
+void denormals(const Context& context) {
+  const double least = context.dtype() == DType::float32 ? 0x1p-149 : 0x1p-1074;
+  const Samples small = transformed(lattice(400, 2, 1000, 33), least, 0);
+  verified(context, "denormals", small, from_first_rows(small, 5));
+
+  Samples mixed = lattice(400, 2, 20, 34);
+  for (std::int64_t i = 0; i < mixed.n; ++i) mixed.values[2 * i] *= least;
+  verified(context, "denormals beside integers", mixed, from_first_rows(mixed, 5));
+}
+
+// One sample of 1e30 among ones: it must not spoil the means of clusters it is not in.
+void outlier(const Context& context) {
+  Samples samples = rounded(cloud(500, 2, 35), context.dtype());
+  samples.values[2 * 250] = static_cast<float>(1e30);
+  Setting own = from_first_rows(samples, 4);
+  own.centroids.insert(own.centroids.end(), samples.row(250), samples.row(250) + 2);
+  own.clusters = 5;
+  verified(context, "an outlier with its own cluster", samples, own);
+
+  // Here it is in the sum of a cluster of ones first, and relocated out of it later.
+  Setting shared = from_first_rows(samples, 4);
+  shared.centroids.insert(shared.centroids.end(), {-1000.0, -1000.0});
+  shared.clusters = 5;
+  verified(context, "an outlier that is relocated", samples, shared);
+}
+
+// float32 sums stall at 2^24 and lose digits long before.
+void large_mean(const Context& context) {
+  Samples samples{50000, 1, {}};
+  Numbers numbers(36);
+  for (std::int64_t i = 0; i < samples.n; ++i) {
+    samples.values.push_back(1000.0 + numbers.uniform());
+  }
+  samples = rounded(samples, context.dtype());
+  Setting setting = from_first_rows(samples, 2);
+  setting.max_iterations = 3;
+  verified(context, "50000 values near 1000", samples, setting);
+}
+
+// Features whose units are 16 powers of ten apart: each has its own accuracy.
+void mixed_units(const Context& context) {
+  Samples samples = blobs(800, 4, 5, 1.0, 37);
+  for (std::int64_t i = 0; i < samples.n; ++i) {
+    samples.values[4 * i + 1] *= 1e-8;
+    samples.values[4 * i + 2] *= 1e8;
+  }
+  samples = rounded(samples, context.dtype());
+  verified(context, "mixed units", samples, from_first_rows(samples, 5));
+}
+
+// Values over so many powers of two that a sum takes two words of 64 bits, and more than two lanes
+// of a float64 mantissa.
+void many_magnitudes(const Context& context) {
+  const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
+  const Samples samples = rounded(wide_range(900, 2, reach, 38), context.dtype());
+  verified(context, "many magnitudes", samples, from_first_rows(samples, 5));
+}
+
+}  // namespace
+
+void add_range_cases(std::vector<Case>& cases) {
+  cases.push_back({"range/far-offset", Scope::variants, far_offset});
+  cases.push_back({"range/huge", Scope::variants, huge});
+  cases.push_back({"range/tiny", Scope::variants, tiny});
+  cases.push_back({"range/denormals", Scope::variants, denormals});
+  cases.push_back({"range/outlier", Scope::variants, outlier});
+  cases.push_back({"range/large-mean", Scope::variants, large_mean});
+  cases.push_back({"range/many-magnitudes", Scope::variants, many_magnitudes});
+  cases.push_back({"range/mixed-units", Scope::variants, mixed_units});
+}
+
+}  // namespace lloyd::conformance

@@ -1,0 +1,86 @@
+// The reproducibility that a backend states.
+#include <algorithm>
+#include <set>
+
+#include "conformance/cases.hpp"
+#include "conformance/checks.hpp"
+#include "conformance/comparisons.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+struct Problem {
+  const char* name;
+  Samples samples;
+  Setting setting;
+};
+
+// Sums in one word or two, and sums whose range fits neither.
+std::vector<Problem> problems(const Context& context) {
+  std::vector<Problem> result;
+  for (const char* name : {"one cloud", "an outlier"}) {
+    Problem p{name, rounded(cloud(9001, 3, 95), context.dtype()), {}};
+    if (result.size() == 1) p.samples.values[777] = static_cast<float>(1e30);
+    p.setting.clusters = 11;
+    p.setting.centroids = first_rows(p.samples, 11);
+    p.setting.max_iterations = 8;
+    result.push_back(std::move(p));
+  }
+  return result;
+}
+
+void repeated(const Context& context) {
+  if (!context.repeatable()) throw CaseSkipped{"the backend does not claim to be reproducible"};
+  for (const Problem& p : problems(context)) {
+    const Trial first = fresh_fit(context, p.samples, p.setting);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const Trial again = fresh_fit(context, p.samples, p.setting);
+      expect_same_fit(describe(p.name, p.samples, p.setting) + " repeated", p.samples.d, first,
+                      again);
+    }
+  }
+}
+
+// Each integer parameter (threads, block sizes) at 1, 2, 3 and 7, as far as its range goes.
+void parameters(const Context& context) {
+  if (!context.order_free()) {
+    throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
+  }
+  for (const Problem& p : problems(context)) {
+    const Dataset dataset = make_dataset(p.samples, context.dtype());
+    const Trial expected = fresh_fit(context, p.samples, p.setting);
+    for (const ParameterInfo& parameter : context.parameters().schema()) {
+      if (parameter.type != ParameterType::integer) continue;
+      std::set<std::int64_t> values;
+      for (const std::int64_t wanted : {1, 2, 3, 7}) {
+        values.insert(std::clamp(wanted, parameter.integer_minimum, parameter.integer_maximum));
+      }
+      for (const std::int64_t value : values) {
+        ParameterSet set = context.parameters();
+        set.set(parameter.name, std::to_string(value));
+        // A device that is not there, say.
+        if (!context.beyond(dataset, p.setting.clusters, set).empty()) continue;
+        Session* session = nullptr;
+        const Status status = context.backend().open(dataset.view(), set.list(), &session);
+        if (status.code == StatusCode::unavailable) continue;
+        expect(status.ok(), "open() with {}={} failed: {}", parameter.name, value, status.message);
+        const OwnedSession owned(session);
+        const Trial trial = run_fit(*owned, p.samples, p.setting);
+        expect(trial.status.ok(), "fit() with {}={} failed: {}", parameter.name, value,
+               trial.status.message);
+        expect_same_fit(fmt::format("{} with {}={}", describe(p.name, p.samples, p.setting),
+                                    parameter.name, value),
+                        p.samples.d, expected, trial);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_reproducibility_cases(std::vector<Case>& cases) {
+  cases.push_back({"reproducibility/repeated", Scope::variants, repeated});
+  cases.push_back({"reproducibility/parameters", Scope::variants, parameters});
+}
+
+}  // namespace lloyd::conformance

@@ -1,0 +1,84 @@
+// The reference: what a fit means, written down once more in plain float64, for the tests.
+// It shares no code with the core or the plugin SDK, so that a mistake there is not repeated here.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace lloyd::reference {
+
+/// n samples of d features, row-major without gaps. float32 data is given as exact copies.
+struct Samples {
+  std::int64_t n = 0;
+  std::int64_t d = 0;
+  std::vector<double> values;
+
+  const double* row(std::int64_t i) const { return values.data() + i * d; }
+};
+
+enum class EmptyPolicy { relocate, keep, error };
+enum class Stop { labels, tolerance, max_iterations };
+
+struct Settings {
+  std::int64_t k = 0;
+  std::vector<double> initial_centroids;  ///< k x d
+  std::int64_t max_iterations = 0;
+  bool fixed = false;    ///< exactly max_iterations
+  double tolerance = 0;  ///< absolute, of the sum of squared shifts; 0: off
+  EmptyPolicy empty = EmptyPolicy::relocate;
+};
+
+/// The update that follows an assignment.
+struct Update {
+  std::vector<double> centroids;
+  std::vector<std::int64_t> counts;   ///< samples in each sum, after relocation
+  std::vector<std::int32_t> members;  ///< whose sum each sample is in, after relocation
+  std::int64_t relocations = 0;
+};
+
+struct Iteration {
+  std::vector<std::int32_t> labels;
+  std::vector<double> centroids;  ///< after the update
+  std::int64_t changed = 0;
+  std::int64_t relocations = 0;
+  double shift = 0;
+  double inertia = 0;  ///< of `labels` and the centroids they were assigned by
+};
+
+struct Fit {
+  std::vector<double> centroids;
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  double inertia = 0;
+  std::int64_t iterations = 0;
+  Stop stop = Stop::max_iterations;
+  std::vector<Iteration> trace;
+};
+
+/// Thrown by fit() under EmptyPolicy::error.
+class EmptyCluster : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A sum that is exact until it is read, then rounded once to nearest, ties to even.
+/// Source: J. R. Shewchuk, 1997; the final rounding is that of Python's math.fsum.
+class FullSum {
+ public:
+  void add(double value);
+  double value() const;
+
+ private:
+  std::vector<double> partials_;  // do not overlap, ascending magnitude
+};
+
+double squared_distance(const double* x, const double* c, std::int64_t d);
+std::int32_t nearest(const double* x, const std::vector<double>& centroids, std::int64_t d);
+double inertia(const Samples& samples, const std::vector<double>& centroids,
+               const std::vector<std::int32_t>& labels);
+Update update(const Samples& samples, const std::vector<double>& centroids,
+              const std::vector<std::int32_t>& labels, EmptyPolicy policy);
+Fit fit(const Samples& samples, const Settings& settings);
+
+}  // namespace lloyd::reference

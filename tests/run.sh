@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Sets up, builds from nothing, and runs all tests.
+# Usage: bash tests/run.sh [PART...]
+# Parts: release, asan (AddressSanitizer and UndefinedBehaviorSanitizer), tsan (ThreadSanitizer, the
+# conformance suite). Default: all three.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source apps/setup.sh
+
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan)
+packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev)
+for part in "${parts[@]}"; do
+  case $part in
+    release | asan) ;;
+    tsan) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;
+    *)
+      echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
+      exit 2
+      ;;
+  esac
+done
+install_packages "${packages[@]}"
+use_compiler_cache
+
+# Folders of their own, made anew: nothing that an earlier build left can pass a test.
+build() {
+  local part=$1
+  shift
+  rm -rf "build/tests/$part"
+  cmake --preset "$part" -B "build/tests/$part" "${compiler_cache[@]}" >/dev/null
+  cmake --build "build/tests/$part" "$@" | without '^\[[0-9]+/[0-9]+\]'
+}
+
+run_tests() {
+  local part=$1
+  python3 tests/check_manifest.py "build/tests/$part" tests/manifest.txt
+  ctest --test-dir "build/tests/$part" --no-tests=error --output-on-failure -j 2 |
+    without '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed '
+}
+
+# Like grep -v, but content when no line is left: under pipefail the producer's status counts.
+without() {
+  grep -vE "$1" || true
+}
+
+for part in "${parts[@]}"; do
+  echo "== $part: building"
+  case $part in
+    release | asan)
+      build "$part"
+      echo "== $part: testing"
+      run_tests "$part"
+      ;;
+    tsan)
+      build tsan --target conformance_tests
+      echo "== tsan: testing"
+      # Archer tells ThreadSanitizer what OpenMP's runtime synchronises.
+      OMP_TOOL_LIBRARIES=$(clang -print-file-name=libarcher.so) \
+        TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \
+        build/tests/tsan/bin/conformance_tests --gtest_brief=1
+      ;;
+  esac
+done
+echo "all tests passed: ${parts[*]}"

@@ -1,0 +1,153 @@
+// From a configuration to settings and variants.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "experiment/config.hpp"
+#include "experiment/variants.hpp"
+#include "experiment_fake_backend.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+Experiment parse(const std::string& text) {
+  return read_experiment(parse_config(text, "c.yaml"), "/data", "c");
+}
+
+TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
+  const Experiment experiment = parse("{dataset: {blobs: {}}, backends: [sequential]}");
+  EXPECT_EQ(experiment.name, "c");
+  EXPECT_EQ(experiment.output, "results/c");
+  EXPECT_EQ(experiment.repeats, 5);
+  EXPECT_FALSE(experiment.baseline);
+  ASSERT_EQ(experiment.settings.size(), 1u);
+  const FitOptions& options = experiment.settings[0].options;
+  EXPECT_EQ(options.clusters, 8);
+  EXPECT_EQ(options.seeding.method, SeedingMethod::kmeans_plus_plus);
+  EXPECT_EQ(options.max_iterations, 300);
+  EXPECT_EQ(options.tolerance, 1e-4);
+  EXPECT_EQ(options.restarts, 1);
+  EXPECT_FALSE(options.fixed_iterations);
+  EXPECT_FALSE(options.profile);
+}
+
+TEST(ExperimentConfig, EveryKeyIsRead) {
+  const Experiment experiment = parse(R"(
+experiment: all
+dataset: {file: points.tsv, delimiter: "\t", header: false, columns: [0, 2], label_column: 3,
+          dtype: float64}
+clusters: 5
+seeding: {method: random, seed: 18446744073709551615}
+restarts: 3
+stop: {iterations: 12}
+empty_clusters: keep
+profile: true
+backends: [sequential, {openmp: {threads: 2}}]
+baseline: {openmp: {threads: 2}}
+repeats: 7
+output: there
+)");
+  EXPECT_EQ(experiment.name, "all");
+  EXPECT_EQ(experiment.output, "there");
+  EXPECT_EQ(experiment.repeats, 7);
+  const Setting& setting = experiment.settings.at(0);
+  EXPECT_EQ(setting.dataset.file, "/data/points.tsv");
+  EXPECT_EQ(setting.dataset.csv.delimiter, '\t');
+  EXPECT_EQ(setting.dataset.csv.header, false);
+  EXPECT_EQ(setting.dataset.csv.columns, (std::vector<std::string>{"0", "2"}));
+  EXPECT_EQ(setting.dataset.csv.label_column, "3");
+  EXPECT_EQ(setting.dataset.csv.dtype, DType::float64);
+  EXPECT_EQ(setting.options.clusters, 5);
+  EXPECT_EQ(setting.options.seeding.method, SeedingMethod::random);
+  EXPECT_EQ(setting.options.seeding.seed, 18446744073709551615u);
+  EXPECT_EQ(setting.options.restarts, 3);
+  EXPECT_TRUE(setting.options.fixed_iterations);
+  EXPECT_EQ(setting.options.max_iterations, 12);
+  EXPECT_EQ(setting.options.empty_clusters, EmptyClusters::keep);
+  EXPECT_TRUE(setting.options.profile);
+}
+
+TEST(ExperimentConfig, SweepIsAProductAndTheLastAxisVariesFastest) {
+  const Experiment experiment = parse(R"(
+dataset: {blobs: {samples: 7}}
+seeding: first
+backends: [sequential]
+sweep:
+  clusters: [2, 3]
+  seeding.seed: [4, 5]
+)");
+  std::vector<std::pair<std::int64_t, std::uint64_t>> found;
+  for (const Setting& setting : experiment.settings) {
+    EXPECT_EQ(setting.options.seeding.method, SeedingMethod::first);
+    EXPECT_EQ(setting.axes.at(0).path, "clusters");
+    EXPECT_EQ(setting.axes.at(0).value, std::to_string(setting.options.clusters));
+    found.emplace_back(setting.options.clusters, setting.options.seeding.seed);
+  }
+  EXPECT_EQ(found, (decltype(found){{2, 4}, {2, 5}, {3, 4}, {3, 5}}));
+}
+
+TEST(ExperimentConfig, SettingsWithOneDatasetFollowEachOther) {
+  const Experiment experiment = parse(R"(
+dataset: {blobs: {}}
+backends: [sequential]
+sweep:
+  clusters: [2, 3]
+  dataset.blobs.samples: [100, 200]
+)");
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;
+  for (const Setting& setting : experiment.settings) {
+    found.emplace_back(setting.dataset.blobs->samples, setting.options.clusters);
+  }
+  EXPECT_EQ(found, (decltype(found){{100, 2}, {100, 3}, {200, 2}, {200, 3}}));
+}
+
+TEST(ExperimentConfig, AnAxisMayHoldMapsAndCompleteTheDataset) {
+  const Experiment experiment = parse(R"(
+dataset: {dtype: float64}
+backends: [sequential]
+sweep:
+  dataset.blobs: [{samples: 10}, {samples: 20, features: 3}]
+  seeding: [random, {method: k-means++, seed: 1}]
+)");
+  ASSERT_EQ(experiment.settings.size(), 4u);
+  EXPECT_EQ(experiment.settings[3].dataset.blobs->features, 3);
+  EXPECT_EQ(experiment.settings[3].dataset.blobs->dtype, DType::float64);
+  EXPECT_EQ(experiment.settings[3].axes.at(0).value, "{samples: 20, features: 3}");
+  EXPECT_EQ(experiment.settings[2].options.seeding.method, SeedingMethod::random);
+  EXPECT_EQ(experiment.settings[3].options.seeding.seed, 1u);
+}
+
+TEST(ExperimentConfig, AnchorsAreValues) {
+  const Experiment experiment = parse(R"(
+dataset: {blobs: &small {samples: 10}}
+backends: [sequential]
+sweep: {dataset.blobs: [*small, {samples: 11}]}
+)");
+  EXPECT_EQ(experiment.settings.at(0).dataset.blobs->samples, 10);
+}
+
+std::vector<std::string> labels(const std::vector<Variant>& variants) {
+  std::vector<std::string> result;
+  for (const Variant& variant : variants) result.push_back(variant.label);
+  return result;
+}
+
+TEST(ExperimentVariants, ListsAreAxesAndLabelsNameWhatVaries) {
+  const Experiment experiment = parse(R"(
+dataset: {blobs: {}}
+backends:
+  - sequential
+  - openmp: {threads: [1, 2], layout: aos}
+  - openmp: {threads: 4, layout: aos}
+baseline: {openmp: {threads: 2}}
+)");
+  const std::vector<Variant> variants = make_variants(experiment.backends, fake::load);
+  EXPECT_EQ(labels(variants), (std::vector<std::string>{"sequential", "openmp threads=1",
+                                                        "openmp threads=2", "openmp threads=4"}));
+  EXPECT_EQ(variants[1].parameters.text("layout"), "aos");
+  EXPECT_EQ(find_baseline(*experiment.baseline, variants), 2u);
+}
+
+}  // namespace
+}  // namespace lloyd::experiment

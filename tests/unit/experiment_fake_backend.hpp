@@ -1,0 +1,103 @@
+// Backends of the experiment's tests: one that works, and some that do not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lloyd/error.hpp>
+#include <lloyd/parameters.hpp>
+#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/step_backend.hpp>
+#include <lloyd/registry.hpp>
+
+namespace lloyd::fake {
+
+inline constexpr const char* kLayouts[] = {"soa", "aos"};
+inline constexpr ParameterInfo kParameters[] = {integer_parameter("threads", 0, 0, 1024, "0: all"),
+                                                choice_parameter("layout", kLayouts, "")};
+
+inline constexpr BackendInfo kInfo = {
+    .summary = "a fake",
+    .algorithm = "lloyd",
+    .features = kFeatureFloat32 | kFeatureHostMemory,
+    .accuracy = Accuracy::exact,
+    .accuracy_float64 = Accuracy::exact,
+    .parameters = kParameters,
+    .parameter_count = 2,
+};
+
+template <class T>
+class FakeStep : public StepBase {
+ public:
+  using value_type = T;
+  FakeStep(const DatasetView& dataset, const ParameterList&) : dataset_(dataset) {}
+
+  void set_centroids(const double* centroids, std::int64_t clusters) {
+    centroids_ = centroids;
+    clusters_ = clusters;
+  }
+  std::int64_t assign(RowRange rows, std::int32_t* labels) {
+    std::int64_t changed = 0;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      const T* x = static_cast<const T*>(dataset_.data) + (rows.begin + i) * dataset_.stride;
+      const Nearest nearest = nearest_centroid(x, centroids_, clusters_, dataset_.features);
+      changed += labels[i] != nearest.label;
+      labels[i] = nearest.label;
+    }
+    return changed;
+  }
+
+ private:
+  DatasetView dataset_;
+  const double* centroids_ = nullptr;
+  std::int64_t clusters_ = 0;
+};
+
+/// Supports at most eight clusters.
+template <class T>
+class LimitedStep : public FakeStep<T> {
+ public:
+  using FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape& shape, const ParameterList&, const FitSpec&) {
+    if (shape.clusters <= 8) return {};
+    return Status::error(StatusCode::unsupported,
+                         "at most 8 clusters, not " + std::to_string(shape.clusters));
+  }
+};
+
+/// Cannot be opened.
+template <class T>
+class BrokenStep : public FakeStep<T> {
+ public:
+  BrokenStep(const DatasetView& dataset, const ParameterList& parameters)
+      : FakeStep<T>(dataset, parameters) {
+    throw StatusError(StatusCode::device_error, "the device is on fire");
+  }
+};
+
+template <template <class> class StepOf>
+std::shared_ptr<const LoadedBackend> make(std::string_view name, std::string unavailable = {}) {
+  PluginHeader header = make_plugin_header("fake", "1.2.3");
+  name.copy(header.name, sizeof(header.name) - 1);
+  header.name[name.size()] = '\0';
+  return std::make_shared<const LoadedBackend>("fake", header, new StepBackend<StepOf, kInfo>,
+                                               std::vector<DeviceInfo>(1), std::move(unavailable));
+}
+
+/// The loader of these tests: "sequential" and "openmp" work; "limited" has a limit, "broken"
+/// fails, "absent" has no device.
+inline std::shared_ptr<const LoadedBackend> load(std::string_view name) {
+  if (name == "sequential" || name == "openmp") return make<FakeStep>(name);
+  if (name == "limited") return make<LimitedStep>(name);
+  if (name == "broken") return make<BrokenStep>(name);
+  if (name == "absent") return make<FakeStep>(name, "there is no device");
+  throw InputError("unknown backend '" + std::string(name) + "'" +
+                   suggestion(name, {"sequential", "openmp", "limited", "broken", "absent"}));
+}
+
+}  // namespace lloyd::fake

@@ -1,0 +1,117 @@
+// No speedup without quality; median and interval; numbers.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "experiment/numbers.hpp"
+#include "experiment/quality.hpp"
+#include "experiment/statistics.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+Quality quality(Accuracy accuracy, double after_one = 100, double final = 50) {
+  return {accuracy, 1000, after_one, 0, final};
+}
+
+TEST(ExperimentQuality, EqualAccuracyGivesASpeedup) {
+  for (const Accuracy accuracy : {Accuracy::exact, Accuracy::float32}) {
+    const Comparison comparison = compare(quality(accuracy), 2, quality(accuracy), 7);
+    EXPECT_EQ(comparison.speedup, 3.5);
+    EXPECT_EQ(comparison.text, "3.50");
+  }
+}
+
+TEST(ExperimentQuality, InertiaAfterOneIterationMustAgree) {
+  const Quality baseline = quality(Accuracy::exact);
+  EXPECT_TRUE(compare(quality(Accuracy::exact, 100 * (1 + 9e-7)), 1, baseline, 1).speedup);
+  const Comparison comparison = compare(quality(Accuracy::exact, 100 * (1 + 2e-6)), 1, baseline, 1);
+  EXPECT_FALSE(comparison.speedup);
+  EXPECT_EQ(comparison.text, "inertia +2.0e-06 after 1 iteration");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(compare(quality(Accuracy::exact, nan), 1, baseline, 1).speedup);
+}
+
+TEST(ExperimentQuality, FinalInertiaMustBeWithinTwoPercent) {
+  const Quality baseline = quality(Accuracy::exact);
+  EXPECT_TRUE(compare(quality(Accuracy::exact, 100, 50.9), 1, baseline, 1).speedup);
+  EXPECT_EQ(compare(quality(Accuracy::exact, 100, 40), 1, baseline, 1).text,
+            "final inertia -20.0%");
+  EXPECT_EQ(compare(quality(Accuracy::exact, 100, 100), 1, baseline, 1).text,
+            "final inertia +50.0%");
+  EXPECT_TRUE(
+      compare(quality(Accuracy::exact, 0, 0), 1, quality(Accuracy::exact, 0, 0), 1).speedup);
+}
+
+TEST(ExperimentQuality, LessAccurateIsNoSpeedup) {
+  const Comparison comparison =
+      compare(quality(Accuracy::float32), 1, quality(Accuracy::exact), 10);
+  EXPECT_FALSE(comparison.speedup);
+  EXPECT_EQ(comparison.text, "less accurate: float32");
+}
+
+TEST(ExperimentQuality, OverALessAccurateBaselineItsAccuracyStandsBesides) {
+  const Comparison comparison =
+      compare(quality(Accuracy::exact), 1, quality(Accuracy::float32), 10);
+  EXPECT_EQ(comparison.speedup, 10);
+  EXPECT_EQ(comparison.text, "10.0 over float32");
+  // Labels that are wrong by design are counted, and the inertia after one iteration is not asked.
+  Quality half = quality(Accuracy::half, 100.1);
+  half.wrong_labels = 12;
+  EXPECT_EQ(compare(quality(Accuracy::exact), 1, half, 10).text,
+            "10.0 over half, 1.20% labels wrong");
+  EXPECT_EQ(compare(half, 1, half, 10).text, "10.0, 1.20% labels wrong (1.20% labels wrong)");
+}
+
+TEST(ExperimentQuality, AnExactBackendHasNoWrongLabels) {
+  Quality liar = quality(Accuracy::exact);
+  liar.wrong_labels = 3;
+  EXPECT_EQ(compare(liar, 1, quality(Accuracy::exact), 10).text,
+            "3 wrong labels, but stated exact");
+  EXPECT_EQ(compare(quality(Accuracy::exact), 1, liar, 10).text,
+            "baseline: 3 wrong labels, but stated exact");
+}
+
+TEST(ExperimentStatistics, Median) {
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+}
+
+TEST(ExperimentStatistics, IntervalHoldsTheMedianWith95Percent) {
+  const auto interval = [](int n) {
+    std::vector<double> values;
+    for (int i = n; i > 0; --i) values.push_back(i);
+    const MedianInterval found = median_interval(values);
+    return std::pair(found.low, found.high);
+  };
+  EXPECT_EQ(interval(1), std::pair(1.0, 1.0));
+  EXPECT_EQ(interval(5), std::pair(1.0, 5.0));
+  // Ranks from the tables of the sign test.
+  EXPECT_EQ(interval(6), std::pair(1.0, 6.0));
+  EXPECT_EQ(interval(10), std::pair(2.0, 9.0));
+  EXPECT_EQ(interval(20), std::pair(6.0, 15.0));
+  EXPECT_EQ(interval(100), std::pair(40.0, 61.0));
+}
+
+TEST(ExperimentNumbers, AreReadable) {
+  EXPECT_EQ(format_number(1.2345), "1.23");
+  EXPECT_EQ(format_number(45.64), "45.6");
+  EXPECT_EQ(format_number(99.96), "100");
+  EXPECT_EQ(format_number(123456.7), "123457");
+  EXPECT_EQ(format_number(1.2e7), "1.20e+07");
+  EXPECT_EQ(format_number(0.01234), "0.0123");
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(std::numeric_limits<double>::quiet_NaN()), "-");
+  EXPECT_EQ(format_bytes(1000), "1000 B");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(std::int64_t{3} << 30), "3.0 GiB");
+  EXPECT_EQ(format_seconds(0.4), "0 s");
+  EXPECT_EQ(format_seconds(125), "2 min 05 s");
+  EXPECT_EQ(format_seconds(3900), "1 h 05 min");
+}
+
+}  // namespace
+}  // namespace lloyd::experiment

@@ -1,0 +1,190 @@
+// Records: to JSON and back, and into a file that never holds half a one.
+#include <sys/resource.h>
+
+#include <csignal>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/record.hpp"
+#include "experiment/record_writer.hpp"
+#include "temporary_folder.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+Record example() {
+  Record record;
+  record.experiment = "example";
+  record.run = "2026-01-31T12:00:00Z-7";
+  record.setting = "0123456789abcdef";
+  record.axes = {{"clusters", "8"}, {"dataset.blobs.samples", "100"}};
+  record.backend.name = "openmp";
+  record.backend.version = "0.1.0";
+  record.backend.parameters = {{"threads", 2}, {"layout", "soa"}};
+  record.backend.accuracy = "exact";
+  record.backend.reproducibility = "canonical";
+  record.backend.devices = {"CPU"};
+  record.dataset.name = "blobs";
+  record.dataset.samples = 100;
+  record.dataset.features = 2;
+  record.dataset.dtype = "float32";
+  record.dataset.fingerprint = "fedcba9876543210";
+  record.dataset.source = {{"blobs", {{"samples", 100}}}};
+  record.clusters = 8;
+  record.seeding.method = "k-means++";
+  record.seeding.seed = std::numeric_limits<std::uint64_t>::max();
+  record.seeding.ms = 1.5;
+  record.stop = {{"max_iterations", 30}, {"tolerance", 1e-4}};
+  record.empty_clusters = "relocate";
+  record.repeat = 3;
+  Measurements& fit = record.fit.emplace();
+  fit.iterations = 12;
+  fit.stop_reason = "labels";
+  fit.inertia = 0.1;
+  fit.loop_ms = 3.25;
+  fit.phases.assignment_ms = 2;
+  fit.distances = 1;
+  fit.sum_form = "integer64";
+  record.after_one = AfterOne{0.2, {}};
+  record.memory.emplace().host_bytes = 4096;
+  record.machine = {"a processor", 2, 1 << 20, "an OS", "a compiler", "0.1.0"};
+  record.time = "2026-01-31T12:00:01Z";
+  return record;
+}
+
+TEST(ExperimentRecord, ComesBackFromItsText) {
+  const std::string text = to_json(example()).dump();
+  EXPECT_EQ(to_json(record_from_json(ordered_json::parse(text))).dump(), text);
+
+  Record skipped = example();
+  skipped.status = TrialStatus::skipped;
+  skipped.reason = "there is no device";
+  skipped.fit.reset();
+  skipped.after_one.reset();
+  skipped.memory.reset();
+  skipped.seeding.ms.reset();
+  skipped.dataset.fingerprint.clear();
+  const std::string skipped_text = to_json(skipped).dump();
+  EXPECT_EQ(to_json(record_from_json(ordered_json::parse(skipped_text))).dump(), skipped_text);
+}
+
+TEST(ExperimentRecord, KeysAreTheSameWhateverTheOutcome) {
+  Record failed = example();
+  failed.status = TrialStatus::failed;
+  failed.fit.reset();
+  failed.after_one.reset();
+  const ordered_json ok = to_json(example());
+  const ordered_json without = to_json(failed);
+  ASSERT_EQ(ok.size(), without.size());
+  for (auto a = ok.begin(), b = without.begin(); a != ok.end(); ++a, ++b) {
+    EXPECT_EQ(a.key(), b.key());
+  }
+  EXPECT_EQ(without.at("status"), "failed");
+  EXPECT_TRUE(without.at("inertia").is_null());
+}
+
+TEST(ExperimentRecord, NumbersThatJsonLacksBecomeNull) {
+  Record record = example();
+  record.fit->inertia = std::numeric_limits<double>::quiet_NaN();
+  record.after_one->labels.worst_ratio = std::numeric_limits<double>::infinity();
+  const ordered_json json = to_json(record);
+  EXPECT_TRUE(json.at("inertia").is_null());
+  EXPECT_TRUE(json.at("worst_ratio").is_null());
+  EXPECT_TRUE(ordered_json::accept(json.dump()));
+}
+
+TEST(ExperimentRecord, AnotherSchemaIsRefused) {
+  ordered_json json = to_json(example());
+  json["schema"] = 2;
+  EXPECT_EQ(message_of<InputError>([&] { record_from_json(json); }),
+            "the record has schema 2; this program reads schema 1");
+  EXPECT_TRUE(message_of<InputError>([&] {
+                record_from_json({{"schema", 1}});
+              }).starts_with("not a record: "));
+}
+
+class ExperimentWriter : public testing::Test {
+ protected:
+  std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
+  std::string content() const { return TemporaryFolder::read(file()); }
+
+  TemporaryFolder folder_;
+  const std::string line_ = to_json(example()).dump() + '\n';
+};
+
+TEST_F(ExperimentWriter, AppendsLines) {
+  RecordWriter(file()).append(example());
+  RecordWriter writer(file());
+  writer.append(example());
+  EXPECT_EQ(writer.note(), "");
+  EXPECT_EQ(content(), line_ + line_);
+}
+
+TEST_F(ExperimentWriter, CutsOffAnIncompleteRecord) {
+  // Longer than the block that the end is looked for in.
+  const std::string half = line_.substr(0, line_.size() / 2) + std::string(10'000, 'x');
+  folder_.write("records.jsonl", line_ + half);
+  RecordWriter writer(file());
+  EXPECT_EQ(writer.note(), file().string() + ": cut off an incomplete last record of " +
+                               std::to_string(half.size()) +
+                               " bytes, left by a run that was killed");
+  EXPECT_EQ(content(), line_);
+  writer.append(example());
+  EXPECT_EQ(content(), line_ + line_);
+}
+
+TEST_F(ExperimentWriter, KeepsAWholeRecordWithoutItsLineFeed) {
+  folder_.write("records.jsonl", line_.substr(0, line_.size() - 1));
+  RecordWriter writer(file());
+  EXPECT_EQ(writer.note(), "");
+  EXPECT_EQ(content(), line_);
+}
+
+TEST_F(ExperimentWriter, AFileWithNothingButAPieceBecomesEmpty) {
+  folder_.write("records.jsonl", "{\"schema\": 1");
+  RecordWriter writer(file());
+  EXPECT_NE(writer.note(), "");
+  EXPECT_EQ(content(), "");
+}
+
+TEST_F(ExperimentWriter, TwoWritersAreRefused) {
+  RecordWriter writer(file());
+  EXPECT_EQ(message_of<InputError>([&] { RecordWriter second(file()); }),
+            "another run is appending to " + file().string());
+}
+
+TEST_F(ExperimentWriter, AFileThatCannotBeOpenedIsNamed) {
+  const std::string path = (folder_.path() / "none" / "records.jsonl").string();
+  EXPECT_EQ(message_of<InputError>([&] { RecordWriter writer(path); }),
+            "cannot open " + path + ": No such file or directory");
+}
+
+TEST_F(ExperimentWriter, AFullDiskLeavesNoHalfRecord) {
+  RecordWriter writer(file());
+  writer.append(example());
+
+  // A limit on the file's size stands in for a full disk: the write is cut short in the same way.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = before;
+  limit.rlim_cur = line_.size() + line_.size() / 2;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const std::string message = message_of<Error>([&] { writer.append(example()); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+
+  EXPECT_EQ(message, "cannot append a record to " + file().string() + ": no space is left");
+  EXPECT_EQ(content(), line_);
+  writer.append(example());
+  EXPECT_EQ(content(), line_ + line_);
+}
+
+}  // namespace
+}  // namespace lloyd::experiment

@@ -1,0 +1,274 @@
+// Plans, runs and summaries with backends that work, fail, or are not there.
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/plan_text.hpp"
+#include "experiment/run_plan.hpp"
+#include "experiment/summary.hpp"
+#include "experiment/table.hpp"
+#include "experiment_fake_backend.hpp"
+#include "temporary_folder.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr const char* kConfig = R"(
+experiment: fakes
+dataset: {blobs: {samples: 500, features: 3, centers: 9}}
+stop: {iterations: 4}
+backends: [sequential, openmp: {threads: [1, 2]}, limited, broken, absent]
+baseline: sequential
+repeats: 3
+sweep: {clusters: [8, 9]}
+)";
+
+/// Stops fits, and the run, when told to.
+class Switch final : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
+  bool stop_requested() const noexcept override { return on; }
+  bool on = false;
+};
+
+class ExperimentRun : public testing::Test {
+ protected:
+  void make(const std::string& text, const Machine& machine = {}) {
+    plan_ = make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load,
+                      datasets_, machine);
+  }
+
+  RunResult run(const std::function<void(const Record&)>& keep) {
+    InProcessRunner runner(plan_, datasets_, switch_, "run", {});
+    std::FILE* quiet = std::fopen("/dev/null", "w");
+    RunResult result;
+    {
+      Progress progress(plan_, quiet, false);
+      const auto describe_skipped = [&](const PlannedFit& fit) {
+        Record record = describe_trial(plan_, fit, 0, "run", {});
+        record.status = TrialStatus::skipped;
+        record.reason = fit.skip;
+        return record;
+      };
+      result = run_plan(
+          plan_, runner, describe_skipped, keep, [&] { return switch_.on; }, progress);
+    }
+    std::fclose(quiet);
+    return result;
+  }
+
+  static std::size_t widest_line(const std::string& text) {
+    std::istringstream stream(text);
+    std::size_t widest = 0;
+    for (std::string line; std::getline(stream, line);) {
+      widest = std::max(widest, text_width(line));
+    }
+    return widest;
+  }
+
+  Switch switch_;
+  DatasetCache datasets_;
+  Plan plan_;
+};
+
+TEST_F(ExperimentRun, PlanSaysWhatIsSkippedAndWhy) {
+  make(kConfig);
+  ASSERT_EQ(plan_.settings.size(), 2u);
+  ASSERT_EQ(plan_.variants.size(), 6u);
+  EXPECT_EQ(plan_.trials(), 9 * 3);
+  EXPECT_EQ(plan_.skipped(), 3);
+  EXPECT_EQ(plan_.fit(0, 3).skip, "");
+  EXPECT_EQ(plan_.fit(1, 3).skip, "at most 8 clusters, not 9");
+  EXPECT_EQ(plan_.fit(0, 5).skip, "there is no device");
+  EXPECT_GE(plan_.fit(0, 0).memory->host_bytes, 500 * 3 * 4 + 500 * 4);
+  EXPECT_EQ(message_of<InputError>([&] { require_all(plan_); }),
+            "3 of 12 fits would be skipped, and --require forbids it: absent: there is no device");
+  const std::string text = plan_text(plan_);
+  EXPECT_NE(text.find("2 settings x 6 backend variants x 3 repeats = 36 trials"),
+            std::string::npos);
+  EXPECT_NE(text.find("skipped: at most 8 clusters, not 9"), std::string::npos);
+  EXPECT_LE(widest_line(text), 100u);
+}
+
+TEST_F(ExperimentRun, WhatDoesNotFitIntoMemoryOrIsNotSupportedIsSkipped) {
+  Machine machine;
+  machine.memory_bytes = 4096;
+  make("{dataset: {blobs: {}, dtype: float64}, backends: [sequential]}", machine);
+  EXPECT_EQ(plan_.fit(0, 0).skip, "does not support float64 data");
+  make("{dataset: {blobs: {}}, backends: [sequential]}", machine);
+  EXPECT_TRUE(plan_.fit(0, 0).skip.ends_with(" of memory, the machine has 4.0 KiB"));
+}
+
+TEST_F(ExperimentRun, TheHashOfASettingIsStable) {
+  make(kConfig);
+  const std::string first = plan_.settings[0].hash;
+  EXPECT_NE(first, plan_.settings[1].hash);
+  make(kConfig);
+  EXPECT_EQ(plan_.settings[0].hash, first);
+  make("{dataset: {blobs: {}}, backends: [sequential]}");
+  EXPECT_EQ(plan_.settings[0].hash, "a369bd685e97f578");
+}
+
+TEST_F(ExperimentRun, EachTrialLeavesARecord) {
+  make(kConfig);
+  std::vector<Record> kept;
+  const RunResult result = run([&](const Record& record) { kept.push_back(record); });
+  EXPECT_FALSE(result.cancelled);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.failed, 6);
+  EXPECT_EQ(kept.size(), 9u * 3 + 3);
+
+  // Skips first, then the backends take turns.
+  std::vector<std::string> order;
+  for (std::size_t i = 0; i < 6; ++i) {
+    order.push_back(std::string(to_string(kept[i].status)) + " " + kept[i].backend.name);
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"skipped absent", "ok sequential", "ok openmp",
+                                             "ok openmp", "ok limited", "failed broken"}));
+  const Record& ok = kept[1];
+  EXPECT_EQ(ok.fit->iterations, 4);
+  EXPECT_EQ(ok.fit->distances, 500 * 8 * 5);
+  EXPECT_EQ(ok.after_one->labels.wrong, 0);
+  EXPECT_GT(ok.after_one->inertia, 0);
+  EXPECT_GE(*ok.seeding.ms, 0);
+  EXPECT_EQ(ok.dataset.fingerprint.size(), 16u);
+  EXPECT_EQ(kept[5].reason, "broken: the device is on fire");
+  EXPECT_FALSE(kept[5].fit);
+  for (const Record& record : kept) {
+    const nlohmann::ordered_json json = to_json(record);
+    EXPECT_EQ(to_json(record_from_json(json)), json);
+  }
+}
+
+TEST_F(ExperimentRun, RestartsKeepTheLeastInertia) {
+  make(
+      "{dataset: {blobs: {samples: 500, centers: 20}}, clusters: 20, seeding: random, "
+      "restarts: 4, backends: [sequential], repeats: 1, sweep: {restarts: [1, 4]}}");
+  const RunResult result = run([](const Record&) {});
+  const Record& one = result.records[0].front();
+  const Record& four = result.records[1].front();
+  EXPECT_LE(four.fit->inertia, one.fit->inertia);
+  EXPECT_EQ(four.after_one->inertia, one.after_one->inertia);
+}
+
+TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
+  make(kConfig);
+  const RunResult result = run([](const Record&) {});
+  const Summary summary = summarize(plan_, result.records);
+  ASSERT_EQ(summary.rows.size(), 12u);
+  EXPECT_TRUE(summary.per_iteration);
+  EXPECT_FALSE(summary.rows[0].comparison);
+  EXPECT_TRUE(summary.rows[1].comparison->speedup);
+  EXPECT_EQ(summary.rows[4].problem, "failed: broken: the device is on fire");
+  EXPECT_EQ(summary.rows[5].problem, "skipped: there is no device");
+  const std::string table = summary_table(plan_, summary);
+  EXPECT_LE(widest_line(table), 100u);
+  EXPECT_TRUE(table.starts_with("clusters  backend           ms/iteration"));
+  EXPECT_NE(table.find("skipped: at most 8 clusters, not 9"), std::string::npos);
+  const std::string csv = summary_csv(plan_, summary);
+  EXPECT_TRUE(csv.starts_with("setting,clusters,backend,accuracy,trials,ms_per_iteration,"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 13);
+}
+
+TEST_F(ExperimentRun, FewerDistancesAreComparedByWholeFits) {
+  make(kConfig);
+  RunResult result = run([](const Record&) {});
+  for (Record& record : result.records[1]) --record.fit->distances;
+  EXPECT_FALSE(summarize(plan_, result.records).per_iteration);
+}
+
+TEST_F(ExperimentRun, WithoutABaselineThereIsNoSpeedup) {
+  make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 1}");
+  const RunResult result = run([](const Record&) {});
+  const Summary summary = summarize(plan_, result.records);
+  EXPECT_FALSE(summary.per_iteration);
+  EXPECT_EQ(summary_table(plan_, summary).find("speedup"), std::string::npos);
+  EXPECT_EQ(summary_csv(plan_, summary).find("speedup"), std::string::npos);
+}
+
+TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
+  make(kConfig);
+  std::vector<Record> kept;
+  // The fit that is running when the switch is set is the one that is cancelled.
+  const RunResult result = run([&](const Record& record) {
+    kept.push_back(record);
+    switch_.on = kept.size() == 3;
+  });
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(kept.size(), 3u);
+  const Summary summary = summarize(plan_, result.records);
+  EXPECT_EQ(summary.rows[0].problem, "");
+  EXPECT_EQ(summary.rows[2].problem, "not run");
+}
+
+TEST_F(ExperimentRun, ACancelledFitIsRecordedAsSuch) {
+  make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 1}");
+  switch_.on = true;
+  InProcessRunner runner(plan_, datasets_, switch_, "run", {});
+  const Record record = runner.run(plan_.fits.front(), 0);
+  EXPECT_EQ(record.status, TrialStatus::cancelled);
+  EXPECT_EQ(record.reason, "interrupted");
+}
+
+TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
+  make(kConfig);
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  Progress progress(plan_, file, true);
+  EXPECT_LT(progress.seconds_left(), 0);
+  for (const PlannedFit& fit : plan_.fits) {
+    if (!fit.skip.empty()) continue;
+    for (std::int64_t repeat = 0; repeat < plan_.repeats; ++repeat) {
+      progress.begin(fit, repeat);
+      progress.end();
+      EXPECT_GE(progress.seconds_left(), 0);
+    }
+  }
+  EXPECT_EQ(progress.seconds_left(), 0);
+  progress.note("done");
+  std::rewind(file);
+  std::string text(100'000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  EXPECT_TRUE(text.starts_with("\r\x1b[K[1/27] sequential, clusters 8, repeat 1/3"));
+  EXPECT_TRUE(text.ends_with("\r\x1b[Kdone\n"));
+}
+
+TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {
+  make(kConfig);
+  int kept = 0;
+  const RunResult result = run([&](const Record&) {
+    if (++kept == 4) throw Error("the disk is full");
+  });
+  EXPECT_EQ(result.error, "the disk is full");
+  EXPECT_EQ(kept, 4);
+  EXPECT_EQ(result.records[0].size(), 1u);
+}
+
+TEST(ExperimentTable, BreaksWhatDoesNotFit) {
+  Table table({{"n", true}, {"name", false}, {"what", false}}, 30);
+  table.add({"1", "a name", "some words that go on and on"});
+  table.add({"100"}, "a reason that takes more than one line, certainly");
+  EXPECT_EQ(table.str(),
+            "  n  name    what\n"
+            "------------------------------\n"
+            "  1  a name  some words that\n"
+            "             go on and on\n"
+            "100  a reason that takes more\n"
+            "     than one line, certainly\n");
+}
+
+TEST(ExperimentTable, CountsCharactersAndShowsNoControlCharacters) {
+  EXPECT_EQ(text_width("±1%"), 3u);
+  EXPECT_EQ(wrap("a\x1b[2Jb", 20), (std::vector<std::string>{"a?[2Jb"}));
+  EXPECT_EQ(wrap("äöü", 2), (std::vector<std::string>{"äö", "ü"}));
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
