@@ -18,6 +18,7 @@
 #include "context.hpp"
 #include "data_options.hpp"
 #include "experiment/measurements.hpp"
+#include "experiment/setting_json.hpp"
 #include "interrupt.hpp"
 #include "model.hpp"
 #include "names.hpp"
@@ -54,7 +55,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
       {"backend",
        {{"name", outcome.chosen.backend->name()},
         {"version", outcome.chosen.backend->version()},
-        {"parameters", outcome.chosen.parameters.texts()},
+        {"parameters", experiment::parameters_json(outcome.chosen.parameters)},
         {"accuracy", to_string(outcome.chosen.backend->accuracy(dataset.dtype()))},
         {"reproducibility", to_string(outcome.chosen.backend->reproducibility(dataset.dtype()))}}},
       {"dataset",

@@ -13,6 +13,7 @@
 #include "backend_options.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
+#include "experiment/setting_json.hpp"
 #include "model.hpp"
 
 namespace lloyd::apps {
@@ -44,7 +45,9 @@ int predict(const Context& context, const PredictOptions& options) {
   if (options.json) {
     const nlohmann::ordered_json document = {
         {"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
-        {"backend", {{"name", chosen.backend->name()}, {"parameters", chosen.parameters.texts()}}},
+        {"backend",
+         {{"name", chosen.backend->name()},
+          {"parameters", experiment::parameters_json(chosen.parameters)}}},
         {"clusters", model.clusters},
         {"inertia", result.inertia},
         {"counts", counts},

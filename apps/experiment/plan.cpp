@@ -1,7 +1,6 @@
 #include "experiment/plan.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -9,6 +8,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
 
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
@@ -26,22 +26,6 @@ ProblemShape shape_of(const DatasetFacts& dataset, std::int64_t clusters) {
   return shape;
 }
 
-// The specification as far as it is known before the data is made.
-FitSpec spec_of(const FitOptions& options) {
-  FitSpec spec;
-  spec.clusters = options.clusters;
-  spec.max_iterations = options.max_iterations;
-  spec.tolerance = options.tolerance;
-  spec.stop_rule = options.fixed_iterations ? StopRule::fixed : StopRule::converge;
-  spec.empty_clusters = options.empty_clusters;
-  spec.profile = options.profile ? 1 : 0;
-  return spec;
-}
-
-std::string message_of(const Status& status) {
-  return std::string(status.message, strnlen(status.message, sizeof(status.message)));
-}
-
 // What the results of a fit take: labels, counts and centroids, twice while restarts are compared.
 std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options) {
   const std::int64_t one = dataset.samples * 4 + options.clusters * (dataset.features * 8 + 8);
@@ -57,20 +41,17 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
     fit.skip = backend.unavailable();
     return;
   }
-  if ((dataset.required_features & ~backend.info().features) != 0) {
-    fit.skip = fmt::format("does not support {} data{}",
-                           dataset.dtype == DType::float32 ? "float32" : "float64",
-                           dataset.stride > dataset.features ? " with a stride" : "");
-    return;
-  }
   const ProblemShape shape = shape_of(dataset, options.clusters);
-  const FitSpec spec = spec_of(options);
-  const ParameterList parameters = variant.parameters.list();
-  Status status = backend.backend().supports(shape, parameters, spec);
+  // The variance is not known before the data is made; no limit depends on the tolerance.
+  const FitSpec spec = make_spec(options, 1.0);
+  fit.skip =
+      unsupported_reason(backend, shape, dataset.required_features, variant.parameters, spec);
+  if (!fit.skip.empty()) return;
   MemoryEstimate memory;
-  if (status.ok()) status = backend.backend().estimate(shape, parameters, spec, memory);
-  if (!status.ok()) {
-    fit.skip = message_of(status);
+  try {
+    memory = estimate_memory(backend, shape, variant.parameters, spec);
+  } catch (const BackendError& error) {
+    fit.skip = error.what();
     return;
   }
   memory.host_bytes += dataset.bytes() + result_bytes(dataset, options);

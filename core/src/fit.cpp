@@ -1,5 +1,6 @@
 #include <lloyd/fit.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -58,11 +59,27 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
         fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
                     centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
   }
-  for (std::size_t i = 0; i < centroids.size(); ++i) {
-    if (std::isfinite(centroids[i])) continue;
-    const auto d = static_cast<std::size_t>(dataset.features());
-    throw InputError(fmt::format("centroid {}, feature {} is {}; centroids must be finite", i / d,
-                                 i % d, centroids[i]));
+  constexpr double kLargest = 1e290;  // of a squared distance, as for the data set
+  const auto d = static_cast<std::size_t>(dataset.features());
+  for (std::size_t c = 0; c < static_cast<std::size_t>(clusters); ++c) {
+    double farthest = 0;  // squared distance to a corner of the data's bounding box
+    for (std::size_t j = 0; j < d; ++j) {
+      const double value = centroids[c * d + j];
+      if (!std::isfinite(value)) {
+        throw InputError(
+            fmt::format("centroid {}, feature {} is {}; centroids must be finite", c, j, value));
+      }
+      const FeatureStatistics& feature = dataset.statistics()[j];
+      const double range =
+          std::max(std::abs(value - feature.minimum), std::abs(value - feature.maximum));
+      farthest += range * range;
+    }
+    if (!(farthest < kLargest)) {
+      throw InputError(fmt::format(
+          "centroid {} is so far from the data that squared distances reach {:.3g}, too near the "
+          "end of float64 (limit {:.3g})",
+          c, farthest, kLargest));
+    }
   }
 }
 
@@ -94,11 +111,11 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
   }
 }
 
-FitSpec make_spec(const FitOptions& options, const Dataset& dataset) {
+FitSpec make_spec(const FitOptions& options, double mean_variance) {
   FitSpec spec;
   spec.clusters = options.clusters;
   spec.max_iterations = options.max_iterations;
-  spec.tolerance = options.tolerance * dataset.mean_variance();
+  spec.tolerance = options.tolerance * mean_variance;
   spec.stop_rule = options.fixed_iterations ? StopRule::fixed : StopRule::converge;
   spec.empty_clusters = options.empty_clusters;
   spec.observe = options.observe;
@@ -116,23 +133,20 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
   return shape;
 }
 
-std::string unsupported_reason(const LoadedBackend& backend, const Dataset& dataset,
-                               const ParameterSet& parameters, const FitOptions& options) {
-  const FitSpec spec = make_spec(options, dataset);
-  const std::string missing =
-      missing_feature(backend, dataset.view().required_features | spec.required_features);
+std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
+                               std::uint64_t required_features, const ParameterSet& parameters,
+                               const FitSpec& spec) {
+  const std::string missing = missing_feature(backend, required_features | spec.required_features);
   if (!missing.empty()) return missing;
-  const Status status =
-      backend.backend().supports(make_shape(dataset, options.clusters), parameters.list(), spec);
+  const Status status = backend.backend().supports(shape, parameters.list(), spec);
   return status.ok() ? std::string() : status_message(status);
 }
 
-MemoryEstimate estimate_memory(const LoadedBackend& backend, const Dataset& dataset,
-                               const ParameterSet& parameters, const FitOptions& options) {
+MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
+                               const ParameterSet& parameters, const FitSpec& spec) {
   MemoryEstimate memory;
-  throw_unless_ok(backend.name(), backend.backend().estimate(make_shape(dataset, options.clusters),
-                                                             parameters.list(),
-                                                             make_spec(options, dataset), memory));
+  throw_unless_ok(backend.name(),
+                  backend.backend().estimate(shape, parameters.list(), spec, memory));
   return memory;
 }
 
@@ -161,7 +175,10 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
                           Observer* observer) {
   check_options(options, dataset_);
   check_centroids(initial_centroids, options.clusters, dataset_);
-  const std::string reason = unsupported_reason(*backend_, dataset_, parameters_, options);
+  FitSpec spec = make_spec(options, dataset_.mean_variance());
+  const std::string reason =
+      unsupported_reason(*backend_, make_shape(dataset_, options.clusters),
+                         dataset_.view().required_features, parameters_, spec);
   if (!reason.empty()) {
     throw BackendError(StatusCode::unsupported, backend_->name() + ": " + reason);
   }
@@ -172,7 +189,6 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   fit.centroids.resize(initial_centroids.size());
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));
-  FitSpec spec = make_spec(options, dataset_);
   spec.initial_centroids = initial_centroids.data();
   fit.result.centroids = fit.centroids.data();
   fit.result.labels = fit.labels.data();

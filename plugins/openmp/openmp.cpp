@@ -19,8 +19,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "all cores, vectorised",
     .algorithm = "lloyd",
-    .features = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 | lloyd::kFeatureStrided |
-                lloyd::kFeatureHostMemory,
+    .features = lloyd::kStepFeatures,
     .accuracy = lloyd::Accuracy::float32,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::threads,
@@ -199,8 +198,6 @@ class OpenmpStep : public lloyd::StepBase {
   bool in_sample_type_ = true;
 };
 
-using OpenmpBackend = lloyd::StepBackend<OpenmpStep, kInfo>;
-
 }  // namespace
 
-LLOYD_EXPORT_PLUGIN(OpenmpBackend);
+LLOYD_EXPORT_PLUGIN(lloyd::StepBackend<OpenmpStep, kInfo>);

@@ -17,8 +17,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "one thread, textbook loops: the baseline",
     .algorithm = "lloyd",
-    .features = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 | lloyd::kFeatureStrided |
-                lloyd::kFeatureHostMemory,
+    .features = lloyd::kStepFeatures,
     .accuracy = lloyd::Accuracy::float32,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::threads,
@@ -118,8 +117,6 @@ class SequentialStep : public lloyd::StepBase {
   bool in_sample_type_ = true;
 };
 
-using SequentialBackend = lloyd::StepBackend<SequentialStep, kInfo>;
-
 }  // namespace
 
-LLOYD_EXPORT_PLUGIN(SequentialBackend);
+LLOYD_EXPORT_PLUGIN(lloyd::StepBackend<SequentialStep, kInfo>);

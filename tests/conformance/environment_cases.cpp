@@ -60,7 +60,7 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
   bool held_fit = false;
   Outputs moded{{}, {}, Accumulated(0, 0)};
   {
-    const AtEnd restore{reset};
+    const AtEnd<Reset> restore{reset};
     set();
     // Opened under the mode as well, so that threads the session starts inherit it.
     Session* opened = nullptr;

@@ -168,6 +168,38 @@ void former_labels(const Context& context) {
   expect_same_partials("with other labels handed in", samples.d, first, third);
 }
 
+// What is not wanted is left out; the rest is the same.
+void null_outputs(const Context& context) {
+  const Samples samples = rounded(cloud(500, 3, 87), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  const OwnedSession session = context.open(dataset, kClusters);
+  const std::vector<double> centroids = first_rows(samples, kClusters);
+  std::vector<std::int32_t> labels(500, -1);
+  const Accumulated all = run_partials(*session, samples, centroids, {0, 500}, 0, labels);
+
+  PartialRequest request;
+  request.centroids = centroids.data();
+  request.clusters = kClusters;
+  request.rows = {0, 500};
+  PartialResult nothing;
+  expect(session->partial(request, nothing).ok(), "partial() without any output failed");
+  expect(nothing.changed == 500, "partial() without labels: changed is {} of 500", nothing.changed);
+
+  std::vector<std::int64_t> counts(kClusters, 0);
+  PartialResult counted;
+  counted.counts = counts.data();
+  expect(session->partial(request, counted).ok(), "partial() with counts only failed");
+  expect(counts == all.counts, "partial() with counts only gave other counts");
+
+  ExactSum inertia;
+  PartialResult summed;
+  summed.inertia = &inertia;
+  expect(session->partial(request, summed).ok(), "partial() with inertia only failed");
+  expect(inertia.value() == all.inertia.value(),
+         "partial() with inertia only gave {}, with everything {}", inertia.value(),
+         all.inertia.value());
+}
+
 }  // namespace
 
 void add_partial_cases(std::vector<Case>& cases) {
@@ -175,6 +207,7 @@ void add_partial_cases(std::vector<Case>& cases) {
   cases.push_back({"partial/splits", Scope::variants, splits});
   cases.push_back({"partial/parts-apart", Scope::variants, parts_apart});
   cases.push_back({"partial/former-labels", Scope::variants, former_labels});
+  cases.push_back({"partial/null-outputs", Scope::variants, null_outputs});
 }
 
 }  // namespace lloyd::conformance

@@ -37,6 +37,15 @@ void far_offset(const Context& context) {
          there.result.inertia, here.result.inertia);
 }
 
+// Offsets of a few diagonals of the data, where float32 arithmetic begins to feel them.
+void moderate_offset(const Context& context) {
+  const Samples centred = blobs(2000, 1, 7, 3.0, 39);
+  for (const double offset : {20.0, 80.0, 150.0, 300.0}) {
+    const Samples samples = rounded(transformed(centred, 1, offset), context.dtype());
+    verified(context, "an offset of a few diagonals", samples, from_first_rows(samples, 7));
+  }
+}
+
 // Blobs scaled to the ends of what float64 squares can hold.
 void scaled(const Context& context, const char* name, double scale) {
   const Samples samples =
@@ -120,6 +129,7 @@ void many_magnitudes(const Context& context) {
 
 void add_range_cases(std::vector<Case>& cases) {
   cases.push_back({"range/far-offset", Scope::variants, far_offset});
+  cases.push_back({"range/moderate-offset", Scope::variants, moderate_offset});
   cases.push_back({"range/huge", Scope::variants, huge});
   cases.push_back({"range/tiny", Scope::variants, tiny});
   cases.push_back({"range/denormals", Scope::variants, denormals});

@@ -65,9 +65,11 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
       new Lacking(context.backend(), bit, opened), context.loaded().devices(), "");
   expect_refused<Error>(what, [&] { OpenSession session(lacking, dataset, context.parameters()); });
   expect(opened == 0, "{} reached open() of a backend without the feature", what);
-  FitOptions options;
-  options.clusters = 2;
-  expect(!unsupported_reason(*lacking, dataset, context.parameters(), options).empty(),
+  FitSpec spec;
+  spec.clusters = 2;
+  expect(!unsupported_reason(*lacking, make_shape(dataset, 2), dataset.view().required_features,
+                             context.parameters(), spec)
+              .empty(),
          "unsupported_reason() has nothing to say of {}", what);
 }
 
@@ -156,6 +158,9 @@ void bad_options(const Context& context) {
     expect_refused<InputError>("a label request with a centroid that is not finite",
                                [&] { session.label(centroids, 3, labels, counts); });
   }
+  std::vector<double> remote = start;
+  remote[3] = 1e200;
+  refuse("a centroid whose squared distances overflow", unchanged, remote);
   // What is right is done.
   FitOptions options;
   options.clusters = 3;

@@ -42,6 +42,10 @@ Trial run_observed(Session& session, const Samples& samples, const Setting& sett
   Fenced<double> centroids(setting.clusters * samples.d);
   Fenced<std::int32_t> labels(samples.n);
   Fenced<std::int64_t> counts(setting.clusters);
+  // These could pass for former labels, of which a fit has none.
+  for (std::int64_t i = 0; i < samples.n; ++i) {
+    labels.data()[i] = static_cast<std::int32_t>(i % setting.clusters);
+  }
   Trial trial;
   // Garbage, which a backend has to overwrite.
   trial.result.inertia = -1;

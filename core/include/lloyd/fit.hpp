@@ -81,15 +81,18 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer = nu
 /// InputError.
 void check_options(const FitOptions& options, const Dataset& dataset);
 
-/// The specification that a backend is handed, without initial centroids.
-FitSpec make_spec(const FitOptions& options, const Dataset& dataset);
+/// The specification that a backend is handed, without initial centroids. `mean_variance` is the
+/// data set's; it makes the tolerance absolute.
+FitSpec make_spec(const FitOptions& options, double mean_variance);
 ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 
-/// Why the backend cannot do such a fit (feature bits, limits); empty when it can.
-std::string unsupported_reason(const LoadedBackend& backend, const Dataset& dataset,
-                               const ParameterSet& parameters, const FitOptions& options);
-/// Memory that such a fit will hold. Throws BackendError when the backend cannot say.
-MemoryEstimate estimate_memory(const LoadedBackend& backend, const Dataset& dataset,
-                               const ParameterSet& parameters, const FitOptions& options);
+/// Why the backend cannot do such a fit (kFeature... bits, limits); empty when it can.
+std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
+                               std::uint64_t required_features, const ParameterSet& parameters,
+                               const FitSpec& spec);
+/// Memory that such a fit will hold, beyond data set and results. Throws BackendError when the
+/// backend cannot say.
+MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
+                               const ParameterSet& parameters, const FitSpec& spec);
 
 }  // namespace lloyd

@@ -173,10 +173,12 @@ class ClusterSums {
     }
   }
 
-  /// Goes on from words that store() wrote, under the same plan.
+  /// Goes on from words that store() wrote, under the same plan. Null arrays count as zeros, and
+  /// store() leaves them out.
   void load(const SumWords* words, const std::int64_t* counts) {
     clear();
-    std::copy(counts, counts + clusters(), counts_.begin());
+    if (counts != nullptr) std::copy_n(counts, clusters(), counts_.begin());
+    if (words == nullptr) return;
     for (std::size_t i = 0; i < totals_.size(); ++i) {
       totals_[i] = static_cast<Int128>(words[i].high) << 64 | words[i].low;
     }
@@ -188,7 +190,8 @@ class ClusterSums {
 
   void store(SumWords* words, std::int64_t* counts) {
     flush();
-    std::copy(counts_.begin(), counts_.end(), counts);
+    if (counts != nullptr) std::copy(counts_.begin(), counts_.end(), counts);
+    if (words == nullptr) return;
     for (std::size_t i = 0; i < totals_.size(); ++i) {
       words[i] = {static_cast<std::uint64_t>(totals_[i]),
                   static_cast<std::uint64_t>(totals_[i] >> 64)};

@@ -13,7 +13,10 @@ namespace lloyd {
 /// are passed over. Order: descending distance, then ascending row.
 class FarthestSamples {
  public:
-  explicit FarthestSamples(std::int64_t wanted) : wanted_(static_cast<std::size_t>(wanted)) {}
+  /// Takes all its memory now, so that add() never throws.
+  explicit FarthestSamples(std::int64_t wanted) : wanted_(static_cast<std::size_t>(wanted)) {
+    samples_.reserve(wanted_);
+  }
 
   void add(const FarSample& sample) {
     if (wanted_ == 0 || !(sample.squared_distance > 0)) return;

@@ -120,6 +120,7 @@ static_assert(sizeof(PartialRequest) == 56);
 
 /// `labels` go in and come out; `sums`, `counts`, `inertia` are added to, so that a caller who
 /// clears them once and walks over all rows in ascending order gets the same bits for any split.
+/// Null arrays are not wanted; without `labels` every row counts as changed.
 /// (The integer forms are also free of order: parts may be summed apart and added as integers.)
 struct PartialResult {
   std::uint64_t struct_size = sizeof(PartialResult);

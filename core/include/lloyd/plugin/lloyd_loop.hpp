@@ -32,12 +32,7 @@ class LloydLoop {
 
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
-    std::vector<std::int32_t> own_labels;
-    std::int32_t* labels = result.labels;
-    if (labels == nullptr) {
-      own_labels.resize(static_cast<std::size_t>(dataset_.samples));
-      labels = own_labels.data();
-    }
+    std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
     result.sum_form = plan_.form;
@@ -65,16 +60,11 @@ class LloydLoop {
   void label(const LabelRequest& request, LabelResult& result) {
     prepare(request.clusters, nullptr);
     const Clock::time_point start = Clock::now();
-    std::vector<std::int32_t> own_labels;
-    std::int32_t* labels = result.labels;
-    if (labels == nullptr) {
-      own_labels.resize(static_cast<std::size_t>(dataset_.samples));
-      labels = own_labels.data();
-    }
+    std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(request.centroids, request.centroids + cells());
     assign_all(labels, Accumulate::counts_and_inertia, result.squared_distances);
-    publish(labels != own_labels.data(), result.counts, result.inertia, result.valid);
+    publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     result.label_ms = milliseconds_since(start);
   }
 
@@ -83,8 +73,9 @@ class LloydLoop {
     centroids_.assign(request.centroids, request.centroids + cells());
     step_.set_centroids(centroids_.data(), clusters_);
     const RowRange rows = request.rows;
-    std::int32_t* labels = result.labels;
-    for (Worker& worker : workers_) worker.farthest = FarthestSamples(request.farthest_wanted);
+    std::int32_t* labels = wanted_or_own(result.labels, rows.size());
+    const std::int64_t far = std::min(request.farthest_wanted, rows.size());
+    for (Worker& worker : workers_) worker.farthest = FarthestSamples(far);
     for_each_block(rows, [&](Worker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
@@ -107,10 +98,10 @@ class LloydLoop {
     sums.store(result.sums, result.counts);
     result.sum_form = plan_.form;
     result.changed = 0;
-    FarthestSamples farthest(request.farthest_wanted);
+    FarthestSamples farthest(far);
     for (const Worker& worker : workers_) {
       result.changed += worker.changed;
-      result.inertia->add(worker.inertia);
+      if (result.inertia != nullptr) result.inertia->add(worker.inertia);
       farthest.add(worker.farthest);
     }
     const std::vector<FarSample> found = farthest.sorted();
@@ -134,6 +125,13 @@ class LloydLoop {
 
   static double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+  // The caller's labels, or room of our own, without former labels, where they are not wanted.
+  std::int32_t* wanted_or_own(std::int32_t* wanted, std::int64_t rows) {
+    if (wanted != nullptr) return wanted;
+    own_labels_.assign(static_cast<std::size_t>(rows), -1);
+    return own_labels_.data();
   }
 
   std::int64_t cells() const { return clusters_ * dataset_.features; }
@@ -385,6 +383,7 @@ class LloydLoop {
   SumPlan plan_;
   std::int64_t clusters_ = 0;
   std::vector<double> centroids_;
+  std::vector<std::int32_t> own_labels_;
   std::vector<Worker> workers_;
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};

@@ -48,4 +48,37 @@ struct StepBase {
   }
 };
 
+/// Features of any backend made of steps, for BackendInfo::features.
+inline constexpr std::uint64_t kStepFeatures =
+    kFeatureFloat32 | kFeatureFloat64 | kFeatureStrided | kFeatureHostMemory;
+
+/// A step that labels one sample at a time: `Derived` has a member `std::int32_t label(const T* x)
+/// const`, which gives the nearest of the centroids to a sample of `dataset.features` values.
+template <class Derived, class T>
+struct RowStep : StepBase {
+  using value_type = T;
+
+  RowStep(const DatasetView& view, const ParameterList&) : dataset(view) {}
+
+  void set_centroids(const double* values, std::int64_t count) {
+    centroids = values;
+    clusters = count;
+  }
+
+  std::int64_t assign(RowRange block, std::int32_t* labels) const {
+    std::int64_t changed = 0;
+    for (std::int64_t i = block.begin; i < block.end; ++i, ++labels) {
+      const T* x = static_cast<const T*>(dataset.data) + i * dataset.stride;
+      const std::int32_t label = static_cast<const Derived&>(*this).label(x);
+      changed += label != *labels;
+      *labels = label;
+    }
+    return changed;
+  }
+
+  DatasetView dataset;
+  const double* centroids = nullptr;  ///< clusters x features, row-major
+  std::int64_t clusters = 0;
+};
+
 }  // namespace lloyd

@@ -1,6 +1,7 @@
-"""A backend's folder, copied under another name, is a new backend: nothing else is edited."""
+"""A new folder in plugins/ is a new backend; nothing else is edited."""
 
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -10,7 +11,7 @@ from program import ROOT, SANITIZED, TestCase
 SOURCES = ["core", "plugins", "apps", "tests", "CMakeLists.txt", "CMakePresets.json"]
 
 
-class CopiedBackend(TestCase):
+class NewBackend(TestCase):
     @unittest.skipIf(SANITIZED, "the plain build shows it")
     def test_appears_in_build_conformance_and_list(self):
         tree, build = self.folder / "tree", self.folder / "build"
@@ -18,19 +19,30 @@ class CopiedBackend(TestCase):
         for name in SOURCES:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
+        # A backend under another name, and the one that README shows.
         shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
+        self.write_readme_backend(tree / "plugins" / "mine")
 
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DLLOYD_BUILD_BENCH=OFF", *launcher)
         self.call("cmake", "--build", build, "--target", "lloyd", "conformance_tests")
         listing = self.call(build / "bin" / "lloyd", "backends")
-        self.assertRegex(listing, r"(?m)^copied-backend ")
-        suite = self.call(build / "bin" / "conformance_tests", "--gtest_filter=*copied-backend*")
-        self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")
+        for name in ("copied-backend", "mine"):
+            self.assertRegex(listing, rf"(?m)^{name} ")
+            suite = self.call(build / "bin" / "conformance_tests",
+                              f"--gtest_filter={name.replace('-', '_')}.*")
+            self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")
+
+    def write_readme_backend(self, folder):
+        readme = (ROOT / "README.md").read_text()
+        folder.mkdir()
+        (folder / "mine.cpp").write_text(re.search(r"```cpp\n(.*?)```", readme, re.DOTALL).group(1))
+        line = re.search(r"`(lloyd_add_plugin\(mine [^`]*)`", readme).group(1)
+        (folder / "CMakeLists.txt").write_text(line + "\n")
 
     def call(self, *command):
-        # The copy's compilations are those of the tree it was copied from.
+        # The copy's compilations can be found in the cache of another copy.
         environment = {**os.environ, "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1"}
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               env=environment, timeout=550)
