@@ -19,9 +19,18 @@ install_packages() {
     as_root=(sudo)
   fi
   echo "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  local log
+  log=$(mktemp)
+  {
+    "${as_root[@]}" apt-get update -qq &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  } >"$log" 2>&1 || {
+    cat "$log" >&2
+    rm -f "$log"
+    return 2
+  }
+  rm -f "$log"
 }
 
 # Arguments for cmake that put ccache in front of the compiler, where it is installed.

@@ -1,9 +1,10 @@
 """lloyd fit and predict on a real file."""
 
 import json
+import struct
 import unittest
 
-from program import IRIS, TestCase, run, run_json
+from program import IRIS, SANITIZED, TestCase, run, run_json
 
 # Fisher's iris, three clusters: the optimum that scikit-learn finds too.
 INERTIA = 78.851
@@ -77,6 +78,28 @@ class Files(TestCase):
         self.assertEqual(document["inertia"], first["inertia"])
         self.assertEqual(document["feature_names"],
                          ["sepal_length", "sepal_width", "petal_length", "petal_width"])
+
+
+class Large(TestCase):
+    @unittest.skipIf(SANITIZED, "takes half a gigabyte and a minute there")
+    def test_float32_sums_do_not_saturate(self):
+        """3e7 samples of 1 and 3e7 of 3: running float32 sums stall at 2^24."""
+        samples = 60_000_000
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({samples}, 1), }}".ljust(117) + "\n"
+        data = self.folder / "ones_and_threes.npy"
+        with open(data, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+            for _ in range(samples // 2_000_000):
+                file.write(struct.pack("<2f", 1, 3) * 1_000_000)
+        start = self.write("start.csv", "0.5\n2.75\n")
+        centroids = self.folder / "centroids.csv"
+        for backend in ("sequential", "openmp"):
+            with self.subTest(backend=backend):
+                fit = run_json("fit", data, "-k", "2", "--init", start, "--backend", backend,
+                               "--centroids", centroids)
+                self.assertEqual(fit["counts"], [samples // 2, samples // 2])
+                self.assertEqual([float(text) for text in centroids.read_text().split()], [1, 3])
+                self.assertEqual(fit["inertia"], 0)
 
 
 class Data(TestCase):

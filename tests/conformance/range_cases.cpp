@@ -3,6 +3,7 @@
 
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
+#include "conformance/comparisons.hpp"
 
 namespace lloyd::conformance {
 namespace {
@@ -35,6 +36,27 @@ void far_offset(const Context& context) {
          "the final inertia is {} with mean 1e6, and {} for the same data centred: more than 2 % "
          "apart",
          there.result.inertia, here.result.inertia);
+}
+
+// Data on a grid of 1/16 is moved by 1e6 without rounding, so that nothing but the rounding of
+// means tells the two apart: the labels of every iteration are the same.
+void shifted_grid(const Context& context) {
+  if (!context.exact()) throw CaseSkipped{"labels are not exact"};
+  Samples grid = cloud(4000, 3, 40);
+  for (double& value : grid.values) value = std::round(value * 16) / 16;
+  const Samples shifted = transformed(grid, 1, 1e6);
+  const Setting setting = from_first_rows(grid, 9);
+  const Trial here = verified(context, "data on a grid", grid, setting);
+  const Trial there =
+      verified(context, "the same moved by 1e6", shifted, from_first_rows(shifted, 9));
+  expect(here.trace.size() >= 10, "the case's own data: only {} iterations", here.trace.size());
+  expect(here.trace.size() == there.trace.size(), "{} iterations on the grid, {} moved by 1e6",
+         here.trace.size(), there.trace.size());
+  for (std::size_t at = 0; at < here.trace.size(); ++at) {
+    expect_same_labels(fmt::format("moved by 1e6, iteration {}", at + 1), here.trace[at].labels,
+                       there.trace[at].labels);
+  }
+  expect_same_labels("moved by 1e6", here.labels, there.labels);
 }
 
 // Offsets of a few diagonals of the data, where float32 arithmetic begins to feel them.
@@ -129,6 +151,7 @@ void many_magnitudes(const Context& context) {
 
 void add_range_cases(std::vector<Case>& cases) {
   cases.push_back({"range/far-offset", Scope::variants, far_offset});
+  cases.push_back({"range/shifted-grid", Scope::variants, shifted_grid});
   cases.push_back({"range/moderate-offset", Scope::variants, moderate_offset});
   cases.push_back({"range/huge", Scope::variants, huge});
   cases.push_back({"range/tiny", Scope::variants, tiny});
