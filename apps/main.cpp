@@ -60,7 +60,9 @@ int main(int argc, char** argv) {
 
   apps::install_interrupt_handler();
   try {
-    return context.action();
+    const int status = context.action();
+    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
+    return status;
   } catch (const InputError& error) {
     fmt::print(stderr, "lloyd: {}\n", error.what());
     return apps::kBadInput;

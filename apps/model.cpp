@@ -33,8 +33,8 @@ std::int64_t count_member(const std::filesystem::path& file, const Json& documen
                           const char* key) {
   const Json& value = member(file, document, key);
   if (!value.is_number_integer() || value.get<std::int64_t>() < 1) {
-    refuse(file,
-           fmt::format("the model's '{}' is {}, not a count of at least 1", key, value.dump()));
+    refuse(file, fmt::format("the model's '{}' is {}, not a count of at least 1", key,
+                             value.dump(-1, ' ', false, Json::error_handler_t::replace)));
   }
   return value.get<std::int64_t>();
 }
@@ -52,7 +52,7 @@ std::vector<double> read_centroids(const std::filesystem::path& file, const Json
     for (const Json& value : rows[c]) {
       if (!value.is_number() || !std::isfinite(value.get<double>())) {
         refuse(file, fmt::format("the model's centroid {} has {}, which is not a finite number", c,
-                                 value.dump()));
+                                 value.dump(-1, ' ', false, Json::error_handler_t::replace)));
       }
       centroids.push_back(value.get<double>());
     }

@@ -8,6 +8,7 @@
 
 #include "context.hpp"
 #include "names.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -120,7 +121,7 @@ int list_backends(const Context& context, const std::string& name, bool json) {
   if (!name.empty()) {
     const auto backend = registry.load(name);
     if (json) {
-      fmt::print("{}\n", backend_json(*backend).dump(2));
+      print_json(backend_json(*backend));
     } else {
       print_details(*backend);
     }
@@ -134,7 +135,7 @@ int list_backends(const Context& context, const std::string& name, bool json) {
     for (const RefusedPlugin& refused : registry.refused()) {
       document["refused"].push_back({{"file", refused.path.string()}, {"reason", refused.reason}});
     }
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return kDone;
   }
   if (backends.empty()) fmt::print("no backends were found\n");

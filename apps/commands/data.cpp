@@ -13,6 +13,7 @@
 #include "context.hpp"
 #include "data_options.hpp"
 #include "names.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -64,7 +65,7 @@ int describe(const DataOptions& data, bool json) {
                                         {"mean", features[j].mean},
                                         {"variance", features[j].variance}});
     }
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return kDone;
   }
   fmt::print("{}: {} samples, {} features, {}, fingerprint {:016x}\n", dataset.name(),

@@ -19,9 +19,10 @@
 #include "data_options.hpp"
 #include "experiment/measurements.hpp"
 #include "experiment/setting_json.hpp"
-#include "interrupt.hpp"
+#include "fit_progress.hpp"
 #include "model.hpp"
 #include "names.hpp"
+#include "output.hpp"
 #include "seeding_option.hpp"
 
 namespace lloyd::apps {
@@ -121,16 +122,6 @@ void print_text(const Outcome& outcome) {
   print_clusters(outcome);
 }
 
-// Before the work, so that none is done in vain.
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw InputError(
-        fmt::format("{}: the folder cannot be made: {}", folder.string(), error.message()));
-  }
-}
-
 void write_files(const FitCommandOptions& options, const Outcome& outcome) {
   namespace fs = std::filesystem;
   std::string labels = options.labels, centroids = options.centroids, model = options.model;
@@ -167,7 +158,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     options.fit.max_iterations = options.iterations;
   }
   parse_seeding_option(options.seeding, options.fit.seeding);
-  if (!options.output.empty()) make_folder(options.output);
+  if (!options.output.empty()) make_folder(options.output);  // now, so that no work is done in vain
   const Dataset dataset = options.data.read();
   check_options(options.fit, dataset);
   Registry registry = context.registry();
@@ -177,8 +168,11 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
 
   OpenSession session(chosen.backend, dataset, chosen.parameters);
-  InterruptObserver observer;
-  const Fit fit = lloyd::fit(session, options.fit, &observer);
+  options.fit.observe = kObserveIterations;
+  const Fit fit = [&] {
+    FitProgress progress(options.fit, dataset.samples());
+    return lloyd::fit(session, options.fit, &progress);
+  }();
   if (fit.cancelled && fit.labels.empty()) {
     fmt::print(stderr, "lloyd: interrupted before the first fit had ended; nothing was written\n");
     return kInterrupted;
@@ -189,7 +183,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     outcome.adjusted_rand_index = adjusted_rand_index(number_classes(dataset.classes), fit.labels);
   }
   if (options.json) {
-    fmt::print("{}\n", to_json(outcome).dump(2));
+    print_json(to_json(outcome));
   } else {
     print_text(outcome);
   }

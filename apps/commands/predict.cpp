@@ -15,6 +15,7 @@
 #include "data_options.hpp"
 #include "experiment/setting_json.hpp"
 #include "model.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -53,7 +54,7 @@ int predict(const Context& context, const PredictOptions& options) {
         {"counts", counts},
         {"open_ms", session.open_ms()},
         {"label_ms", result.label_ms}};
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return kDone;
   }
   if (options.labels.empty()) {

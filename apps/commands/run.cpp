@@ -1,11 +1,11 @@
 // lloyd run: runs an experiment.
 #include <unistd.h>
 
-#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
@@ -14,6 +14,7 @@
 #include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -29,33 +30,6 @@ struct RunCommand {
   fs::path output;
   std::int64_t repeats = 0;  // 0: not given
 };
-
-void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw InputError(
-        fmt::format("cannot make the output folder {}: {}", folder.string(), error.message()));
-  }
-}
-
-// All or nothing: a reader never sees half a file.
-void write_file(const fs::path& file, const std::string& text) {
-  const fs::path unfinished = file.string() + ".tmp";
-  std::ofstream stream(unfinished, std::ios::binary);
-  stream << text;
-  stream.close();
-  std::error_code error;
-  if (stream) fs::rename(unfinished, file, error);
-  if (!stream || error) {
-    fs::remove(unfinished, error);
-    throw Error(fmt::format("cannot write {}", file.string()));
-  }
-}
 
 void print_summary(const Plan& plan, const Summary& summary, bool json) {
   if (json) {
@@ -91,7 +65,9 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   const Summary summary = summarize(plan, result.records);
   print_summary(plan, summary, json);
   if (!result.error.empty()) throw Error(result.error);
-  write_file(plan.output / "summary.csv", summary_csv(plan, summary));
+  NewFile csv(plan.output / "summary.csv");
+  csv.write(summary_csv(plan, summary));
+  csv.commit();
   if (result.cancelled) return kInterrupted;
   if (plan.trials() == 0) throw Error("nothing was run: every trial was skipped");
   return result.failed > 0 ? kFailed : kDone;

@@ -12,6 +12,7 @@
 #include "conformance/conformance.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -71,7 +72,7 @@ int verify(const VerifyArguments& arguments) {
     throw InputError(fmt::format("no case matches '{}'", arguments.options.glob));
   }
   if (arguments.json) {
-    fmt::print("{}\n", report_json(*backend, report).dump(2));
+    print_json(report_json(*backend, report));
   } else {
     print_summary(*backend, report);
   }
