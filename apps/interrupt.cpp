@@ -1,14 +1,17 @@
 #include "interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace lloyd::apps {
 namespace {
 
-volatile std::sig_atomic_t flag = 0;
+// Read by the threads of a backend too.
+std::atomic<bool> flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void handle(int signal) {
-  flag = 1;
+  flag = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -20,7 +23,7 @@ void install_interrupt_handler() {
 }
 
 bool interrupted() noexcept {
-  return flag != 0;
+  return flag;
 }
 
 }  // namespace lloyd::apps

@@ -1,6 +1,4 @@
 // lloyd: the command line.
-#include <unistd.h>
-
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -58,7 +56,6 @@ int main(int argc, char** argv) {
     return apps::kBadInput;
   }
 
-  apps::install_interrupt_handler();
   try {
     const int status = context.action();
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
@@ -71,6 +68,6 @@ int main(int argc, char** argv) {
     return apps::kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "lloyd: {}\n", error.what());
-    return apps::kFailed;
+    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
   }
 }

@@ -107,7 +107,8 @@ Model read_model(const std::filesystem::path& file) {
       read_centroids(file, member(file, document, "centroids"), model.clusters, model.features);
   try {
     model.feature_names = document.value("feature_names", model.feature_names);
-    model.inertia = document.value("inertia", std::nan(""));
+    const Json inertia = document.value("inertia", Json());
+    model.inertia = inertia.is_null() ? std::nan("") : inertia.get<double>();
     model.samples = document.value("samples", std::int64_t{0});
     model.backend = document.value("backend", std::string());
     const Json seeding = document.value("seeding", Json::object());

@@ -11,14 +11,14 @@ namespace lloyd::apps {
 /// Stored as one JSON object:
 /// {"format": "lloyd-model", "version": 1, "clusters": k, "features": d, "feature_names": [d texts]
 /// or [], "centroids": k lists of d float64 numbers (shortest digits that read back to the same
-/// bits), "inertia": number, "samples": n, "backend": name, "seeding": {"method", "seed"}}.
+/// bits), "inertia": number or null, "samples": n, "backend": name, "seeding": {"method", "seed"}}.
 /// The entries after "centroids" say where the model came from; predict does not need them.
 struct Model {
   std::int64_t clusters = 0;
   std::int64_t features = 0;
   std::vector<std::string> feature_names;
   std::vector<double> centroids;  ///< k x d, row-major
-  double inertia = 0;
+  double inertia = 0;             ///< NaN where not known: the fit was interrupted
   std::int64_t samples = 0;
   std::string backend;
   std::string seeding_method;

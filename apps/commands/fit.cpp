@@ -1,25 +1,22 @@
 // lloyd fit: clusters one file with one backend.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <lloyd/data/csv.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/evaluation.hpp>
 #include <lloyd/fit.hpp>
 
 #include "backend_options.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
-#include "experiment/measurements.hpp"
-#include "experiment/setting_json.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/numbers.hpp"
 #include "fit_progress.hpp"
+#include "fit_report.hpp"
 #include "model.hpp"
 #include "names.hpp"
 #include "output.hpp"
@@ -39,90 +36,8 @@ struct FitCommandOptions {
   bool json = false;
 };
 
-struct Outcome {
-  const Dataset& dataset;
-  const ChosenBackend& chosen;
-  const FitOptions& options;
-  const Fit& fit;
-  double open_ms;
-  bool has_classes;
-  double adjusted_rand_index;
-};
-
-nlohmann::ordered_json to_json(const Outcome& outcome) {
-  const Dataset& dataset = outcome.dataset;
-  const Seeding& seeding = outcome.options.seeding;
-  nlohmann::ordered_json json = {
-      {"backend",
-       {{"name", outcome.chosen.backend->name()},
-        {"version", outcome.chosen.backend->version()},
-        {"parameters", experiment::parameters_json(outcome.chosen.parameters)},
-        {"accuracy", to_string(outcome.chosen.backend->accuracy(dataset.dtype()))},
-        {"reproducibility", to_string(outcome.chosen.backend->reproducibility(dataset.dtype()))}}},
-      {"dataset",
-       {{"name", dataset.name()},
-        {"samples", dataset.samples()},
-        {"features", dataset.features()},
-        {"dtype", to_string(dataset.dtype())},
-        {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}},
-      {"clusters", outcome.fit.clusters},
-      {"seeding",
-       {{"method", to_string(seeding.method)},
-        {"seed", seeding.seed},
-        {"ms", outcome.fit.seeding_ms}}},
-      {"restarts", outcome.options.restarts},
-      {"status", outcome.fit.cancelled ? "cancelled" : "ok"}};
-  json.update(experiment::to_json(experiment::measurements_of(outcome.fit, outcome.open_ms)));
-  json["counts"] = outcome.fit.counts;
-  if (outcome.has_classes) json["adjusted_rand_index"] = outcome.adjusted_rand_index;
-  return json;
-}
-
-void print_clusters(const Outcome& outcome) {
-  constexpr std::int64_t kMostClusters = 20;
-  constexpr std::int64_t kMostFeatures = 6;
-  const Fit& fit = outcome.fit;
-  const std::int64_t features = std::min(fit.features, kMostFeatures);
-  fmt::print("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
-             features < fit.features ? fmt::format(" (first {} features)", features) : "");
-  for (std::int64_t c = 0; c < std::min(fit.clusters, kMostClusters); ++c) {
-    fmt::print("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
-    for (std::int64_t j = 0; j < features; ++j) {
-      fmt::print(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
-    }
-    fmt::print("\n");
-  }
-  if (fit.clusters > kMostClusters) {
-    fmt::print("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMostClusters);
-  }
-}
-
-void print_text(const Outcome& outcome) {
-  const Dataset& dataset = outcome.dataset;
-  const Fit& fit = outcome.fit;
-  const std::string changes = outcome.chosen.parameters.describe_changes();
-  fmt::print("data        {}: {} samples of {} features, {}\n", dataset.name(), dataset.samples(),
-             dataset.features(), to_string(dataset.dtype()));
-  fmt::print("backend     {}{}{}\n", outcome.chosen.backend->name(), changes.empty() ? "" : " ",
-             changes);
-  fmt::print("seeding     {}, seed {}{}\n", to_string(outcome.options.seeding.method),
-             outcome.options.seeding.seed,
-             outcome.options.restarts > 1
-                 ? fmt::format(", best of {} restarts", outcome.options.restarts)
-                 : "");
-  fmt::print("inertia     {:.8g}\n", fit.result.inertia);
-  fmt::print("iterations  {} (stopped by {})\n", fit.result.iterations,
-             to_string(fit.result.stop_reason));
-  if (outcome.has_classes) {
-    fmt::print("adjusted Rand index against the classes  {:.3f}\n", outcome.adjusted_rand_index);
-  }
-  fmt::print(
-      "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
-      dataset.statistics_ms(), fit.seeding_ms, outcome.open_ms, fit.fit_ms);
-  print_clusters(outcome);
-}
-
-void write_files(const FitCommandOptions& options, const Outcome& outcome) {
+// Centroids and model are kept of a fit that was interrupted too.
+void write_files(const FitCommandOptions& options, const FitReport& report) {
   namespace fs = std::filesystem;
   std::string labels = options.labels, centroids = options.centroids, model = options.model;
   if (!options.output.empty()) {
@@ -130,8 +45,9 @@ void write_files(const FitCommandOptions& options, const Outcome& outcome) {
     if (centroids.empty()) centroids = (fs::path(options.output) / "centroids.csv").string();
     if (model.empty()) model = (fs::path(options.output) / "model.json").string();
   }
-  const Fit& fit = outcome.fit;
-  const Dataset& dataset = outcome.dataset;
+  if (!report.complete()) labels.clear();
+  const Fit& fit = report.fit;
+  const Dataset& dataset = report.dataset;
   if (!model.empty()) {
     write_model(model, {.clusters = fit.clusters,
                         .features = fit.features,
@@ -139,15 +55,30 @@ void write_files(const FitCommandOptions& options, const Outcome& outcome) {
                         .centroids = fit.centroids,
                         .inertia = fit.result.inertia,
                         .samples = dataset.samples(),
-                        .backend = outcome.chosen.backend->name(),
-                        .seeding_method = std::string(to_string(outcome.options.seeding.method)),
-                        .seed = outcome.options.seeding.seed});
+                        .backend = report.chosen.backend->name(),
+                        .seeding_method = std::string(to_string(report.options.seeding.method)),
+                        .seed = report.options.seeding.seed});
   }
-  if (!centroids.empty())
+  if (!centroids.empty()) {
     write_matrix(centroids, fit.centroids, fit.features, dataset.feature_names);
+  }
   if (!labels.empty()) write_labels(labels, fit.labels);
   for (const std::string& file : {labels, centroids, model}) {
     if (!file.empty()) fmt::print(stderr, "wrote {}\n", file);
+  }
+}
+
+// Refuses, before anything is allocated, what the backend or the machine cannot do.
+void check_plan(const ChosenBackend& chosen, const Dataset& dataset, const FitOptions& options) {
+  check_fit(*chosen.backend, dataset, chosen.parameters, options);
+  const MemoryEstimate memory =
+      estimate_memory(*chosen.backend, make_shape(dataset, options.clusters), chosen.parameters,
+                      make_spec(options, dataset.mean_variance()));
+  const std::int64_t machine = experiment::this_machine().memory_bytes;
+  if (machine > 0 && memory.host_bytes > machine) {
+    throw InputError(fmt::format(
+        "{} needs {} of memory for this fit, the machine has {}", chosen.backend->name(),
+        experiment::format_bytes(memory.host_bytes), experiment::format_bytes(machine)));
   }
 }
 
@@ -157,6 +88,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     options.fit.fixed_iterations = true;
     options.fit.max_iterations = options.iterations;
   }
+  options.fit.observe = kObserveIterations;
   parse_seeding_option(options.seeding, options.fit.seeding);
   if (!options.output.empty()) make_folder(options.output);  // now, so that no work is done in vain
   const Dataset dataset = options.data.read();
@@ -166,28 +98,25 @@ int run_fit(const Context& context, FitCommandOptions options) {
   if (options.backend.name.empty() && !options.json) {
     fmt::print(stderr, "backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
+  check_plan(chosen, dataset, options.fit);
 
+  install_interrupt_handler();
   OpenSession session(chosen.backend, dataset, chosen.parameters);
-  options.fit.observe = kObserveIterations;
   const Fit fit = [&] {
     FitProgress progress(options.fit, dataset.samples());
     return lloyd::fit(session, options.fit, &progress);
   }();
-  if (fit.cancelled && fit.labels.empty()) {
-    fmt::print(stderr, "lloyd: interrupted before the first fit had ended; nothing was written\n");
+  if (fit.cancelled && fit.result.iterations == 0) {
+    fmt::print(stderr, "lloyd: interrupted before the first iteration had ended\n");
     return kInterrupted;
   }
-  Outcome outcome{dataset, chosen, options.fit, fit, session.open_ms(), !dataset.classes.empty(),
-                  0};
-  if (outcome.has_classes) {
-    outcome.adjusted_rand_index = adjusted_rand_index(number_classes(dataset.classes), fit.labels);
-  }
+  const FitReport report{dataset, chosen, options.fit, fit, session.open_ms()};
   if (options.json) {
-    print_json(to_json(outcome));
+    print_json(to_json(report));
   } else {
-    print_text(outcome);
+    print(report);
   }
-  write_files(options, outcome);
+  write_files(options, report);
   return fit.cancelled ? kInterrupted : kDone;
 }
 

@@ -14,6 +14,7 @@
 #include "context.hpp"
 #include "data_options.hpp"
 #include "experiment/setting_json.hpp"
+#include "interrupt.hpp"
 #include "model.hpp"
 #include "output.hpp"
 
@@ -40,7 +41,10 @@ int predict(const Context& context, const PredictOptions& options) {
   OpenSession session(chosen.backend, dataset, chosen.parameters);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> counts;
-  const LabelResult result = session.label(model.centroids, model.clusters, labels, counts);
+  install_interrupt_handler();
+  InterruptObserver observer;
+  const LabelResult result =
+      session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
   if (!options.labels.empty()) write_labels(options.labels, labels);
 
   if (options.json) {

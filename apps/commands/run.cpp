@@ -46,6 +46,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   if (!writer.note().empty()) fmt::print(stderr, "lloyd: {}\n", writer.note());
 
   const std::string run = make_run_id();
+  install_interrupt_handler();
   InterruptObserver observer;
   InProcessRunner runner(plan, datasets, observer, run, machine);
   RunResult result;

@@ -65,6 +65,7 @@ Json report_json(const LoadedBackend& backend, const conformance::Report& report
 int verify(const VerifyArguments& arguments) {
   const auto backend = load_plugin(arguments.file);
   conformance::Options options = arguments.options;
+  install_interrupt_handler();
   options.stop = [] { return interrupted(); };
   const conformance::Report report =
       conformance::run(*backend, options, arguments.json ? conformance::Reporter() : print_result);

@@ -52,6 +52,36 @@ void check_available(const LoadedBackend& backend) {
                      fmt::format("{} is not available: {}", backend.name(), backend.unavailable()));
 }
 
+// Labels are int32, and k x d values must be countable.
+void check_clusters(std::int64_t clusters, std::int64_t features) {
+  std::int64_t bytes = 0;
+  if (clusters < 1 || clusters > std::numeric_limits<std::int32_t>::max() ||
+      __builtin_mul_overflow(clusters, features * 32, &bytes)) {
+    throw InputError(fmt::format(
+        "clusters is {}; it must be at least 1, below 2^31, and small enough to count its values",
+        clusters));
+  }
+}
+
+// A plugin's word is not taken for what the host would index with.
+void check_label_range(const std::string& backend, const std::vector<std::int32_t>& labels,
+                       std::int64_t clusters) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < clusters) continue;
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: the label of sample {} is {}, with {} clusters", backend, i,
+                                   labels[i], clusters));
+  }
+}
+
+void check_valid(const std::string& backend, std::uint32_t valid, std::uint32_t wanted) {
+  if ((valid & wanted) == wanted) return;
+  throw BackendError(StatusCode::internal,
+                     fmt::format("{}: it ended without all of its results (valid bits 0x{:x}, "
+                                 "expected 0x{:x})",
+                                 backend, valid, wanted));
+}
+
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
                      const Dataset& dataset) {
   if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
@@ -91,13 +121,7 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
                                  options.clusters, dataset.name(), dataset.samples(),
                                  dataset.samples()));
   }
-  // Labels are int32, and k x d values must be countable.
-  std::int64_t bytes = 0;
-  if (options.clusters > std::numeric_limits<std::int32_t>::max() ||
-      __builtin_mul_overflow(options.clusters, dataset.features() * 32, &bytes)) {
-    throw InputError(fmt::format("clusters is {}; labels are 32-bit, so it must be below 2^31",
-                                 options.clusters));
-  }
+  check_clusters(options.clusters, dataset.features());
   if (options.restarts < 1) {
     throw InputError(fmt::format("restarts is {}; it must be at least 1", options.restarts));
   }
@@ -150,6 +174,18 @@ MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape&
   return memory;
 }
 
+void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
+               const FitOptions& options) {
+  check_options(options, dataset);
+  check_available(backend);
+  const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),
+                                                dataset.view().required_features, parameters,
+                                                make_spec(options, dataset.mean_variance()));
+  if (!reason.empty()) {
+    throw BackendError(StatusCode::unsupported, backend.name() + ": " + reason);
+  }
+}
+
 OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                          const ParameterSet& parameters)
     : backend_(std::move(backend)), dataset_(dataset), parameters_(parameters) {
@@ -173,22 +209,15 @@ OpenSession::~OpenSession() {
 
 Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
                           Observer* observer) {
-  check_options(options, dataset_);
+  check_fit(*backend_, dataset_, parameters_, options);
   check_centroids(initial_centroids, options.clusters, dataset_);
-  FitSpec spec = make_spec(options, dataset_.mean_variance());
-  const std::string reason =
-      unsupported_reason(*backend_, make_shape(dataset_, options.clusters),
-                         dataset_.view().required_features, parameters_, spec);
-  if (!reason.empty()) {
-    throw BackendError(StatusCode::unsupported, backend_->name() + ": " + reason);
-  }
-
   Fit fit;
   fit.clusters = options.clusters;
   fit.features = dataset_.features();
   fit.centroids.resize(initial_centroids.size());
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));
+  FitSpec spec = make_spec(options, dataset_.mean_variance());
   spec.initial_centroids = initial_centroids.data();
   fit.result.centroids = fit.centroids.data();
   fit.result.labels = fit.labels.data();
@@ -206,21 +235,17 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   const std::uint32_t wanted = fit.cancelled
                                    ? kValidCentroids
                                    : kValidCentroids | kValidLabels | kValidCounts | kValidInertia;
-  if ((fit.result.valid & wanted) != wanted) {
-    throw BackendError(
-        StatusCode::internal,
-        fmt::format("{}: the fit ended without all of its results (valid bits 0x{:x}, "
-                    "expected 0x{:x})",
-                    backend_->name(), fit.result.valid, wanted));
-  }
+  check_valid(backend_->name(), fit.result.valid, wanted);
   if ((fit.result.valid & kValidLabels) == 0) fit.labels.clear();
   if ((fit.result.valid & kValidCounts) == 0) fit.counts.clear();
+  check_label_range(backend_->name(), fit.labels, fit.clusters);
   return fit;
 }
 
 LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_t clusters,
                                std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
-                               std::vector<double>* squared_distances) {
+                               std::vector<double>* squared_distances, Observer* observer) {
+  check_clusters(clusters, dataset_.features());
   check_centroids(centroids, clusters, dataset_);
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
@@ -234,7 +259,9 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
     squared_distances->resize(labels.size());
     result.squared_distances = squared_distances->data();
   }
-  throw_unless_ok(backend_->name(), session_->label(request, result));
+  throw_unless_ok(backend_->name(), session_->label(request, observer, result));
+  check_valid(backend_->name(), result.valid, kValidLabels | kValidCounts | kValidInertia);
+  check_label_range(backend_->name(), labels, clusters);
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;

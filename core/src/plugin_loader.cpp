@@ -40,6 +40,13 @@ void check_header(const std::string& file, const PluginHeader& header) {
                     "major numbers must be equal",
                     file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
   }
+  if (kAbiMajor == 0 && header.abi_minor != kAbiMinor) {
+    throw InputError(
+        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: before 1.0 both "
+                    "numbers must be "
+                    "equal",
+                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
+  }
   if (header.abi_minor > kAbiMinor) {
     throw InputError(
         fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
@@ -68,21 +75,19 @@ void check_header(const std::string& file, const PluginHeader& header) {
 // OpenMP pool for example, can crash.
 const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   using boost::dll::shared_library;
-  static std::vector<std::unique_ptr<shared_library>>* const loaded =
-      new std::vector<std::unique_ptr<shared_library>>;
-  auto library = std::make_unique<shared_library>();
+  static auto* const loaded = new std::vector<std::shared_ptr<shared_library>>;
+  const auto library = std::make_shared<shared_library>();
   boost::dll::fs::error_code error;
   library->load(file, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
   if (error) {
     throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), error.message()));
   }
+  loaded->push_back(library);
   if (!library->has(LLOYD_PLUGIN_SYMBOL)) {
     throw InputError(fmt::format("{} has the section {} but does not export the symbol {}",
                                  file.string(), LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL));
   }
-  const auto& descriptor = library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
-  loaded->push_back(std::move(library));
-  return descriptor;
+  return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
 }
 
 void check_info(const std::string& file, const BackendInfo* info) {
@@ -104,7 +109,7 @@ PluginHeader read_plugin_header(const std::filesystem::path& file) {
       read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
   // A header of another major version may be shorter: magic and version numbers always stand first.
   PluginHeader header{};
-  std::memcpy(&header, section.data(), section.size());
+  std::copy(section.begin(), section.end(), reinterpret_cast<std::byte*>(&header));
   check_header(file.string(), header);
   if (section.size() < sizeof(PluginHeader)) {
     throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",

@@ -181,20 +181,21 @@ void null_outputs(const Context& context) {
   request.centroids = centroids.data();
   request.clusters = kClusters;
   request.rows = {0, 500};
+  request.farthest_wanted = 5;
   PartialResult nothing;
-  expect(session->partial(request, nothing).ok(), "partial() without any output failed");
+  expect(session->partial(request, nullptr, nothing).ok(), "partial() without any output failed");
   expect(nothing.changed == 500, "partial() without labels: changed is {} of 500", nothing.changed);
 
   std::vector<std::int64_t> counts(kClusters, 0);
   PartialResult counted;
   counted.counts = counts.data();
-  expect(session->partial(request, counted).ok(), "partial() with counts only failed");
+  expect(session->partial(request, nullptr, counted).ok(), "partial() with counts only failed");
   expect(counts == all.counts, "partial() with counts only gave other counts");
 
   ExactSum inertia;
   PartialResult summed;
   summed.inertia = &inertia;
-  expect(session->partial(request, summed).ok(), "partial() with inertia only failed");
+  expect(session->partial(request, nullptr, summed).ok(), "partial() with inertia only failed");
   expect(inertia.value() == all.inertia.value(),
          "partial() with inertia only gave {}, with everything {}", inertia.value(),
          all.inertia.value());

@@ -58,7 +58,7 @@ void add_partial(Session& session, const std::vector<double>& centroids, RowRang
   result.inertia = &accumulated.inertia;
   result.farthest = wanted > 0 ? farthest.data() : nullptr;
   result.farthest_count = result.changed = -7;
-  const Status status = session.partial(request, result);
+  const Status status = session.partial(request, nullptr, result);
   expect(status.ok(), "{} failed: {}", where, status.message);
 
   const auto new_labels = fenced_labels.take("labels of partial()");

@@ -141,7 +141,7 @@ void null_outputs(const Context& context) {
   request.centroids = setting.centroids.data();
   request.clusters = 4;
   LabelResult result;
-  const Status status = session->label(request, result);
+  const Status status = session->label(request, nullptr, result);
   expect(status.ok(), "label() without outputs failed: {}", status.message);
   expect(result.valid == kValidInertia, "label() without outputs: valid is {:#x}", result.valid);
   expect_same("label() without outputs", "the inertia",

@@ -108,7 +108,7 @@ Labelling run_label(Session& session, const Samples& samples,
   labelling.result.labels = labels.data();
   labelling.result.counts = counts.data();
   labelling.result.squared_distances = distances.data();
-  labelling.status = session.label(request, labelling.result);
+  labelling.status = session.label(request, nullptr, labelling.result);
   labelling.labels = labels.take("labels");
   labelling.counts = counts.take("counts");
   labelling.squared_distances = distances.take("squared distances");

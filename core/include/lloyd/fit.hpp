@@ -32,9 +32,10 @@ struct Fit {
   std::int64_t clusters = 0;
   std::int64_t features = 0;
   std::vector<double> centroids;     ///< k x d
-  std::vector<std::int32_t> labels;  ///< n; empty when the fit was cancelled
-  std::vector<std::int64_t> counts;  ///< k; empty when the fit was cancelled
+  std::vector<std::int32_t> labels;  ///< n; empty when this fit was cancelled
+  std::vector<std::int64_t> counts;  ///< k; empty when this fit was cancelled
   FitResult result;                  ///< its pointers are null; inertia, iterations, times
+  /// The fit, or a later restart than the one that was kept, was cancelled.
   bool cancelled = false;
   std::int64_t restart = 0;  ///< which restart this is, 0-based
   double seeding_ms = 0;     ///< all restarts
@@ -56,10 +57,12 @@ class OpenSession {
   /// BackendError for whatever the backend reports; a cancelled fit is returned.
   Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
                Observer* observer = nullptr);
-  /// Labels, counts, inertia and, where wanted, squared distances for given centroids (k x d).
+  /// Labels, counts, inertia and, where wanted, squared distances for given centroids (k x d; k may
+  /// exceed n). Throws InputError for centroids of another shape or not finite, BackendError for
+  /// whatever the backend reports, `cancelled` included.
   LabelResult label(const std::vector<double>& centroids, std::int64_t clusters,
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
-                    std::vector<double>* squared_distances = nullptr);
+                    std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
   Session& session() { return *session_; }
   const LoadedBackend& backend() const { return *backend_; }
@@ -80,6 +83,11 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer = nu
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError.
 void check_options(const FitOptions& options, const Dataset& dataset);
+
+/// Throws what fit_from() would throw for such options, before a data set is made resident:
+/// InputError for options out of range, BackendError for what is beyond the backend.
+void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
+               const FitOptions& options);
 
 /// The specification that a backend is handed, without initial centroids. `mean_variance` is the
 /// data set's; it makes the tolerance absolute.

@@ -30,8 +30,9 @@ namespace lloyd {
 class Backend;
 struct DeviceList;
 
-/// Version of the boundary. The major number must be equal on both sides; a plugin's minor number
-/// must not be newer than the host's. 0.x: the layout may still change between releases.
+/// Version of the boundary. The major number must be equal on both sides, and a plugin's minor
+/// number not newer than the host's. While the major number is 0 the layout may change with each
+/// minor one, so that they must be equal too.
 inline constexpr std::uint32_t kAbiMajor = 0;
 inline constexpr std::uint32_t kAbiMinor = 1;
 
@@ -58,7 +59,7 @@ struct PluginDescriptor {
   /// Lists the devices the backend could use now, without touching data. `unavailable`, with the
   /// reason as its message, when there is none.
   Status (*probe)(DeviceList* devices) noexcept;
-  /// Makes the backend; the caller ends it with `release()`.
+  /// Makes the backend, also where probe() found no device; the caller ends it with `release()`.
   Status (*create)(Backend** backend) noexcept;
 };
 

@@ -48,7 +48,8 @@ struct BackendInfo {
 };
 static_assert(sizeof(BackendInfo) == 80);
 
-/// Memory that a fit will hold at its peak, beyond the caller's data set and outputs.
+/// Memory that a fit with all outputs wanted will hold at its peak, beyond the caller's data set
+/// and outputs.
 struct MemoryEstimate {
   std::uint64_t struct_size = sizeof(MemoryEstimate);
   std::int64_t host_bytes = 0;
@@ -63,6 +64,8 @@ class Observer {
   /// Returns false to end the fit with StatusCode::cancelled.
   virtual bool on_iteration(const IterationRecord& record) noexcept = 0;
   virtual bool stop_requested() const noexcept = 0;
+  /// An interface added after this one was frozen, or null.
+  virtual void* query(const char*) noexcept { return nullptr; }
 
  protected:
   ~Observer() = default;
@@ -74,10 +77,13 @@ class Session {
   /// Runs one fit. `observer` may be null. On `cancelled`, `result.centroids` are those of the last
   /// finished iteration and `result.valid` says what else holds.
   virtual Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept = 0;
-  /// Labels the session's samples by given centroids.
-  virtual Status label(const LabelRequest& request, LabelResult& result) noexcept = 0;
+  /// Labels the session's samples by given centroids; k may exceed n. Of the observer, which may be
+  /// null, only `stop_requested` is used, here and in partial().
+  virtual Status label(const LabelRequest& request, Observer* observer,
+                       LabelResult& result) noexcept = 0;
   /// One assignment over a range of rows and the sums of an update; keeps no state.
-  virtual Status partial(const PartialRequest& request, PartialResult& result) noexcept = 0;
+  virtual Status partial(const PartialRequest& request, Observer* observer,
+                         PartialResult& result) noexcept = 0;
   /// An interface added after this one was frozen, or null.
   virtual void* query(const char* interface_name) noexcept = 0;
   /// Ends the session and frees what it held.

@@ -21,7 +21,8 @@ static_assert(sizeof(FeatureStatistics) == 40);
 
 /// n samples of d features, row-major: feature j of sample i is `data[i*stride + j]`. Everything it
 /// points to stays valid and unchanged until the session opened on it is released.
-/// The core has checked it: n >= 1, d >= 1, stride >= d, all values finite, no size overflows.
+/// `data` is aligned to one value, no more. The core has checked it: n >= 1, d >= 1, stride >= d,
+/// all values finite, no size overflows, |value| and squared distances below 1e290.
 struct DatasetView {
   std::uint64_t struct_size = sizeof(DatasetView);
   std::uint64_t required_features = 0;  ///< kFeature... bits

@@ -34,7 +34,9 @@ struct PhaseTimes {
   double assignment_ms = -1;
   double update_ms = -1;
   double convergence_ms = -1;
+  double reserved[4] = {-1, -1, -1, -1};
 };
+static_assert(sizeof(PhaseTimes) == 64);
 
 struct FitResult {
   std::uint64_t struct_size = sizeof(FitResult);
@@ -55,7 +57,7 @@ struct FitResult {
   double closing_ms = 0;  ///< the closing assignment with counts and inertia
   PhaseTimes phases;
 };
-static_assert(sizeof(FitResult) == 136);
+static_assert(sizeof(FitResult) == 168);
 
 /// One finished iteration. Pointers are valid during the call only, and null where not observed.
 struct IterationRecord {

@@ -53,30 +53,34 @@ class LloydLoop {
     }
     if (!closed) {
       result.stop_reason = StopReason::cancelled;
-      throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+      cancel();
     }
   }
 
-  void label(const LabelRequest& request, LabelResult& result) {
-    prepare(request.clusters, nullptr);
+  void label(const LabelRequest& request, Observer* observer, LabelResult& result) {
+    prepare(request.clusters, observer);
+    result.valid = 0;
     const Clock::time_point start = Clock::now();
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(request.centroids, request.centroids + cells());
-    assign_all(labels, Accumulate::counts_and_inertia, result.squared_distances);
+    if (!assign_all(labels, Accumulate::counts_and_inertia, result.squared_distances)) cancel();
     publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     result.label_ms = milliseconds_since(start);
   }
 
-  void partial(const PartialRequest& request, PartialResult& result) {
-    prepare(request.clusters, nullptr);
+  void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
+    prepare(request.clusters, observer);
     centroids_.assign(request.centroids, request.centroids + cells());
     step_.set_centroids(centroids_.data(), clusters_);
     const RowRange rows = request.rows;
     std::int32_t* labels = wanted_or_own(result.labels, rows.size());
-    const std::int64_t far = std::min(request.farthest_wanted, rows.size());
+    const std::int64_t far =
+        result.farthest == nullptr
+            ? 0
+            : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
     for (Worker& worker : workers_) worker.farthest = FarthestSamples(far);
-    for_each_block(rows, [&](Worker& worker, RowRange block) {
+    const bool finished = for_each_block(rows, [&](Worker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
@@ -87,6 +91,8 @@ class LloydLoop {
         worker.farthest.add({i, distance, label, 0});
       }
     });
+
+    if (!finished) cancel();
 
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
@@ -123,6 +129,10 @@ class LloydLoop {
 
   enum class Accumulate { nothing, sums, counts_and_inertia };
 
+  [[noreturn]] static void cancel() {
+    throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+  }
+
   static double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
@@ -151,9 +161,11 @@ class LloydLoop {
 
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
+      workers_.clear();  // none are left when memory runs out half way
+      std::vector<Worker> workers;
+      for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
+      workers_.swap(workers);
       clusters_ = clusters;
-      workers_.clear();
-      for (int w = 0; w < step_.workers(); ++w) workers_.emplace_back(plan_, clusters);
     }
     for (Worker& worker : workers_) clear(worker);
     observer_ = observer;

@@ -84,8 +84,9 @@ struct ParameterValue {
   std::int32_t reserved = 0;
   std::int64_t integer = 0;  ///< also of a boolean (0, 1) and a choice (its index)
   double number = 0;
+  const char* text = nullptr;  ///< reserved, null
 };
-static_assert(sizeof(ParameterValue) == 32);
+static_assert(sizeof(ParameterValue) == 40);
 
 /// One value per parameter of the schema, in the schema's order: defaults are filled in.
 struct ParameterList {

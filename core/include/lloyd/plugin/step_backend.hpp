@@ -20,11 +20,13 @@ class StepSession final : public Session {
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     return guarded([&] { loop_.fit(spec, observer, result); });
   }
-  Status label(const LabelRequest& request, LabelResult& result) noexcept override {
-    return guarded([&] { loop_.label(request, result); });
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    return guarded([&] { loop_.label(request, observer, result); });
   }
-  Status partial(const PartialRequest& request, PartialResult& result) noexcept override {
-    return guarded([&] { loop_.partial(request, result); });
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    return guarded([&] { loop_.partial(request, observer, result); });
   }
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
@@ -58,9 +60,12 @@ class StepBackend final : public Backend {
                                           : StepOf<double>::estimate_workers(parameters);
       const std::int64_t step = narrow ? StepOf<float>::estimate_bytes(shape, parameters)
                                        : StepOf<double>::estimate_bytes(shape, parameters);
-      const std::int64_t cells = shape.clusters * shape.features;
       const std::int64_t sums = SumPlan::most_bytes(shape.clusters, shape.features);
-      memory.host_bytes = step + 2 * 8 * cells + workers * (sums + 8 * shape.clusters);
+      // A worker has sums, counts and the candidates of a relocation; the loop has centroids twice,
+      // and the candidates of all workers, sorted.
+      const std::int64_t far = shape.clusters * static_cast<std::int64_t>(sizeof(FarSample));
+      memory.host_bytes = step + 16 * shape.clusters * shape.features +
+                          workers * (sums + 8 * shape.clusters + far) + 2 * far;
       memory.device_bytes = 0;
     });
   }

@@ -17,7 +17,8 @@ enum class MemorySpace : std::int32_t {
   device = 1,  ///< memory of the device named beside it
 };
 
-/// How near to the definition (the float64 distance, ties to the lowest index) labels are.
+/// How near to the definition (the float64 distance, ties to the lowest index) labels are, from
+/// best to worst.
 enum class Accuracy : std::int32_t {
   exact = 0,    ///< the definition for every sample
   float32 = 1,  ///< arithmetic in float32
@@ -25,7 +26,7 @@ enum class Accuracy : std::int32_t {
   half = 3,     ///< products of values in a 16-bit format
 };
 
-/// What stays the same when a fit is repeated.
+/// What stays the same when a fit is repeated, from best to worst.
 enum class Reproducibility : std::int32_t {
   canonical = 0,  ///< exact labels and exact sums: the same bits as any other canonical backend
   threads = 1,    ///< the same bits for any number of threads or grid size

@@ -1,0 +1,97 @@
+#include "fit_report.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <lloyd/evaluation.hpp>
+
+#include "experiment/measurements.hpp"
+#include "experiment/setting_json.hpp"
+#include "names.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+double rand_index(const FitReport& report) {
+  return adjusted_rand_index(number_classes(report.dataset.classes), report.fit.labels);
+}
+
+void print_clusters(const FitReport& report) {
+  constexpr std::int64_t kMostClusters = 20;
+  constexpr std::int64_t kMostFeatures = 6;
+  const Fit& fit = report.fit;
+  const std::int64_t features = std::min(fit.features, kMostFeatures);
+  fmt::print("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
+             features < fit.features ? fmt::format(" (first {} features)", features) : "");
+  for (std::int64_t c = 0; c < std::min(fit.clusters, kMostClusters); ++c) {
+    fmt::print("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
+    for (std::int64_t j = 0; j < features; ++j) {
+      fmt::print(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
+    }
+    fmt::print("\n");
+  }
+  if (fit.clusters > kMostClusters) {
+    fmt::print("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMostClusters);
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const FitReport& report) {
+  const Dataset& dataset = report.dataset;
+  const Seeding& seeding = report.options.seeding;
+  nlohmann::ordered_json json = {
+      {"backend",
+       {{"name", report.chosen.backend->name()},
+        {"version", report.chosen.backend->version()},
+        {"parameters", experiment::parameters_json(report.chosen.parameters)},
+        {"accuracy", to_string(report.chosen.backend->accuracy(dataset.dtype()))},
+        {"reproducibility", to_string(report.chosen.backend->reproducibility(dataset.dtype()))}}},
+      {"dataset",
+       {{"name", dataset.name()},
+        {"samples", dataset.samples()},
+        {"features", dataset.features()},
+        {"dtype", to_string(dataset.dtype())},
+        {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}},
+      {"clusters", report.fit.clusters},
+      {"seeding",
+       {{"method", to_string(seeding.method)},
+        {"seed", seeding.seed},
+        {"ms", report.fit.seeding_ms}}},
+      {"restarts", report.options.restarts},
+      {"status", report.fit.cancelled ? "cancelled" : "ok"}};
+  json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
+  if (!report.complete()) return json;
+  json["counts"] = report.fit.counts;
+  if (!dataset.classes.empty()) json["adjusted_rand_index"] = rand_index(report);
+  return json;
+}
+
+void print(const FitReport& report) {
+  const Dataset& dataset = report.dataset;
+  const Fit& fit = report.fit;
+  const std::string changes = report.chosen.parameters.describe_changes();
+  fmt::print("data        {}: {} samples of {} features, {}\n", dataset.name(), dataset.samples(),
+             dataset.features(), to_string(dataset.dtype()));
+  fmt::print("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
+             changes);
+  fmt::print("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
+             report.options.seeding.seed,
+             report.options.restarts > 1
+                 ? fmt::format(", best of {} restarts", report.options.restarts)
+                 : "");
+  if (report.complete()) fmt::print("inertia     {:.8g}\n", fit.result.inertia);
+  fmt::print("iterations  {} (stopped by {})\n", fit.result.iterations,
+             to_string(fit.result.stop_reason));
+  if (report.complete() && !dataset.classes.empty()) {
+    fmt::print("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
+  }
+  fmt::print(
+      "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
+      dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
+  if (report.complete()) print_clusters(report);
+}
+
+}  // namespace lloyd::apps

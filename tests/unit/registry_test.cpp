@@ -1,0 +1,138 @@
+// The loader's checks and the registry, on a real plugin and on copies with patched bytes.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/registry.hpp>
+
+#include "temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path built_plugin() {
+  return fs::read_symlink("/proc/self/exe").parent_path() / "lloyd_sequential.so";
+}
+
+class Loader : public testing::Test {
+ protected:
+  // A copy of the built plugin whose header is changed.
+  template <class Change>
+  fs::path patched(Change change, const std::string& name = "lloyd_patched.so") {
+    std::string bytes = TemporaryFolder::read(built_plugin());
+    const std::size_t at = bytes.find(std::string(kPluginMagic, sizeof(kPluginMagic)));
+    EXPECT_NE(at, std::string::npos);
+    PluginHeader header;
+    std::memcpy(&header, bytes.data() + at, sizeof(header));
+    change(header);
+    std::memcpy(bytes.data() + at, &header, sizeof(header));
+    return folder_.write(name, bytes);
+  }
+
+  std::string refusal(const fs::path& file) {
+    return message_of<InputError>([&] { load_plugin(file); });
+  }
+
+  void expect_refusal(const fs::path& file, const std::string& part) {
+    const std::string message = refusal(file);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_NE(message.find(file.string()), std::string::npos) << message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Loader, LoadsWhatIsWhole) {
+  const auto backend = load_plugin(built_plugin());
+  EXPECT_EQ(backend->name(), "sequential");
+  EXPECT_TRUE(backend->available());
+  EXPECT_EQ(backend->devices().size(), 1u);
+}
+
+TEST_F(Loader, RefusesWhatIsNoSharedLibrary) {
+  expect_refusal(folder_.path() / "nothing.so", "is not a file");
+  expect_refusal(folder_.path(), "is not a file");
+  expect_refusal(folder_.write("empty.so", ""), "too short for an ELF header");
+  expect_refusal(folder_.write("text.so", std::string(500, 'x')), "is not a shared library");
+  expect_refusal(fs::read_symlink("/proc/self/exe"), "has no section .lloyd_plugin");
+}
+
+TEST_F(Loader, RefusesEveryPieceOfAPlugin) {
+  const std::string whole = TemporaryFolder::read(built_plugin());
+  for (std::size_t parts = 1; parts < 40; ++parts) {
+    const fs::path file = folder_.write("piece.so", whole.substr(0, whole.size() * parts / 40));
+    EXPECT_NE(refusal(file), "") << parts;
+  }
+}
+
+TEST_F(Loader, RefusesALibraryWithoutTheSection) {
+  std::string bytes = TemporaryFolder::read(built_plugin());
+  const std::size_t at = bytes.find(LLOYD_PLUGIN_SECTION);
+  ASSERT_NE(at, std::string::npos);
+  for (std::size_t i = at; i != std::string::npos; i = bytes.find(LLOYD_PLUGIN_SECTION, i + 1)) {
+    bytes.replace(i, std::strlen(LLOYD_PLUGIN_SECTION), ".other_sectio");
+  }
+  expect_refusal(folder_.write("lloyd_foreign.so", bytes), "has no section .lloyd_plugin");
+}
+
+TEST_F(Loader, RefusesAHeaderOfAnotherKind) {
+  expect_refusal(patched([](PluginHeader& header) { header.magic[0] = 'X'; }), "magic bytes");
+  expect_refusal(patched([](PluginHeader& header) { header.abi_major = kAbiMajor + 1; }),
+                 "was built for plugin ABI 1.");
+  expect_refusal(patched([](PluginHeader& header) { header.abi_minor = kAbiMinor + 1; }),
+                 "both numbers must be equal");
+  expect_refusal(patched([](PluginHeader& header) { std::strcpy(header.abi_tag, "amiga-m68k"); }),
+                 "was built for the platform 'amiga-m68k', this program is '" LLOYD_ABI_TAG "'");
+  expect_refusal(patched([](PluginHeader& header) { header.header_size = 8; }),
+                 "a plugin header of 8 bytes, where 144 are expected");
+  expect_refusal(patched([](PluginHeader& header) { std::strcpy(header.name, "Bad Name"); }),
+                 "names its backend 'Bad Name'");
+  expect_refusal(
+      patched([](PluginHeader& header) { std::memset(header.name, 'x', sizeof(header.name)); }),
+      "names its backend");
+}
+
+TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
+  fs::copy(built_plugin(), folder_.path() / "lloyd_one.so");
+  patched([](PluginHeader& header) { std::strcpy(header.name, "two"); }, "lloyd_two.so");
+  folder_.write("lloyd_text.so", "text");
+  folder_.write("notes.so", "not looked at");
+  Registry registry({folder_.path(), folder_.path()});
+  EXPECT_EQ(registry.names(), (std::vector<std::string>{"sequential", "two"}));
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.load("two")->name(), "two");
+  EXPECT_EQ(registry.load("two"), registry.load("two"));
+  EXPECT_EQ(registry.load_all().size(), 2u);
+  EXPECT_EQ(message_of<InputError>([&] { registry.load("tow"); }),
+            "unknown backend 'tow' (did you mean 'two'?)");
+}
+
+TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
+  fs::copy(built_plugin(), folder_.path() / "lloyd_a.so");
+  fs::copy(built_plugin(), folder_.path() / "lloyd_b.so");
+  Registry registry({folder_.path()});
+  EXPECT_FALSE(registry.contains("sequential"));
+  const std::string message = message_of<InputError>([&] { registry.load("sequential"); });
+  EXPECT_NE(message.find("two plugins are named 'sequential'"), std::string::npos) << message;
+  EXPECT_EQ(message_of<InputError>([&] { registry.preferred(); }),
+            "no backend is available; 'lloyd backends' says why");
+}
+
+TEST_F(Loader, SearchesNoRelativeFolders) {
+  ::setenv("LLOYD_PLUGIN_PATH", "/opt/one:relative::/opt/two:", 1);
+  const std::vector<fs::path> folders = Registry::default_folders({"/explicit"});
+  ::unsetenv("LLOYD_PLUGIN_PATH");
+  ASSERT_EQ(folders.size(), 5u);
+  EXPECT_EQ(folders[0], "/explicit");
+  EXPECT_EQ(folders[1], "/opt/one");
+  EXPECT_EQ(folders[2], "/opt/two");
+  EXPECT_EQ(folders[3], fs::read_symlink("/proc/self/exe").parent_path());
+}
+
+}  // namespace
+}  // namespace lloyd
