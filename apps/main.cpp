@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/suggestion.hpp>
 
 #include "context.hpp"
 #include "interrupt.hpp"

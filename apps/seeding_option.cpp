@@ -7,7 +7,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd::apps {
 

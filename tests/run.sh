@@ -55,6 +55,7 @@ for part in "${parts[@]}"; do
     tsan)
       build tsan --target conformance_tests
       echo "== tsan: testing"
+      python3 tests/check_manifest.py build/tests/tsan tests/manifest.txt --only conformance.
       # Archer tells ThreadSanitizer what OpenMP's runtime synchronises.
       OMP_TOOL_LIBRARIES=$(clang -print-file-name=libarcher.so) \
         TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \

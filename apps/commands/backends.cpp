@@ -103,17 +103,24 @@ void print_details(const LoadedBackend& backend) {
   }
 }
 
+// "float32, threads": accuracy of labels and reproducibility.
+std::string promise(const LoadedBackend& backend, DType dtype) {
+  return fmt::format("{}, {}", to_string(backend.accuracy(dtype)),
+                     to_string(backend.reproducibility(dtype)));
+}
+
 void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backends) {
   std::size_t width = 7;
   for (const auto& backend : backends) width = std::max(width, backend->name().size());
-  fmt::print("{:<{}}  {:<8}  {:<15}  {}\n", "backend", width, "labels", "reproducibility",
+  fmt::print("{:<{}}  {:<18}  {:<18}  {}\n", "backend", width, "on float32", "on float64",
              "what it is");
   for (const auto& backend : backends) {
-    fmt::print("{:<{}}  {:<8}  {:<15}  {}\n", backend->name(), width,
-               to_string(backend->info().accuracy), to_string(backend->info().reproducibility),
+    fmt::print("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
+               promise(*backend, DType::float32), promise(*backend, DType::float64),
                backend->available() ? std::string(backend->info().summary)
                                     : "not available: " + backend->unavailable());
   }
+  fmt::print("(accuracy of labels, reproducibility; 'lloyd backends NAME' describes one)\n");
 }
 
 int list_backends(const Context& context, const std::string& name, bool json) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/parameters.hpp>
+#include <lloyd/suggestion.hpp>
 
 #include "experiment/config_values.hpp"
 

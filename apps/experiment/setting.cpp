@@ -40,11 +40,6 @@ BlobsSpec read_blobs(const ConfigNode& node) {
   length("std", blobs.std);
   length("box", blobs.box);
   if (const ConfigNode* seed = map.find("seed")) blobs.seed = read_seed(*seed, map.path("seed"));
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(blobs.samples, blobs.features * 8, &bytes)) {
-    node.fail(fmt::format("{} samples of {} features overflow 64-bit sizes", blobs.samples,
-                          blobs.features));
-  }
   return blobs;
 }
 
@@ -104,6 +99,11 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
   } else {
     dataset.blobs = read_blobs(*blobs);
     dataset.blobs->dtype = dtype;
+    try {
+      check_blobs(*dataset.blobs);
+    } catch (const InputError& error) {
+      blobs->fail(error.what());
+    }
     dataset.place = blobs->place;
   }
   for (const std::string& key : text_keys) {

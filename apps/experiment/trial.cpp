@@ -115,7 +115,7 @@ Record InProcessRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   } catch (const std::bad_alloc&) {
     record.status = TrialStatus::failed;
     record.reason = "out of host memory";
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     record.status = TrialStatus::failed;
     record.reason = error.what();
   }

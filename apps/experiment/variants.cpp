@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd::experiment {
 namespace {

@@ -31,6 +31,6 @@ function(lloyd_add_plugin name)
     # A sanitizer's runtime is in the program, so its symbols are undefined in a plugin.
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lloyd)
+  install(TARGETS ${target} LIBRARY DESTINATION lib/lloyd)
   set_property(GLOBAL APPEND PROPERTY LLOYD_PLUGIN_TARGETS ${target})
 endfunction()

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd {
 namespace {

@@ -1,6 +1,7 @@
 // The checks between a file and a backend: header in the file, loaded descriptor, probe, create.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -90,6 +91,41 @@ const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
 }
 
+constexpr std::int64_t kMostParameters = 1000;
+
+void check_parameter(const ParameterInfo& parameter,
+                     const std::function<void(std::string_view)>& refuse) {
+  if (parameter.name == nullptr || parameter.meaning == nullptr) {
+    refuse("declares a parameter without a name or meaning");
+  }
+  const std::string what = fmt::format("declares the parameter '{}' ", printable(parameter.name));
+  switch (parameter.type) {
+    case ParameterType::choice:
+      if (parameter.choice_count < 1 || parameter.choices == nullptr ||
+          std::count(parameter.choices, parameter.choices + parameter.choice_count, nullptr) > 0) {
+        refuse(what + "without its choices");
+      }
+      if (parameter.integer_default < 0 || parameter.integer_default >= parameter.choice_count) {
+        refuse(what + "with a default that is none of its choices");
+      }
+      return;
+    case ParameterType::number:
+      if (!(parameter.number_minimum <= parameter.number_default &&
+            parameter.number_default <= parameter.number_maximum)) {
+        refuse(what + "with a default out of its range");
+      }
+      return;
+    case ParameterType::integer:
+    case ParameterType::boolean:
+      if (parameter.integer_default < parameter.integer_minimum ||
+          parameter.integer_default > parameter.integer_maximum) {
+        refuse(what + "with a default out of its range");
+      }
+      return;
+  }
+  refuse(what + "with an unknown type");
+}
+
 void check_info(const std::string& file, const BackendInfo* info) {
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("{}: its backend's info {}", file, what));
@@ -97,9 +133,12 @@ void check_info(const std::string& file, const BackendInfo* info) {
   if (info == nullptr) refuse("is missing");
   if (info->struct_size < sizeof(BackendInfo)) refuse("is shorter than this program expects");
   if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
-  if (info->parameter_count < 0 || (info->parameter_count > 0 && info->parameters == nullptr)) {
+  if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
+      (info->parameter_count > 0 && info->parameters == nullptr)) {
     refuse("declares parameters that are not there");
   }
+  const ParameterSet parameters(info->parameters, info->parameter_count);
+  for (const ParameterInfo& parameter : parameters.schema()) check_parameter(parameter, refuse);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd {
 namespace {
@@ -90,6 +91,11 @@ std::shared_ptr<const LoadedBackend> Registry::load(std::string_view name) {
   if (loaded != loaded_.end()) return loaded->second;
   const auto found = found_.find(name);
   if (found == found_.end()) {
+    for (const RefusedPlugin& refused : refused_) {
+      if (refused.path.filename() == fmt::format("lloyd_{}.so", name)) {
+        throw InputError(refused.reason);
+      }
+    }
     const std::vector<std::string> known = names();
     if (known.empty()) {
       throw InputError(fmt::format("unknown backend '{}': no plugin was found", name));

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
 #include <lloyd/random.hpp>
+#include <lloyd/suggestion.hpp>
 
 #include "kmeans_plus_plus.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd {
 namespace {

@@ -18,6 +18,8 @@ struct Case {
   const char* name;
   Scope scope;
   void (*body)(const Context&);
+  /// A backend that skips it in every variant has shown nothing: that is a failure.
+  bool essential = false;
 };
 
 void add_lattice_cases(std::vector<Case>& cases);

@@ -46,7 +46,8 @@ struct Report {
   /// Why nothing was run, for a backend that is unavailable here; else empty.
   std::string unavailable;
 
-  /// Some case passed and none failed. A suite that was skipped as a whole has verified nothing.
+  /// Some case passed and none failed. A suite that was skipped as a whole has verified nothing,
+  /// and an essential case that was skipped in every variant counts as failed.
   bool verified() const { return passed > 0 && failed == 0; }
 };
 

@@ -71,9 +71,8 @@ void expect_default(const ParameterInfo& parameter) {
 
 void parameters(const Context& context) {
   std::set<std::string_view> names;
-  for (std::int64_t p = 0; p < context.info().parameter_count; ++p) {
-    const ParameterInfo& parameter = context.info().parameters[p];
-    expect(!empty(parameter.name), "parameter {} has no name", p);
+  for (const ParameterInfo& parameter : context.parameters().schema()) {
+    expect(!empty(parameter.name), "a parameter has no name");
     expect(names.insert(parameter.name).second, "two parameters are called '{}'", parameter.name);
     expect(!empty(parameter.meaning), "parameter '{}' does not say what it means", parameter.name);
     expect_default(parameter);

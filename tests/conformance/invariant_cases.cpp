@@ -89,7 +89,7 @@ void near_ties(const Context& context) {
 }  // namespace
 
 void add_invariant_cases(std::vector<Case>& cases) {
-  cases.push_back({"invariants/separated", Scope::variants, separated});
+  cases.push_back({"invariants/separated", Scope::variants, separated, true});
   cases.push_back({"invariants/overlapping", Scope::variants, overlapping});
   cases.push_back({"invariants/odd-small-sizes", Scope::variants, odd_small_sizes});
   cases.push_back({"invariants/odd-large-sizes", Scope::variants, odd_large_sizes});

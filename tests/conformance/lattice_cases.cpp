@@ -129,7 +129,7 @@ void ties(const Context& context) {
 }  // namespace
 
 void add_lattice_cases(std::vector<Case>& cases) {
-  cases.push_back({"lattice/one-iteration", Scope::variants, one_iteration});
+  cases.push_back({"lattice/one-iteration", Scope::variants, one_iteration, true});
   cases.push_back({"lattice/whole-fit", Scope::variants, whole_fit});
   cases.push_back({"lattice/ties", Scope::variants, ties});
 }

@@ -1,4 +1,5 @@
 #include <fnmatch.h>
+#include <algorithm>
 
 #include <chrono>
 
@@ -41,8 +42,8 @@ std::vector<DType> supported_dtypes(const BackendInfo& info) {
 // The defaults, then every other value of every choice and boolean, one at a time.
 std::vector<ParameterSet> variants(const LoadedBackend& backend) {
   std::vector<ParameterSet> result{backend.default_parameters()};
-  for (std::int64_t p = 0; p < backend.info().parameter_count; ++p) {
-    const ParameterInfo& parameter = backend.info().parameters[p];
+  const std::vector<ParameterInfo> schema = result.front().schema();
+  for (const ParameterInfo& parameter : schema) {
     std::vector<std::string> texts;
     if (parameter.type == ParameterType::boolean) {
       texts.emplace_back(parameter.integer_default != 0 ? "false" : "true");
@@ -106,6 +107,14 @@ void add_result(Report& report, Result result, const Reporter& reporter) {
   if (reporter) reporter(report.results.back());
 }
 
+// Skipped in all variants: `first` is the index of the first one's result.
+bool all_skipped(const Report& report, std::size_t first) {
+  return first < report.results.size() &&
+         std::all_of(report.results.begin() + static_cast<std::ptrdiff_t>(first),
+                     report.results.end(),
+                     [](const Result& result) { return result.outcome == Outcome::skipped; });
+}
+
 void run_case(const Case& one, const Context& context, const Options& options, Report& report,
               const Reporter& reporter) {
   std::string name = result_name(one.name, context);
@@ -141,12 +150,19 @@ Report run(const LoadedBackend& backend, const Options& options, const Reporter&
   const std::vector<DType> dtypes = supported_dtypes(backend.info());
   const std::vector<ParameterSet> sets = variants(backend);
   for (const Case& one : all_cases()) {
+    const std::size_t first = report.results.size();
     for (const DType dtype : dtypes) {
       for (const ParameterSet& set : sets) {
         run_case(one, Context(backend, dtype, set), options, report, reporter);
         if (one.scope != Scope::variants) break;
       }
       if (one.scope == Scope::once) break;
+    }
+    if (one.essential && all_skipped(report, first)) {
+      add_result(
+          report,
+          {one.name, Outcome::failed, "skipped in every variant, so nothing was verified", 0},
+          reporter);
     }
   }
   if (!report.unavailable.empty() && report.matched > 0) {

@@ -116,7 +116,7 @@ void add_stop_cases(std::vector<Case>& cases) {
   cases.push_back({"stop/max-iterations", Scope::variants, max_iterations});
   cases.push_back({"stop/fixed-past-convergence", Scope::variants, fixed_past_convergence});
   cases.push_back({"stop/relocation-goes-on", Scope::variants, relocation_goes_on});
-  cases.push_back({"stop/closing-assignment", Scope::variants, closing_assignment});
+  cases.push_back({"stop/closing-assignment", Scope::variants, closing_assignment, true});
 }
 
 }  // namespace lloyd::conformance

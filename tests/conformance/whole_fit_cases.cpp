@@ -63,7 +63,7 @@ void canonical_bits(const Context& context) {
 }  // namespace
 
 void add_whole_fit_cases(std::vector<Case>& cases) {
-  cases.push_back({"whole-fit/separated", Scope::variants, separated});
+  cases.push_back({"whole-fit/separated", Scope::variants, separated, true});
   cases.push_back({"whole-fit/bad-start", Scope::variants, bad_start});
   cases.push_back({"whole-fit/canonical-bits", Scope::variants, canonical_bits});
 }

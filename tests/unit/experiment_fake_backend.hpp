@@ -14,6 +14,7 @@
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/step_backend.hpp>
 #include <lloyd/registry.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd::fake {
 

@@ -9,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/parameters.hpp>
+#include <lloyd/suggestion.hpp>
 
 namespace lloyd {
 namespace {

@@ -100,7 +100,7 @@ TEST_F(Loader, RefusesAHeaderOfAnotherKind) {
 TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
   fs::copy(built_plugin(), folder_.path() / "lloyd_one.so");
   patched([](PluginHeader& header) { std::strcpy(header.name, "two"); }, "lloyd_two.so");
-  folder_.write("lloyd_text.so", "text");
+  folder_.write("lloyd_text.so", std::string(500, 'x'));
   folder_.write("notes.so", "not looked at");
   Registry registry({folder_.path(), folder_.path()});
   EXPECT_EQ(registry.names(), (std::vector<std::string>{"sequential", "two"}));
@@ -108,6 +108,8 @@ TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
   EXPECT_EQ(registry.load("two")->name(), "two");
   EXPECT_EQ(registry.load("two"), registry.load("two"));
   EXPECT_EQ(registry.load_all().size(), 2u);
+  const std::string refused = message_of<InputError>([&] { registry.load("text"); });
+  EXPECT_NE(refused.find("lloyd_text.so is not a shared library"), std::string::npos) << refused;
   EXPECT_EQ(message_of<InputError>([&] { registry.load("tow"); }),
             "unknown backend 'tow' (did you mean 'two'?)");
 }

@@ -41,9 +41,4 @@ class ParameterSet {
   std::vector<ParameterValue> values_;
 };
 
-/// The candidate nearest to `word` by edit distance, or an empty text when none is near.
-std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
-/// " (did you mean 'x'?)" for the nearest candidate, or " (known: a, b, c)" when none is near.
-std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace lloyd

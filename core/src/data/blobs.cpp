@@ -39,24 +39,6 @@ void check_size(const char* key, std::int64_t rows, std::int64_t features, std::
   }
 }
 
-void check(const BlobsSpec& spec) {
-  check_count("samples", spec.samples);
-  check_count("features", spec.features);
-  check_count("centers", spec.centers);
-  check_length("std", spec.std);
-  check_length("box", spec.box);
-  check_size("samples", spec.samples, spec.features, size_of(spec.dtype));
-  check_size("centers", spec.centers, spec.features, size_of(DType::float64));
-  constexpr double kLargestNormal = 8.3;  // |inverse_normal(2^-53)| is 8.21
-  const bool single = spec.dtype == DType::float32;
-  const double limit = single ? static_cast<double>(std::numeric_limits<float>::max())
-                              : std::numeric_limits<double>::max();
-  if (!(spec.box + kLargestNormal * spec.std <= limit)) {
-    throw InputError(fmt::format("blobs: box {} and std {} give values beyond {} (limit {:.3g})",
-                                 spec.box, spec.std, single ? "float32" : "float64", limit));
-  }
-}
-
 std::string name_of(const BlobsSpec& spec) {
   std::string name = fmt::format("blobs(samples={}, features={}, centers={}", spec.samples,
                                  spec.features, spec.centers);
@@ -95,8 +77,26 @@ Matrix draw_samples(const BlobsSpec& spec) {
 
 }  // namespace
 
+void check_blobs(const BlobsSpec& spec) {
+  check_count("samples", spec.samples);
+  check_count("features", spec.features);
+  check_count("centers", spec.centers);
+  check_length("std", spec.std);
+  check_length("box", spec.box);
+  check_size("samples", spec.samples, spec.features, size_of(spec.dtype));
+  check_size("centers", spec.centers, spec.features, size_of(DType::float64));
+  constexpr double kLargestNormal = 8.3;  // |inverse_normal(2^-53)| is 8.21
+  const bool single = spec.dtype == DType::float32;
+  const double limit = single ? static_cast<double>(std::numeric_limits<float>::max())
+                              : std::numeric_limits<double>::max();
+  if (!(spec.box + kLargestNormal * spec.std <= limit)) {
+    throw InputError(fmt::format("blobs: box {} and std {} give values beyond {} (limit {:.3g})",
+                                 spec.box, spec.std, single ? "float32" : "float64", limit));
+  }
+}
+
 Dataset make_blobs(const BlobsSpec& spec) {
-  check(spec);
+  check_blobs(spec);
   return Dataset(name_of(spec), spec.dtype == DType::float32 ? draw_samples<float>(spec)
                                                              : draw_samples<double>(spec));
 }

@@ -17,8 +17,12 @@ struct BlobsSpec {
   DType dtype = DType::float32;
 };
 
-/// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws InputError for
-/// counts below 1, a negative or non-finite std or box, or sizes that overflow.
+/// Throws InputError for counts below 1, a negative or non-finite std or box, values beyond the
+/// dtype, or sizes that overflow.
+void check_blobs(const BlobsSpec& spec);
+
+/// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws what
+/// check_blobs() throws.
 Dataset make_blobs(const BlobsSpec& spec);
 
 }  // namespace lloyd

@@ -72,11 +72,8 @@ struct SumPlan {
 
   bool is_integer() const { return form != SumForm::compensated; }
 
-  /// Bytes that a ClusterSums for k clusters holds at the most, for a data set not yet seen.
-  static std::int64_t most_bytes(std::int64_t clusters, std::int64_t features) {
-    constexpr std::int64_t kMostLanes = 3;
-    return clusters * features * (8 * kMostLanes + 16) + 8 * clusters;
-  }
+  /// Bytes that ClusterSums hold at the most for each cluster and feature: three lanes and a total.
+  static constexpr double kMostBytesPerCell = 3 * 8 + 16;
 };
 
 /// Sums and counts of k clusters. One per worker; `merge` adds them up.

@@ -36,6 +36,17 @@ class StepSession final : public Session {
   LloydLoop<S> loop_;
 };
 
+/// Info of a backend whose steps label by the definition, computed in float64.
+constexpr BackendInfo exact_step_info(const char* summary) {
+  BackendInfo info;
+  info.summary = summary;
+  info.algorithm = "lloyd";
+  info.features = kStepFeatures;
+  info.accuracy = info.accuracy_float64 = Accuracy::exact;
+  info.reproducibility = info.reproducibility_float64 = Reproducibility::canonical;
+  return info;
+}
+
 /// A backend on the CPU. `StepOf<float>` and `StepOf<double>` are its steps.
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
@@ -60,12 +71,15 @@ class StepBackend final : public Backend {
                                           : StepOf<double>::estimate_workers(parameters);
       const std::int64_t step = narrow ? StepOf<float>::estimate_bytes(shape, parameters)
                                        : StepOf<double>::estimate_bytes(shape, parameters);
-      const std::int64_t sums = SumPlan::most_bytes(shape.clusters, shape.features);
+      // In float64, where nothing overflows.
+      const double k = static_cast<double>(shape.clusters);
+      const double cells = k * static_cast<double>(shape.features);
       // A worker has sums, counts and the candidates of a relocation; the loop has centroids twice,
       // and the candidates of all workers, sorted.
-      const std::int64_t far = shape.clusters * static_cast<std::int64_t>(sizeof(FarSample));
-      memory.host_bytes = step + 16 * shape.clusters * shape.features +
-                          workers * (sums + 8 * shape.clusters + far) + 2 * far;
+      const double worker = SumPlan::kMostBytesPerCell * cells + k * (16 + sizeof(FarSample));
+      const double bytes = static_cast<double>(step) + 16 * cells + 2 * k * sizeof(FarSample) +
+                           static_cast<double>(workers) * worker;
+      memory.host_bytes = bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
       memory.device_bytes = 0;
     });
   }
