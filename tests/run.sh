@@ -57,7 +57,12 @@ for part in "${parts[@]}"; do
       echo "== tsan: testing"
       python3 tests/check_manifest.py build/tests/tsan tests/manifest.txt --only conformance.
       # Archer tells ThreadSanitizer what OpenMP's runtime synchronises.
-      OMP_TOOL_LIBRARIES=$(clang -print-file-name=libarcher.so) \
+      archer=$(llvm-config --libdir)/libarcher.so
+      [ -f "$archer" ] || {
+        echo "tests/run.sh: $archer is not there; it is part of libomp-dev" >&2
+        exit 1
+      }
+      OMP_TOOL_LIBRARIES=$archer OMP_WAIT_POLICY=passive \
         TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \
         build/tests/tsan/bin/conformance_tests --gtest_brief=1
       ;;
