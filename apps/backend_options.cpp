@@ -1,5 +1,7 @@
 #include "backend_options.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
@@ -20,10 +22,14 @@ ChosenBackend BackendOptions::choose(Registry& registry) const {
         fmt::format("the backend '{}' is not available: {}", name, backend->unavailable()));
   }
   ParameterSet values = backend->default_parameters();
+  std::set<std::string> given;
   for (const std::string& parameter : parameters) {
     const std::size_t equals = parameter.find('=');
     if (equals == std::string::npos || equals == 0) {
       throw InputError(fmt::format("--param is '{}'; it must be NAME=VALUE", parameter));
+    }
+    if (!given.insert(parameter.substr(0, equals)).second) {
+      throw InputError(fmt::format("--param gives '{}' twice", parameter.substr(0, equals)));
     }
     try {
       values.set(parameter.substr(0, equals), parameter.substr(equals + 1));

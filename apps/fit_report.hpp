@@ -18,7 +18,7 @@ struct FitReport {
   double open_ms = 0;
 
   /// Whether labels, counts and inertia are there: not when the only fit was cancelled.
-  bool complete() const { return !fit.labels.empty(); }
+  bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }
 };
 
 /// With the keys of an experiment's record.

@@ -1,6 +1,10 @@
 // lloyd: the command line.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -12,6 +16,7 @@
 
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 
 namespace {
 
@@ -29,10 +34,21 @@ std::string usage_error(const CLI::App& app, int argc, char** argv, const CLI::P
   return message + "; 'lloyd --help' lists what there is";
 }
 
+// Started with a standard stream closed, the program's first file would take its place, and records
+// would be mixed with messages.
+void open_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    // The lowest free descriptor is this one. Standard output stays one that cannot be written.
+    ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace lloyd;
+  open_standard_streams();
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
   app.set_version_flag("--version", "lloyd " LLOYD_VERSION);
@@ -40,7 +56,8 @@ int main(int argc, char** argv) {
   app.fallthrough();
   apps::Context context;
   app.add_option("--plugin-dir", context.plugin_folders,
-                 "Look for plugins in this folder first (may be repeated)");
+                 "Look for plugins in this folder first (may be repeated)")
+      ->check(CLI::ExistingDirectory);
   apps::add_run_command(app, context);
   apps::add_fit_command(app, context);
   apps::add_predict_command(app, context);
@@ -51,8 +68,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    fmt::print(stderr, "lloyd: {}\n", usage_error(app, argc, argv, error));
+    if (error.get_exit_code() == 0) {  // --help and --version
+      app.exit(error);
+      return std::cout.flush() ? apps::kDone : apps::kFailed;
+    }
+    apps::note("lloyd: {}\n", usage_error(app, argc, argv, error));
     return apps::kBadInput;
   }
 
@@ -61,13 +81,16 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
     return status;
   } catch (const InputError& error) {
-    fmt::print(stderr, "lloyd: {}\n", error.what());
+    apps::note("lloyd: {}\n", error.what());
     return apps::kBadInput;
+  } catch (const Cancelled&) {
+    apps::note("lloyd: interrupted\n");
+    return apps::kInterrupted;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "lloyd: out of memory\n");
+    apps::note("lloyd: out of memory\n");
     return apps::kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lloyd: {}\n", error.what());
+    apps::note("lloyd: {}\n", error.what());
     return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
   }
 }

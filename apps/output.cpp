@@ -1,6 +1,9 @@
 #include "output.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
 
@@ -8,6 +11,28 @@ namespace lloyd::apps {
 
 void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void check_output(const std::filesystem::path& file, std::initializer_list<const char*> extensions,
+                  std::initializer_list<std::filesystem::path> others) {
+  if (file.empty()) return;
+  if (std::find(extensions.begin(), extensions.end(), file.extension()) == extensions.end()) {
+    throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
+                                 file.string(), file.extension().string(),
+                                 fmt::join(extensions, " or ")));
+  }
+  std::error_code error;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw InputError(
+        fmt::format("{} cannot be written: {} is not a folder", file.string(), folder.string()));
+  }
+  for (const std::filesystem::path& other : others) {
+    if (!other.empty() && std::filesystem::weakly_canonical(other, error) ==
+                              std::filesystem::weakly_canonical(file, error)) {
+      throw InputError(fmt::format("{} is named as the output of two things", file.string()));
+    }
+  }
 }
 
 void make_folder(const std::filesystem::path& folder) {

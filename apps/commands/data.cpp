@@ -1,5 +1,6 @@
 // lloyd data: makes, converts and describes data files.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "data_options.hpp"
 #include "names.hpp"
 #include "output.hpp"
+#include "whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -28,16 +30,15 @@ int make_blobs_file(BlobsOptions options) {
   options.spec.dtype = parse_dtype(options.dtype);
   const Dataset dataset = make_blobs(options.spec);
   write_dataset(options.output, dataset);
-  fmt::print(stderr, "wrote {} samples of {} features to {}\n", dataset.samples(),
-             dataset.features(), options.output);
+  note("wrote {} samples of {} features to {}\n", dataset.samples(), dataset.features(),
+       options.output);
   return kDone;
 }
 
 int convert(const DataOptions& data, const std::string& output) {
   const Dataset dataset = data.read();
   write_dataset(output, dataset);
-  fmt::print(stderr, "wrote {} samples of {} features to {}\n", dataset.samples(),
-             dataset.features(), output);
+  note("wrote {} samples of {} features to {}\n", dataset.samples(), dataset.features(), output);
   return kDone;
 }
 
@@ -91,15 +92,20 @@ void add_blobs(CLI::App& parent, Context& context) {
   auto options = std::make_shared<BlobsOptions>();
   command->add_option("OUTPUT", options->output, "The .npy or .csv file to write")->required();
   command->add_option("--samples", options->spec.samples, "Number of samples")
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   command->add_option("--features", options->spec.features, "Number of features")
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   command->add_option("--centers", options->spec.centers, "Number of centres")
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   command->add_option("--std", options->spec.std, "Standard deviation")->capture_default_str();
   command->add_option("--box", options->spec.box, "Centres are in [-box, box]")
       ->capture_default_str();
-  command->add_option("--seed", options->spec.seed, "Seed")->capture_default_str();
+  command->add_option("--seed", options->spec.seed, "Seed")
+      ->check(seed_number())
+      ->capture_default_str();
   command->add_option("--dtype", options->dtype, "float32 or float64")->capture_default_str();
   command->callback(
       [&context, options] { context.action = [options] { return make_blobs_file(*options); }; });

@@ -1,5 +1,6 @@
 // lloyd fit: clusters one file with one backend.
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "names.hpp"
 #include "output.hpp"
 #include "seeding_option.hpp"
+#include "whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -36,15 +38,25 @@ struct FitCommandOptions {
   bool json = false;
 };
 
+// Settles where the results go and whether they can, so that no work is done in vain.
+void prepare_outputs(FitCommandOptions& options) {
+  if (!options.output.empty()) {
+    make_folder(options.output);
+    const std::filesystem::path folder = options.output;
+    if (options.labels.empty()) options.labels = (folder / "labels.csv").string();
+    if (options.centroids.empty()) options.centroids = (folder / "centroids.csv").string();
+    if (options.model.empty()) options.model = (folder / "model.json").string();
+  }
+  check_output(options.labels, {".csv", ".npy"}, {options.centroids, options.model});
+  check_output(options.centroids, {".csv", ".npy"}, {options.model});
+  check_output(options.model, {".json"});
+}
+
 // Centroids and model are kept of a fit that was interrupted too.
 void write_files(const FitCommandOptions& options, const FitReport& report) {
-  namespace fs = std::filesystem;
-  std::string labels = options.labels, centroids = options.centroids, model = options.model;
-  if (!options.output.empty()) {
-    if (labels.empty()) labels = (fs::path(options.output) / "labels.csv").string();
-    if (centroids.empty()) centroids = (fs::path(options.output) / "centroids.csv").string();
-    if (model.empty()) model = (fs::path(options.output) / "model.json").string();
-  }
+  std::string labels = options.labels;
+  const std::string& centroids = options.centroids;
+  const std::string& model = options.model;
   if (!report.complete()) labels.clear();
   const Fit& fit = report.fit;
   const Dataset& dataset = report.dataset;
@@ -64,7 +76,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report) {
   }
   if (!labels.empty()) write_labels(labels, fit.labels);
   for (const std::string& file : {labels, centroids, model}) {
-    if (!file.empty()) fmt::print(stderr, "wrote {}\n", file);
+    if (!file.empty()) note("wrote {}\n", file);
   }
 }
 
@@ -90,13 +102,13 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   options.fit.observe = kObserveIterations;
   parse_seeding_option(options.seeding, options.fit.seeding);
-  if (!options.output.empty()) make_folder(options.output);  // now, so that no work is done in vain
+  prepare_outputs(options);
   const Dataset dataset = options.data.read();
   check_options(options.fit, dataset);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
   if (options.backend.name.empty() && !options.json) {
-    fmt::print(stderr, "backend '{}' chosen; --backend takes another\n", chosen.backend->name());
+    note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
   check_plan(chosen, dataset, options.fit);
 
@@ -107,7 +119,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     return lloyd::fit(session, options.fit, &progress);
   }();
   if (fit.cancelled && fit.result.iterations == 0) {
-    fmt::print(stderr, "lloyd: interrupted before the first iteration had ended\n");
+    note("lloyd: interrupted before the first iteration had ended\n");
     return kInterrupted;
   }
   const FitReport report{dataset, chosen, options.fit, fit, session.open_ms()};
@@ -128,17 +140,21 @@ void add_fit_command(CLI::App& app, Context& context) {
   options->data.add_to(*command);
   options->backend.add_to(*command);
   command->add_option("-k,--clusters", options->fit.clusters, "Number of clusters")
+      ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->capture_default_str();
   command
       ->add_option("--init", options->seeding,
                    "Seeding: k-means++, random, first, or a file of k centroids")
       ->capture_default_str();
   command->add_option("--seed", options->fit.seeding.seed, "Seed of the seeding")
+      ->check(seed_number())
       ->capture_default_str();
   command->add_option("--restarts", options->fit.restarts, "Fits, of which the best is kept")
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   auto* most =
       command->add_option("--max-iterations", options->fit.max_iterations, "Iterations at the most")
+          ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
           ->capture_default_str();
   auto* tolerance = command
                         ->add_option("--tolerance", options->fit.tolerance,
@@ -146,7 +162,7 @@ void add_fit_command(CLI::App& app, Context& context) {
                                      "times the mean variance of the features; 0: never")
                         ->capture_default_str();
   command->add_option("--iterations", options->iterations, "Run exactly this many iterations")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->excludes(most)
       ->excludes(tolerance);
   command

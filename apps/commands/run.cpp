@@ -15,6 +15,7 @@
 #include "experiment/summary.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -43,7 +44,7 @@ void print_summary(const Plan& plan, const Summary& summary, bool json) {
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, bool json) {
   make_folder(plan.output);
   RecordWriter writer(plan.output / "records.jsonl");
-  if (!writer.note().empty()) fmt::print(stderr, "lloyd: {}\n", writer.note());
+  if (!writer.note().empty()) note("lloyd: {}\n", writer.note());
 
   const std::string run = make_run_id();
   install_interrupt_handler();
@@ -100,7 +101,7 @@ void add_run_command(CLI::App& app, Context& context) {
   sub->add_flag("--require", command->require, "Refuse to run when something would be skipped");
   sub->add_option("--output", command->output, "Folder for the records, instead of the file's");
   sub->add_option("--repeats", command->repeats, "Repeats of each trial, instead of the file's")
-      ->check(CLI::Range(1, 100000));
+      ->check(whole_number(1, 100000));
   sub->add_flag("--json", command->json, "Print the plan or the summary as JSON");
   sub->callback([&context, command] {
     context.action = [&context, command] { return run(*command, context.registry()); };

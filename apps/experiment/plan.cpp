@@ -54,7 +54,10 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
     fit.skip = error.what();
     return;
   }
-  memory.host_bytes += dataset.bytes() + result_bytes(dataset, options);
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // beyond any machine
+  for (const std::int64_t bytes : {dataset.bytes(), result_bytes(dataset, options)}) {
+    memory.host_bytes = bytes < kMost - memory.host_bytes ? memory.host_bytes + bytes : kMost;
+  }
   if (machine.memory_bytes > 0 && memory.host_bytes > machine.memory_bytes) {
     fit.skip = fmt::format("needs {} of memory, the machine has {}",
                            format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));

@@ -65,10 +65,10 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   const double left = seconds_left();
   if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
   if (terminal_) {
-    fmt::print(stream_, "\r\x1b[K{}", wrap(text, terminal_width(stream_)).front());
+    std::fputs(("\r\x1b[K" + wrap(text, terminal_width(stream_)).front()).c_str(), stream_);
     line_open_ = true;
   } else if (fit.setting != last_setting_ || begun_ - last_line_ >= kLinesApart) {
-    fmt::print(stream_, "{}\n", text);
+    std::fputs((text + '\n').c_str(), stream_);
     last_setting_ = fit.setting;
     last_line_ = begun_;
   }
@@ -88,7 +88,7 @@ void Progress::end() {
 
 void Progress::note(const std::string& text) {
   clear();
-  fmt::print(stream_, "{}\n", text);
+  std::fputs((text + '\n').c_str(), stream_);
   std::fflush(stream_);
 }
 
@@ -109,7 +109,7 @@ double Progress::seconds_left() const {
 
 void Progress::clear() {
   if (!line_open_) return;
-  fmt::print(stream_, "\r\x1b[K");
+  std::fputs("\r\x1b[K", stream_);
   std::fflush(stream_);
   line_open_ = false;
 }

@@ -1,6 +1,7 @@
 #include "experiment/trial.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <new>
 
 #include <fmt/format.h>
@@ -12,8 +13,19 @@
 namespace lloyd::experiment {
 namespace {
 
-/// Ends a trial whose untimed fit was interrupted.
-struct Cancelled {};
+// The reported inertia must be that of the returned labels and centroids: what is compared and
+// printed is not taken on the backend's word.
+double checked_inertia(const LoadedBackend& backend, const Dataset& dataset, const Fit& fit) {
+  constexpr double kTolerance = 1e-9;  // of a sum that need not be exact
+  const double defined = inertia(dataset, fit.centroids, fit.labels);
+  if (std::abs(fit.result.inertia - defined) > kTolerance * defined) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: it reports an inertia of {}, but its labels and centroids "
+                                   "have {}",
+                                   backend.name(), fit.result.inertia, defined));
+  }
+  return defined;
+}
 
 }  // namespace
 
@@ -34,7 +46,8 @@ const std::vector<InProcessRunner::Start>& InProcessRunner::starts(const Planned
     if (observer_.stop_requested()) throw Cancelled();
     const Clock::time_point begin = Clock::now();
     Start start;
-    start.centroids = seed_centroids(dataset, options.clusters, options.seeding, restart);
+    start.centroids = seed_centroids(dataset, options.clusters, options.seeding, restart,
+                                     [&] { return observer_.stop_requested(); });
     start.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     starts.push_back(std::move(start));
   }
@@ -52,9 +65,9 @@ InProcessRunner::Probe InProcessRunner::probe(const PlannedFit& fit, const Datas
     OpenSession session(variant.backend, dataset, variant.parameters);
     const Fit one = session.fit_from(start.centroids, options, &observer_);
     if (one.cancelled) throw Cancelled();
-    probe.after_one.inertia = one.result.inertia;
+    probe.after_one.inertia = checked_inertia(*variant.backend, dataset, one);
     probe.after_one.labels = check_labels(dataset, one.centroids, one.labels);
-  } catch (const Error& error) {
+  } catch (const BackendError& error) {
     probe.failure = error.what();
   }
   return probe;
@@ -103,6 +116,9 @@ void InProcessRunner::run_trial(const PlannedFit& fit, Record& record) {
   const Fit result = fit_restarts(session, planned.setting.options, common);
   record.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
+  if (known->second.final_checked) return;
+  checked_inertia(*variant.backend, *dataset, result);
+  known->second.final_checked = true;
 }
 
 Record InProcessRunner::run(const PlannedFit& fit, std::int64_t repeat) {

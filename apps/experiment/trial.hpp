@@ -48,6 +48,7 @@ class InProcessRunner final : public TrialRunner {
   struct Probe {
     AfterOne after_one;
     std::string failure;
+    bool final_checked = false;  ///< whether a whole fit's inertia was computed again
   };
 
   void run_trial(const PlannedFit& fit, Record& record);

@@ -24,10 +24,12 @@ constexpr Elf64_Half kMachine = EM_AARCH64;
 class ElfFile {
  public:
   explicit ElfFile(const std::filesystem::path& file) : name_(file.string()) {
-    if (!std::filesystem::is_regular_file(file)) fail("is not a file");
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) fail("is not a file");
     stream_.open(file, std::ios::binary);
     if (!stream_) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
-    size_ = std::filesystem::file_size(file);
+    size_ = std::filesystem::file_size(file, error);
+    if (error) fail("cannot be read");
     if (size_ < sizeof(header_)) fail("is not a shared library: it is too short for an ELF header");
     header_ = read<Elf64_Ehdr>(0);
     if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) fail("is not a shared library");

@@ -1,6 +1,7 @@
 #include <lloyd/fit.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 
@@ -8,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "result_check.hpp"
 #include "status_text.hpp"
 
 namespace lloyd {
@@ -63,24 +65,28 @@ void check_clusters(std::int64_t clusters, std::int64_t features) {
   }
 }
 
-// A plugin's word is not taken for what the host would index with.
-void check_label_range(const std::string& backend, const std::vector<std::int32_t>& labels,
-                       std::int64_t clusters) {
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] >= 0 && labels[i] < clusters) continue;
-    throw BackendError(StatusCode::internal,
-                       fmt::format("{}: the label of sample {} is {}, with {} clusters", backend, i,
-                                   labels[i], clusters));
-  }
-}
+// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked.
+class AskedObserver final : public Observer {
+ public:
+  explicit AskedObserver(Observer* observer) : observer_(observer) {}
 
-void check_valid(const std::string& backend, std::uint32_t valid, std::uint32_t wanted) {
-  if ((valid & wanted) == wanted) return;
-  throw BackendError(StatusCode::internal,
-                     fmt::format("{}: it ended without all of its results (valid bits 0x{:x}, "
-                                 "expected 0x{:x})",
-                                 backend, valid, wanted));
-}
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    const bool go_on = observer_->on_iteration(record);
+    if (!go_on) asked_ = true;
+    return go_on;
+  }
+  bool stop_requested() const noexcept override {
+    const bool stop = observer_->stop_requested();
+    if (stop) asked_ = true;
+    return stop;
+  }
+  void* query(const char* name) noexcept override { return observer_->query(name); }
+  bool asked() const { return asked_; }
+
+ private:
+  Observer* observer_;
+  mutable std::atomic<bool> asked_{false};
+};
 
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
                      const Dataset& dataset) {
@@ -171,6 +177,15 @@ MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape&
   MemoryEstimate memory;
   throw_unless_ok(backend.name(),
                   backend.backend().estimate(shape, parameters.list(), spec, memory));
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  if (memory.host_bytes < 0 || memory.device_bytes < 0 || memory.host_bytes > kMost ||
+      memory.device_bytes > kMost) {
+    throw BackendError(
+        StatusCode::internal,
+        fmt::format("{}: its estimate of memory is {} bytes on the host and {} on the "
+                    "device",
+                    backend.name(), memory.host_bytes, memory.device_bytes));
+  }
   return memory;
 }
 
@@ -223,22 +238,21 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   fit.result.labels = fit.labels.data();
   fit.result.counts = fit.counts.data();
 
+  AskedObserver asked(observer);
   const Clock::time_point start = Clock::now();
-  const Status status = session_->fit(spec, observer, fit.result);
+  const Status status = session_->fit(spec, observer == nullptr ? nullptr : &asked, fit.result);
   fit.fit_ms = milliseconds_since(start);
   fit.result.centroids = nullptr;
   fit.result.labels = nullptr;
   fit.result.counts = nullptr;
   fit.cancelled = status.code == StatusCode::cancelled;
+  if (fit.cancelled && !asked.asked()) {
+    throw BackendError(
+        StatusCode::internal,
+        backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
+  }
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
-
-  const std::uint32_t wanted = fit.cancelled
-                                   ? kValidCentroids
-                                   : kValidCentroids | kValidLabels | kValidCounts | kValidInertia;
-  check_valid(backend_->name(), fit.result.valid, wanted);
-  if ((fit.result.valid & kValidLabels) == 0) fit.labels.clear();
-  if ((fit.result.valid & kValidCounts) == 0) fit.counts.clear();
-  check_label_range(backend_->name(), fit.labels, fit.clusters);
+  check_result(backend_->name(), spec, fit);
   return fit;
 }
 
@@ -260,8 +274,7 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
     result.squared_distances = squared_distances->data();
   }
   throw_unless_ok(backend_->name(), session_->label(request, observer, result));
-  check_valid(backend_->name(), result.valid, kValidLabels | kValidCounts | kValidInertia);
-  check_label_range(backend_->name(), labels, clusters);
+  check_labelling(backend_->name(), clusters, labels, counts, result);
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;
@@ -270,25 +283,31 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
 
 Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
   check_options(options, session.dataset());
+  const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   Fit best;
   double seeding_ms = 0;
   double fit_ms = 0;
-  for (std::int64_t restart = 0; restart < options.restarts; ++restart) {
+  bool cancelled = false;
+  for (std::int64_t restart = 0; restart < options.restarts && !cancelled; ++restart) {
     const Clock::time_point seeding = Clock::now();
-    const std::vector<double> start =
-        seed_centroids(session.dataset(), options.clusters, options.seeding, restart);
+    std::vector<double> start;
+    try {
+      start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart, stop);
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
     seeding_ms += milliseconds_since(seeding);
+    if (cancelled) break;
     Fit next = session.fit_from(start, options, observer);
     fit_ms += next.fit_ms;
     next.restart = restart;
+    cancelled = next.cancelled;
     // What an earlier restart finished is worth more than a fit that was cancelled.
-    const bool better =
-        restart == 0 || (!next.cancelled && next.result.inertia < best.result.inertia);
-    const bool cancelled = next.cancelled;
-    if (better) best = std::move(next);
-    best.cancelled = best.cancelled || cancelled;
-    if (cancelled) break;
+    if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
+      best = std::move(next);
+    }
   }
+  best.cancelled = cancelled;
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
   return best;

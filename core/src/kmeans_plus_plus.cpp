@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include <lloyd/error.hpp>
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/float_environment.hpp>
 
@@ -46,13 +47,14 @@ class KMeansPlusPlus {
         nearest_(static_cast<std::size_t>(matrix.rows), std::numeric_limits<double>::infinity()),
         block_weights_(static_cast<std::size_t>((matrix.rows + kBlockRows - 1) / kBlockRows)) {}
 
-  std::vector<std::int64_t> choose(std::int64_t clusters) {
+  std::vector<std::int64_t> choose(std::int64_t clusters, const StopFunction& stop) {
     const std::int64_t candidate_count = kmeans_plus_plus_candidates(clusters);
     const auto n = static_cast<std::uint64_t>(matrix_.rows);
     add_centre(static_cast<std::int64_t>(stream_.below(n, draws_++)));
     std::vector<std::int64_t> candidates(static_cast<std::size_t>(candidate_count));
     std::vector<std::int64_t> potentials(candidates.size());
     while (static_cast<std::int64_t>(centres_.size()) < clusters && largest_ > 0) {
+      if (stop && stop()) throw Cancelled();
       const WeightScale scale(largest_, matrix_.rows);
       const std::uint64_t total = weigh(scale);
       for (auto& candidate : candidates) candidate = find(stream_.below(total, draws_++), scale);
@@ -192,10 +194,11 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters) {
 }
 
 std::vector<std::int64_t> kmeans_plus_plus(const Matrix& matrix, std::int64_t clusters,
-                                           const RandomStream& stream) {
+                                           const RandomStream& stream, const StopFunction& stop) {
   const FloatEnvironment environment;
-  return matrix.dtype == DType::float32 ? KMeansPlusPlus<float>(matrix, stream).choose(clusters)
-                                        : KMeansPlusPlus<double>(matrix, stream).choose(clusters);
+  return matrix.dtype == DType::float32
+             ? KMeansPlusPlus<float>(matrix, stream).choose(clusters, stop)
+             : KMeansPlusPlus<double>(matrix, stream).choose(clusters, stop);
 }
 
 }  // namespace lloyd

@@ -6,6 +6,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/random.hpp>
+#include <lloyd/seeding.hpp>
 
 namespace lloyd {
 
@@ -13,9 +14,10 @@ namespace lloyd {
 std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters);
 
 /// Chooses `clusters` samples, 1 <= clusters <= n. All that decides is a definition (the squared
-/// distance) or an integer, so the choice depends on nothing but data and stream. Source: D. Arthur
-/// and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007, section 5 (greedy).
+/// distance) or an integer, so the choice depends on nothing but data and stream. `stop` is asked
+/// before each centre. Source: D. Arthur and S. Vassilvitskii, "k-means++: the advantages of
+/// careful seeding", 2007, section 5 (greedy).
 std::vector<std::int64_t> kmeans_plus_plus(const Matrix& matrix, std::int64_t clusters,
-                                           const RandomStream& stream);
+                                           const RandomStream& stream, const StopFunction& stop);
 
 }  // namespace lloyd

@@ -1,7 +1,9 @@
 // The checks between a file and a backend: header in the file, loaded descriptor, probe, create.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,16 +74,27 @@ void check_header(const std::string& file, const PluginHeader& header) {
   }
 }
 
+// The dynamic linker's own words, which name the symbol or library that is missing, out of Boost's
+// sentence around them.
+std::string linker_message(const std::exception& error) {
+  const std::string text = error.what();
+  const std::string_view before = "(dlerror system message: ";
+  const std::size_t begin = text.find(before);
+  const std::size_t end = text.rfind("): ");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return printable(text);
+  return printable(text.substr(begin + before.size(), end - begin - before.size()));
+}
+
 // Libraries stay loaded to the end of the process: unloading one whose threads still exist, an
 // OpenMP pool for example, can crash.
 const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   using boost::dll::shared_library;
   static auto* const loaded = new std::vector<std::shared_ptr<shared_library>>;
   const auto library = std::make_shared<shared_library>();
-  boost::dll::fs::error_code error;
-  library->load(file, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-  if (error) {
-    throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), error.message()));
+  try {
+    library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), linker_message(error)));
   }
   loaded->push_back(library);
   if (!library->has(LLOYD_PLUGIN_SYMBOL)) {
@@ -99,6 +112,10 @@ void check_parameter(const ParameterInfo& parameter,
     refuse("declares a parameter without a name or meaning");
   }
   const std::string what = fmt::format("declares the parameter '{}' ", printable(parameter.name));
+  const std::string_view name = parameter.name;
+  if (name.empty() || name.find_first_of("= \t\n") != std::string_view::npos) {
+    refuse(what + "with a name that is empty or has blanks or '='");
+  }
   switch (parameter.type) {
     case ParameterType::choice:
       if (parameter.choice_count < 1 || parameter.choices == nullptr ||
@@ -115,8 +132,12 @@ void check_parameter(const ParameterInfo& parameter,
         refuse(what + "with a default out of its range");
       }
       return;
-    case ParameterType::integer:
     case ParameterType::boolean:
+      if (parameter.integer_default != 0 && parameter.integer_default != 1) {
+        refuse(what + "with a default that is neither 0 nor 1");
+      }
+      return;
+    case ParameterType::integer:
       if (parameter.integer_default < parameter.integer_minimum ||
           parameter.integer_default > parameter.integer_maximum) {
         refuse(what + "with a default out of its range");
@@ -137,8 +158,26 @@ void check_info(const std::string& file, const BackendInfo* info) {
       (info->parameter_count > 0 && info->parameters == nullptr)) {
     refuse("declares parameters that are not there");
   }
-  const ParameterSet parameters(info->parameters, info->parameter_count);
-  for (const ParameterInfo& parameter : parameters.schema()) check_parameter(parameter, refuse);
+  for (const Accuracy accuracy : {info->accuracy, info->accuracy_float64}) {
+    if (accuracy < Accuracy::exact || accuracy > Accuracy::half) refuse("states no known accuracy");
+  }
+  for (const Reproducibility level : {info->reproducibility, info->reproducibility_float64}) {
+    if (level < Reproducibility::canonical || level > Reproducibility::none) {
+      refuse("states no known reproducibility");
+    }
+  }
+  std::set<std::string> names;
+  try {
+    const ParameterSet parameters(info->parameters, info->parameter_count);
+    for (const ParameterInfo& parameter : parameters.schema()) {
+      check_parameter(parameter, refuse);
+      if (!names.insert(parameter.name).second) {
+        refuse(fmt::format("declares the parameter '{}' twice", printable(parameter.name)));
+      }
+    }
+  } catch (const BackendError& error) {
+    refuse(fmt::format("has a schema that cannot be read: {}", error.what()));
+  }
 }
 
 }  // namespace
@@ -147,6 +186,10 @@ PluginHeader read_plugin_header(const std::filesystem::path& file) {
   const std::vector<std::byte> section =
       read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
   // A header of another major version may be shorter: magic and version numbers always stand first.
+  if (section.size() < offsetof(PluginHeader, abi_tag)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
+                                 file.string(), section.size(), sizeof(PluginHeader)));
+  }
   PluginHeader header{};
   std::copy(section.begin(), section.end(), reinterpret_cast<std::byte*>(&header));
   check_header(file.string(), header);
@@ -179,7 +222,13 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   } else if (list.count < 1) {
     unavailable = "no usable device was found";
   }
-  const auto devices = std::clamp<std::int64_t>(list.count, 0, std::size(list.devices));
+  const auto count = std::clamp<std::int64_t>(list.count, 0, std::size(list.devices));
+  std::vector<DeviceInfo> devices(list.devices, list.devices + count);
+  for (DeviceInfo& device : devices) {
+    const std::string text = printable(header_text(device.name));
+    std::fill(std::begin(device.name), std::end(device.name), '\0');
+    text.copy(device.name, sizeof(device.name) - 1);
+  }
 
   Backend* backend = nullptr;
   const Status created = descriptor.create(&backend);
@@ -187,9 +236,8 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
     throw InputError(fmt::format("{}: its backend could not be created: {}", name,
                                  created.ok() ? "create returned none" : status_message(created)));
   }
-  auto result = std::make_unique<LoadedBackend>(
-      file, header, backend, std::vector<DeviceInfo>(list.devices, list.devices + devices),
-      std::move(unavailable));
+  auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
+                                                std::move(unavailable));
   check_info(name, backend->info());
   return result;
 }

@@ -18,9 +18,10 @@ namespace fs = std::filesystem;
 std::vector<fs::path> plugin_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("lloyd_") && name.ends_with(".so")) files.push_back(entry.path());
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("lloyd_") && name.ends_with(".so")) files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -120,12 +120,13 @@ SeedingMethod parse_seeding_method(std::string_view name) {
 }
 
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
-                                       const Seeding& seeding, std::int64_t restart) {
+                                       const Seeding& seeding, std::int64_t restart,
+                                       const StopFunction& stop) {
   check_clusters(dataset, clusters);
   const RandomStream stream(seeding.seed, kFirstStream + static_cast<std::uint64_t>(restart));
   switch (seeding.method) {
     case SeedingMethod::kmeans_plus_plus:
-      return kmeans_plus_plus(dataset.matrix(), clusters, stream);
+      return kmeans_plus_plus(dataset.matrix(), clusters, stream, stop);
     case SeedingMethod::random:
       return random_samples(dataset.samples(), clusters, stream);
     case SeedingMethod::first:
@@ -137,14 +138,15 @@ std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clus
 }
 
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
-                                   const Seeding& seeding, std::int64_t restart) {
+                                   const Seeding& seeding, std::int64_t restart,
+                                   const StopFunction& stop) {
   if (seeding.method == SeedingMethod::file) {
     check_clusters(dataset, clusters);
     check_given_centroids(dataset, clusters, seeding);
     return seeding.centroids;
   }
   std::vector<double> centroids;
-  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart)) {
+  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, stop)) {
     for (std::int64_t j = 0; j < dataset.features(); ++j) {
       centroids.push_back(dataset.matrix().at(index, j));
     }

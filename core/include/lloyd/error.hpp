@@ -30,4 +30,10 @@ class BackendError : public Error {
   StatusCode code_;
 };
 
+/// The caller's stop function ended the work.
+class Cancelled : public Error {
+ public:
+  Cancelled() : Error("interrupted") {}
+};
+
 }  // namespace lloyd

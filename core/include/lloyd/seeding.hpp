@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,15 +31,20 @@ struct Seeding {
   std::string file{};
 };
 
+/// Asked now and then; true ends the work with Cancelled. May be empty.
+using StopFunction = std::function<bool()>;
+
 /// Indices of the samples that become the initial centroids (k of them; duplicates only where the
 /// data has fewer than k distinct samples). The same on every machine for the same data and seed.
 /// `restart` 0, 1, ... gives independent choices. Not for SeedingMethod::file.
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
-                                       const Seeding& seeding, std::int64_t restart = 0);
+                                       const Seeding& seeding, std::int64_t restart = 0,
+                                       const StopFunction& stop = {});
 
 /// Initial centroids, k x d, row-major, float64. Throws InputError when k is not in [1, n] or given
 /// centroids have another shape or values that are not finite.
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
-                                   const Seeding& seeding, std::int64_t restart = 0);
+                                   const Seeding& seeding, std::int64_t restart = 0,
+                                   const StopFunction& stop = {});
 
 }  // namespace lloyd

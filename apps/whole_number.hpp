@@ -1,0 +1,14 @@
+// whole_number: the one way in which the command line reads integers.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lloyd::apps {
+
+/// Accepts decimal digits with an optional '-' in front, within [least, most]. CLI11 alone would
+/// read 010 as eight, and wrap what does not fit.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+/// The same for seeds: 0 to 2^64 - 1.
+CLI::Validator seed_number();
+
+}  // namespace lloyd::apps
