@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +25,47 @@ constexpr int kVersion = 1;
   throw InputError(fmt::format("{}: {}", file.string(), what));
 }
 
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (exists(status) && !is_regular_file(status)) refuse(file, "is not a regular file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) refuse(file, "cannot be read");
+  return text;
+}
+
+// Refuses what no model holds before it is built; to copy or destroy what is nested deeply would
+// overflow the stack.
+Json parse(const std::filesystem::path& file, const std::string& text) {
+  constexpr int kMaximumDepth = 4;
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if ((event == Event::object_start || event == Event::array_start) && depth >= kMaximumDepth) {
+      refuse(file, fmt::format("is not a model file: it is nested more than {} levels deep",
+                               kMaximumDepth));
+    }
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
+      refuse(file, fmt::format("the model has the key '{}' twice", value.get<std::string>()));
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, check);
+  } catch (const Json::exception& error) {
+    refuse(file, fmt::format("is not a model file: {}", error.what()));
+  }
+}
+
+// For messages.
+std::string text_of(const Json& value) {
+  return value.is_number() ? value.dump() : fmt::format("of type {}", value.type_name());
+}
+
 const Json& member(const std::filesystem::path& file, const Json& document, const char* key) {
   const auto found = document.find(key);
   if (found == document.end()) refuse(file, fmt::format("the model lacks '{}'", key));
@@ -33,8 +76,8 @@ std::int64_t count_member(const std::filesystem::path& file, const Json& documen
                           const char* key) {
   const Json& value = member(file, document, key);
   if (!value.is_number_integer() || value.get<std::int64_t>() < 1) {
-    refuse(file, fmt::format("the model's '{}' is {}, not a count of at least 1", key,
-                             value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    refuse(file,
+           fmt::format("the model's '{}' is {}, not a count of at least 1", key, text_of(value)));
   }
   return value.get<std::int64_t>();
 }
@@ -51,8 +94,8 @@ std::vector<double> read_centroids(const std::filesystem::path& file, const Json
     }
     for (const Json& value : rows[c]) {
       if (!value.is_number() || !std::isfinite(value.get<double>())) {
-        refuse(file, fmt::format("the model's centroid {} has {}, which is not a finite number", c,
-                                 value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+        refuse(file, fmt::format("the model's centroid {} has a value {}, not a finite number", c,
+                                 text_of(value)));
       }
       centroids.push_back(value.get<double>());
     }
@@ -84,18 +127,13 @@ void write_model(const std::filesystem::path& file, const Model& model) {
 }
 
 Model read_model(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  Json document;
-  try {
-    document = Json::parse(stream);
-  } catch (const Json::exception& error) {
-    refuse(file, fmt::format("is not a model file: {}", error.what()));
-  }
+  const Json document = parse(file, read_text(file));
   if (!document.is_object() || document.value("format", Json()) != Json(kFormat)) {
     refuse(file, fmt::format("is not a model file: its 'format' is not '{}'", kFormat));
   }
   const Json& version = member(file, document, "version");
+  if (!version.is_number())
+    refuse(file, fmt::format("the model's 'version' is {}, not a number", text_of(version)));
   if (version != Json(kVersion)) {
     refuse(file, fmt::format("is a model of version {}; this program reads version {}",
                              version.dump(), kVersion));
@@ -116,6 +154,10 @@ Model read_model(const std::filesystem::path& file) {
     model.seed = seeding.value("seed", std::uint64_t{0});
   } catch (const Json::exception& error) {
     refuse(file, fmt::format("has an entry of a wrong type: {}", error.what()));
+  }
+  if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
+    refuse(file, fmt::format("the model's 'feature_names' are {}, but it has {} features",
+                             model.feature_names.size(), model.features));
   }
   return model;
 }

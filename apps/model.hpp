@@ -29,7 +29,8 @@ struct Model {
 /// complete.
 void write_model(const std::filesystem::path& file, const Model& model);
 
-/// Throws InputError, naming the file, when it is not a complete model with finite centroids.
+/// Throws InputError, naming the file, when it is not a complete model with finite centroids and as
+/// many feature names as features, or none.
 Model read_model(const std::filesystem::path& file);
 
 }  // namespace lloyd::apps

@@ -1,9 +1,11 @@
 // lloyd predict: labels new samples by the centroids of a model.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <lloyd/data/files.hpp>
@@ -29,13 +31,29 @@ struct PredictOptions {
   bool json = false;
 };
 
+// Features are told apart by their place alone; where both sides name them, the names must agree.
+void check_features(const std::string& file, const Model& model, const Dataset& dataset) {
+  if (dataset.features() != model.features) {
+    throw InputError(fmt::format("{} has {} features, but the model {} has {}", dataset.name(),
+                                 dataset.features(), file, model.features));
+  }
+  const std::vector<std::string>& needed = model.feature_names;
+  const std::vector<std::string>& given = dataset.feature_names;
+  if (needed.empty() || given.empty() || needed == given) return;
+  const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
+  throw InputError(
+      fmt::format("feature {} of {} is '{}', but that of the model {} is '{}'{}",
+                  at.first - needed.begin(), dataset.name(), *at.second, file, *at.first,
+                  std::is_permutation(needed.begin(), needed.end(), given.begin())
+                      ? fmt::format("; --columns {} gives the features the model's order",
+                                    fmt::join(needed, ","))
+                      : ""));
+}
+
 int predict(const Context& context, const PredictOptions& options) {
   const Model model = read_model(options.model);
   const Dataset dataset = options.data.read();
-  if (dataset.features() != model.features) {
-    throw InputError(fmt::format("{} has {} features, but the model {} has {}", dataset.name(),
-                                 dataset.features(), options.model, model.features));
-  }
+  check_features(options.model, model, dataset);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
   OpenSession session(chosen.backend, dataset, chosen.parameters);

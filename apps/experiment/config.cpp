@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaximumSettings = 10'000;
 constexpr std::int64_t kMaximumRepeats = 100'000;
+constexpr std::ptrdiff_t kMaximumPathParts = 8;
 
 ParameterRequest read_parameter(const ConfigNode& node, const std::string& backend, bool axis) {
   ParameterRequest request{node.key, node.key_place, {}};
@@ -72,6 +73,9 @@ std::vector<BackendRequest> read_backends(const ConfigNode& node) {
 }
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
+  if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
+    axis.fail_at_key(fmt::format("the path of an axis has more than {} parts", kMaximumPathParts));
+  }
   const std::string root = axis.key.substr(0, axis.key.find('.'));
   const std::vector<std::string>& keys = setting_keys();
   if (std::find(keys.begin(), keys.end(), root) == keys.end()) {
@@ -122,11 +126,32 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
   return sweep.children;
 }
 
+// Equal for settings that are one and the same, however they were written.
+std::string identity(const Setting& setting) {
+  const FitOptions& options = setting.options;
+  return fmt::format("{} {} {} {} {:?} {} {} {} {} {} {}", setting.dataset.key(), options.clusters,
+                     static_cast<int>(options.seeding.method), options.seeding.seed,
+                     options.seeding.file, options.restarts, options.max_iterations,
+                     options.fixed_iterations, options.tolerance,
+                     static_cast<int>(options.empty_clusters), options.profile);
+}
+
+// `at` and `earlier` are the places on the axes of two settings that are the same.
+[[noreturn]] void fail_same(const std::vector<ConfigNode>& axes, const std::vector<std::size_t>& at,
+                            const std::vector<std::size_t>& earlier) {
+  std::size_t a = 0;
+  while (at[a] == earlier[a]) ++a;
+  const ConfigNode& value = axes[a].children[at[a]];
+  value.fail(fmt::format("the axis '{}' gives the same setting with {} as with {}", axes[a].key,
+                         value.describe(), axes[a].children[earlier[a]].describe()));
+}
+
 // The product of the axes; the last one varies fastest.
 std::vector<Setting> expand(const ConfigNode& document, const std::vector<ConfigNode>& axes,
                             const std::filesystem::path& folder) {
   std::vector<std::size_t> at(axes.size(), 0);
   std::vector<Setting> settings;
+  std::map<std::string, std::vector<std::size_t>> seen;
   while (true) {
     ConfigNode varied = document;
     std::vector<AxisValue> values;
@@ -139,6 +164,8 @@ std::vector<Setting> expand(const ConfigNode& document, const std::vector<Config
     }
     settings.push_back(read_setting(varied, folder));
     settings.back().axes = std::move(values);
+    const auto [same, is_new] = seen.emplace(identity(settings.back()), at);
+    if (!is_new) fail_same(axes, at, same->second);
 
     std::size_t a = axes.size();
     while (a > 0 && ++at[a - 1] == axes[a - 1].children.size()) at[--a] = 0;

@@ -56,8 +56,9 @@ class ConfigNode {
 void set_path(ConfigNode& root, std::string_view path, const ConfigNode& value);
 
 /// Parses one YAML document. Throws InputError with file, line and column for a syntax error, a
-/// duplicate key, a key that is not a plain text, a tag, a second document, and aliases that refer
-/// to themselves or multiply the document beyond reason. `file` is used in messages.
+/// duplicate key, a key that is not a plain text, a tag, a second document, aliases that refer to
+/// themselves, and aliases or anchors that multiply the document beyond reason. `file` is used
+/// in messages.
 ConfigNode parse_config(const std::string& text, const std::string& file);
 /// Reads a file and parses it.
 ConfigNode read_config(const std::filesystem::path& file);

@@ -127,7 +127,14 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void end_node(ConfigNode node, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+    if (anchor != YAML::NullAnchor) {
+      // Copies: anchors inside each other take memory as aliases do.
+      anchored_ += count_nodes(node);
+      if (anchored_ > kMaximumNodes) {
+        node.fail(fmt::format("there are more than {} values with anchors", kMaximumNodes));
+      }
+      anchors_[anchor] = node;
+    }
     if (open_.empty()) {
       root_ = std::move(node);
       root_.key_place = root_.place;
@@ -152,6 +159,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Open> open_;
   std::map<YAML::anchor_t, ConfigNode> anchors_;
   std::size_t count_ = 0;
+  std::size_t anchored_ = 0;
   int documents_ = 0;
 };
 

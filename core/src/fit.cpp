@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "result_check.hpp"
-#include "status_text.hpp"
 
 namespace lloyd {
 namespace {

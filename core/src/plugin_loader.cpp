@@ -10,10 +10,10 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 #include <lloyd/registry.hpp>
 
 #include "elf_section.hpp"
-#include "status_text.hpp"
 
 namespace lloyd {
 namespace {

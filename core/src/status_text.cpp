@@ -1,4 +1,4 @@
-#include "status_text.hpp"
+#include <lloyd/status_text.hpp>
 
 #include <algorithm>
 

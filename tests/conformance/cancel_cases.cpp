@@ -30,7 +30,7 @@ struct Problem {
 void check_cancelled(const Context& context, const std::string& where, const Samples& samples,
                      const Setting& setting, const Trial& trial) {
   expect(trial.status.code == StatusCode::cancelled, "{}: the status is {} ('{}'), expected {}",
-         where, static_cast<int>(trial.status.code), trial.status.message,
+         where, static_cast<int>(trial.status.code), status_message(trial.status),
          static_cast<int>(StatusCode::cancelled));
   expect(trial.result.stop_reason == StopReason::cancelled, "{}: the stop reason is '{}'", where,
          name_of(trial.result.stop_reason));
@@ -53,7 +53,7 @@ void expect_session_goes_on(const Context& context, const Problem& p) {
   Setting setting = p.setting;
   setting.max_iterations = 3;
   const Trial again = run_fit(*p.session, p.samples, setting);
-  expect(again.status.ok(), "a fit after a cancelled one failed: {}", again.status.message);
+  expect(again.status.ok(), "a fit after a cancelled one failed: {}", status_message(again.status));
   check_trace(context, "after a cancelled fit", p.samples, setting, again);
   check_closing(context, "after a cancelled fit", p.samples, again);
 }
@@ -120,6 +120,9 @@ void unobserved(const Context& context) {
          "stop_requested after 10 ms: the status is {} after {} iterations",
          static_cast<int>(trial.status.code), trial.result.iterations);
   expect((trial.result.valid & kValidCentroids) != 0, "the centroids are not valid");
+  expect(trial.result.iterations >= 0 && trial.result.iterations < p.setting.max_iterations,
+         "cancelled, with {} iterations reported of {}", trial.result.iterations,
+         p.setting.max_iterations);
   std::vector<double> expected = p.setting.centroids;
   if (trial.result.iterations > 0 && context.repeatable()) {
     Setting same = p.setting;

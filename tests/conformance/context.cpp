@@ -19,7 +19,14 @@ std::string Context::beyond(const Dataset& dataset, std::int64_t clusters,
   spec.clusters = clusters;
   spec.max_iterations = 1;
   const Status status = backend().supports(shape, parameters.list(), spec);
-  return status.ok() ? "" : fmt::format("the backend does not support it: {}", status.message);
+  return status.ok() ? ""
+                     : fmt::format("the backend does not support it: {}", status_message(status));
+}
+
+OwnedSession opened(const Status& status, Session* session, const std::string& what) {
+  expect(status.ok(), "open() of {} failed: {}", what, status_message(status));
+  expect(session != nullptr, "open() of {} reported ok and gave no session", what);
+  return OwnedSession(session);
 }
 
 OwnedSession Context::open(const Dataset& dataset, std::int64_t clusters) const {
@@ -27,10 +34,7 @@ OwnedSession Context::open(const Dataset& dataset, std::int64_t clusters) const 
   if (!reason.empty()) throw CaseSkipped{reason};
   Session* session = nullptr;
   const Status status = backend().open(dataset.view(), parameters_.list(), &session);
-  expect(status.ok(), "open() of n={} d={} failed: {}", dataset.samples(), dataset.features(),
-         status.message);
-  expect(session != nullptr, "open() reported ok and gave no session");
-  return OwnedSession(session);
+  return opened(status, session, fmt::format("n={} d={}", dataset.samples(), dataset.features()));
 }
 
 }  // namespace lloyd::conformance

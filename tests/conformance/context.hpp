@@ -12,6 +12,8 @@
 #include <lloyd/parameters.hpp>
 #include <lloyd/registry.hpp>
 
+#include <lloyd/status_text.hpp>
+
 namespace lloyd::conformance {
 
 /// Ends a case as failed.
@@ -48,6 +50,9 @@ class OwnedSession {
  private:
   Session* session_;
 };
+
+/// What open() gave; fails the case where that is no session.
+OwnedSession opened(const Status& status, Session* session, const std::string& what);
 
 class Context {
  public:

@@ -123,14 +123,14 @@ void error(const Context& context) {
   const Trial failed = run_fit(*session, samples, one_iteration({0, kAway}, EmptyClusters::error));
   expect(failed.status.code == StatusCode::empty_cluster,
          "status {} ('{}') for an empty cluster under the policy 'error', expected {}",
-         static_cast<int>(failed.status.code), failed.status.message,
+         static_cast<int>(failed.status.code), status_message(failed.status),
          static_cast<int>(StatusCode::empty_cluster));
   expect(failed.status.message[0] != '\0', "the status of an empty cluster has no message");
   // The session goes on, and the policy is no error where no cluster is empty.
   const Setting filled = one_iteration({0, 5}, EmptyClusters::error);
   const Trial trial = run_fit(*session, samples, filled);
   expect(trial.status.ok(), "a fit without empty clusters failed under the policy 'error': {}",
-         trial.status.message);
+         status_message(trial.status));
   expect_same("policy 'error' without an empty cluster", 1, {1, 5}, trial.centroids);
 }
 

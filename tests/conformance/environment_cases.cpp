@@ -53,9 +53,8 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
   const Dataset dataset = make_dataset(samples, context.dtype());
   const OwnedSession session = context.open(dataset, 6);
   const Outputs plain = outputs(*session, samples, setting);
-  expect(plain.trial.status.ok(), "fit() failed: {}", plain.trial.status.message);
+  expect(plain.trial.status.ok(), "fit() failed: {}", status_message(plain.trial.status));
 
-  Status status;
   bool held_open = false;
   bool held_fit = false;
   Outputs moded{{}, {}, Accumulated(0, 0)};
@@ -63,18 +62,20 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
     const AtEnd<Reset> restore{reset};
     set();
     // Opened under the mode as well, so that threads the session starts inherit it.
-    Session* opened = nullptr;
-    status = context.backend().open(dataset.view(), context.parameters().list(), &opened);
+    Session* session_under_mode = nullptr;
+    const Status status =
+        context.backend().open(dataset.view(), context.parameters().list(), &session_under_mode);
     held_open = holds();
-    const OwnedSession other(opened);
-    if (status.ok()) moded = outputs(*other, samples, setting);
+    const OwnedSession other =
+        opened(status, session_under_mode, fmt::format("data under {}", mode));
+    moded = outputs(*other, samples, setting);
     held_fit = holds();
   }
-  expect(status.ok(), "open() under {} failed: {}", mode, status.message);
   expect(held_open, "open() did not restore the caller's {}", mode);
   expect(held_fit, "fit(), label() or partial() did not restore the caller's {}", mode);
   const std::string where = fmt::format("under {}", mode);
-  expect(moded.trial.status.ok(), "{}: fit() failed: {}", where, moded.trial.status.message);
+  expect(moded.trial.status.ok(), "{}: fit() failed: {}", where,
+         status_message(moded.trial.status));
   check_trace(context, where, samples, setting, moded.trial);
   check_closing(context, where, samples, moded.trial);
   if (!context.repeatable()) return;

@@ -45,7 +45,7 @@ void check_nested(const Context& outer, const Context& inner, const Samples& sam
   const Trial trial = run_fit(*outer_session, samples, setting, nesting);
   const auto check = [&](const Context& context, const char* where, const Trial& alone,
                          const Trial& got) {
-    expect(got.status.ok(), "{}: fit() failed: {}", where, got.status.message);
+    expect(got.status.ok(), "{}: fit() failed: {}", where, status_message(got.status));
     check_trace(context, where, samples, setting, got);
     check_closing(context, where, samples, got);
     if (context.repeatable()) expect_same_fit(where, samples.d, alone, got);

@@ -32,7 +32,7 @@ bool compare(const Context& context, const std::string& where, const Samples& sa
   if (!context.beyond(dataset, setting.clusters).empty()) return false;
   const OwnedSession session = context.open(dataset, setting.clusters);
   const Trial trial = run_fit(*session, samples, setting);
-  expect(trial.status.ok(), "{}: fit() failed: {}", where, trial.status.message);
+  expect(trial.status.ok(), "{}: fit() failed: {}", where, status_message(trial.status));
   expect_reference_bits(where, samples.d, expected, trial);
   check_stop(where, setting, trial);
   return true;

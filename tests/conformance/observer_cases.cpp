@@ -24,18 +24,19 @@ void nothing(const Context& context) {
   const Problem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial all = run_fit(*session, p.samples, p.setting);
-  expect(all.status.ok(), "an observed fit failed: {}", all.status.message);
+  expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
   Recorder recorder(p.samples.n, 6 * p.samples.d);
   Run run;
   run.observe = 0;
   run.observer = &recorder;
   const Trial observed = run_fit(*session, p.samples, p.setting, run);
-  expect(observed.status.ok(), "a fit with observe = 0 failed: {}", observed.status.message);
+  expect(observed.status.ok(), "a fit with observe = 0 failed: {}",
+         status_message(observed.status));
   expect(recorder.trace.empty(), "on_iteration was called {} times though nothing was wanted",
          recorder.trace.size());
   run.observer = nullptr;
   const Trial alone = run_fit(*session, p.samples, p.setting, run);
-  expect(alone.status.ok(), "a fit without an observer failed: {}", alone.status.message);
+  expect(alone.status.ok(), "a fit without an observer failed: {}", status_message(alone.status));
   check_closing(context, "observe = 0", p.samples, observed);
   check_closing(context, "no observer", p.samples, alone);
   if (!context.repeatable()) return;
@@ -47,13 +48,14 @@ void parts(const Context& context) {
   const Problem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial all = run_fit(*session, p.samples, p.setting);
+  expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
   for (const std::uint32_t wanted :
        {kObserveIterations, kObserveInertia, kObserveLabels, kObserveCentroids}) {
     Run run;
     run.observe = wanted;
     const Trial part = run_fit(*session, p.samples, p.setting, run);
     const std::string where = fmt::format("observe = {:#x}", wanted);
-    expect(part.status.ok(), "{}: fit() failed: {}", where, part.status.message);
+    expect(part.status.ok(), "{}: fit() failed: {}", where, status_message(part.status));
     const auto observed = static_cast<std::int64_t>(part.trace.size());
     expect(observed == part.result.iterations, "{}: {} iterations observed, {} reported", where,
            observed, part.result.iterations);
@@ -67,7 +69,9 @@ void parts(const Context& context) {
       expect(got.centroids.empty() != (wanted == kObserveCentroids), "{}: {} centroid values", at,
              got.centroids.size());
       if (!context.repeatable()) continue;
-      const Observed& expected = all.trace.at(t);
+      expect(t < all.trace.size(), "{}: observing all, a fit has {} iterations", at,
+             all.trace.size());
+      const Observed& expected = all.trace[t];
       if (wanted == kObserveIterations) {
         expect(got.record.changed == expected.record.changed, "{}: changed is {}, expected {}", at,
                got.record.changed, expected.record.changed);
@@ -93,7 +97,7 @@ void profile(const Context& context) {
   Run run;
   run.profile = true;
   const Trial profiled = run_fit(*session, p.samples, p.setting, run);
-  expect(profiled.status.ok(), "a profiled fit failed: {}", profiled.status.message);
+  expect(profiled.status.ok(), "a profiled fit failed: {}", status_message(profiled.status));
   check_trace(context, "profile", p.samples, p.setting, profiled);
   check_closing(context, "profile", p.samples, profiled);
   const PhaseTimes& phases = profiled.result.phases;
@@ -108,12 +112,13 @@ void accounts(const Context& context) {
   const Problem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial trial = run_fit(*session, p.samples, p.setting);
-  expect(trial.status.ok(), "fit() failed: {}", trial.status.message);
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   expect(trial.result.loop_ms >= 0, "loop_ms is {}", trial.result.loop_ms);
   expect(trial.result.closing_ms >= 0, "closing_ms is {}", trial.result.closing_ms);
   // No method can assign n samples without a single distance each.
   expect(trial.result.distances >= p.samples.n, "distances is {} for {} samples and {} iterations",
          trial.result.distances, p.samples.n, trial.result.iterations);
+  expect(!trial.trace.empty(), "the observer was not called");
   const double last = trial.trace.back().record.elapsed_ms;
   expect(last <= trial.result.loop_ms, "the last record's elapsed time {} exceeds loop_ms {}", last,
          trial.result.loop_ms);

@@ -24,9 +24,11 @@ std::vector<Samples> data_sets(const Context& context) {
 
 // Whole multiples of 2^exponent in x, which has no smaller part.
 Wide multiples(double x, int exponent) {
+  if (x == 0) return 0;
   int power = 0;
   const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(x, &power), 53));
   const int shift = power - 53 - exponent;
+  expect(shift <= 74, "partial() claims an integer form for data of a range that fits none");
   if (shift >= 0) return static_cast<Wide>(mantissa) * (static_cast<Wide>(1) << shift);
   return static_cast<Wide>(mantissa) / (static_cast<Wide>(1) << -shift);
 }
@@ -138,7 +140,8 @@ void parts_apart(const Context& context) {
   for (const std::int64_t begin : {1500, 0, 500}) {
     const std::int64_t end = begin == 500 ? 1500 : begin + 500;
     const Accumulated part = run_partials(*session, samples, centroids, {begin, end}, 0, labels);
-    for (std::size_t at = 0; at < sums.size(); ++at) sums[at] += wide(part.sums[at]);
+    for (std::size_t at = 0; at < sums.size(); ++at)
+      sums[at] = wrapped_sum(sums[at], wide(part.sums[at]));
   }
   for (std::size_t at = 0; at < sums.size(); ++at) {
     expect(sums[at] == wide(whole_rows.sums[at]),

@@ -18,7 +18,7 @@ void compare_loop(const Context& context, const Samples& samples, std::int64_t c
   setting.fixed = true;
   setting.empty = EmptyClusters::keep;
   const Trial trial = run_fit(*session, samples, setting);
-  expect(trial.status.ok(), "fit() failed: {}", trial.status.message);
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
 
   const std::vector<std::int64_t> cuts{0, samples.n / 3, samples.n / 2, samples.n};
   std::vector<double> centroids = setting.centroids;
@@ -69,14 +69,15 @@ void parts_of_a_data_set(const Context& context) {
     view.data =
         static_cast<const char*>(view.data) + cuts[at] * view.stride * size_of(context.dtype());
     view.samples = rows;
-    Session* opened = nullptr;
-    const Status status = context.backend().open(view, context.parameters().list(), &opened);
-    expect(status.ok(), "open() of a part of {} rows failed: {}", rows, status.message);
-    const OwnedSession session(opened);
+    Session* part_session = nullptr;
+    const Status status = context.backend().open(view, context.parameters().list(), &part_session);
+    const OwnedSession session =
+        opened(status, part_session, fmt::format("a part of {} rows", rows));
     std::vector<std::int32_t> part_labels(rows, -1);
     const Accumulated part = run_partials(*session, samples, centroids, {0, rows}, 0, part_labels);
     expect(part.form == expected.form, "the sums of a part have another form than the whole");
-    for (std::size_t cell = 0; cell < sums.size(); ++cell) sums[cell] += wide(part.sums[cell]);
+    for (std::size_t cell = 0; cell < sums.size(); ++cell)
+      sums[cell] = wrapped_sum(sums[cell], wide(part.sums[cell]));
     for (std::size_t c = 0; c < counts.size(); ++c) counts[c] += part.counts[c];
     expect_same_labels(fmt::format("the part from row {}", cuts[at]),
                        {labels.begin() + cuts[at], labels.begin() + cuts[at + 1]}, part_labels);
@@ -100,7 +101,7 @@ void relocation(const Context& context) {
   setting.centroids = {500, 500, 0.25, 0.5, -500, 500};
   setting.max_iterations = 1;
   const Trial trial = run_fit(*session, samples, setting);
-  expect(trial.status.ok(), "fit() failed: {}", trial.status.message);
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   expect(trial.result.relocations == 2, "fit() relocated {} clusters, expected 2",
          trial.result.relocations);
   std::vector<std::int32_t> labels(64, -1);

@@ -14,7 +14,51 @@ bool farther(const FarSample& a, const FarSample& b) {
                                                   : a.row < b.row;
 }
 
+// A sum of squares that can be read: no carry overflows, and the chunks above all float64 values
+// are empty.
+bool readable(const ExactSum& sum) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  return std::all_of(std::begin(sum.chunks), std::end(sum.chunks),
+                     [](std::int64_t chunk) { return -kMost < chunk && chunk < kMost; }) &&
+         sum.chunks[ExactSum::kChunks - 1] == 0;
+}
+
+// Whatever is used as an index or counted up later.
+void check_outputs(const std::string& where, RowRange rows, const PartialResult& result,
+                   const std::vector<std::int32_t>& labels, const Accumulated& before,
+                   const std::vector<std::int64_t>& counts) {
+  const auto k = static_cast<std::int64_t>(counts.size());
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    expect(labels[i] >= 0 && labels[i] < k, "{}: row {} has label {}, which is not in [0, {})",
+           where, rows.begin + i, labels[i], k);
+  }
+  for (std::int64_t c = 0; c < k; ++c) {
+    expect(counts[c] >= before.counts[c] && counts[c] - before.counts[c] <= rows.size(),
+           "{}: the count of cluster {} went from {} to {} by {} rows", where, c, before.counts[c],
+           counts[c], rows.size());
+  }
+  expect(result.changed >= 0 && result.changed <= rows.size(), "{}: changed is {} of {} rows",
+         where, result.changed, rows.size());
+  expect(readable(before.inertia), "{}: the inertia is no sum of squared distances", where);
+  for (std::int64_t nth = 0; nth < result.farthest_count; ++nth) {
+    const FarSample& far = result.farthest[nth];
+    expect(far.row >= rows.begin && far.row < rows.end,
+           "{}: far sample {} is row {}, which is not in the range", where, nth, far.row);
+    expect(far.label >= 0 && far.label < k, "{}: far sample {} has label {}, not in [0, {})", where,
+           nth, far.label, k);
+    expect(std::isfinite(far.squared_distance) && far.squared_distance > 0,
+           "{}: far sample {} is at the squared distance {}, not finite and positive", where, nth,
+           far.squared_distance);
+  }
+}
+
 }  // namespace
+
+Wide wrapped_sum(Wide a, Wide b) {
+  Wide result = 0;
+  __builtin_add_overflow(a, b, &result);
+  return result;
+}
 
 Wide wide(const SumWords& words) {
   return static_cast<Wide>(words.high) << 64 | words.low;
@@ -59,17 +103,20 @@ void add_partial(Session& session, const std::vector<double>& centroids, RowRang
   result.farthest = wanted > 0 ? farthest.data() : nullptr;
   result.farthest_count = result.changed = -7;
   const Status status = session.partial(request, nullptr, result);
-  expect(status.ok(), "{} failed: {}", where, status.message);
+  expect(status.ok(), "{} failed: {}", where, status_message(status));
 
   const auto new_labels = fenced_labels.take("labels of partial()");
-  std::copy(new_labels.begin(), new_labels.end(), labels.begin() + rows.begin);
-  accumulated.counts = counts.take("counts of partial()");
-  accumulated.changed += result.changed;
-  accumulated.form = result.sum_form;
+  const auto new_counts = counts.take("counts of partial()");
   expect(result.farthest_count >= 0 && result.farthest_count <= wanted,
          "{}: {} far samples reported, {} wanted", where, result.farthest_count, wanted);
   expect(farthest.back().row == poison.row, "{}: more than {} far samples were written", where,
          wanted);
+  result.farthest = farthest.data();  // the plugin may have altered it
+  check_outputs(where, rows, result, new_labels, accumulated, new_counts);
+  std::copy(new_labels.begin(), new_labels.end(), labels.begin() + rows.begin);
+  accumulated.counts = new_counts;
+  accumulated.changed += result.changed;
+  accumulated.form = result.sum_form;
   const auto found = farthest.begin() + result.farthest_count;
   expect(std::is_sorted(farthest.begin(), found, farther),
          "{}: the far samples are not in order of distance, then row", where);

@@ -40,6 +40,8 @@ Accumulated run_partials(Session& session, const Samples& samples,
 void expect_same_partials(const std::string& where, std::int64_t d, const Accumulated& expected,
                           const Accumulated& got);
 
+/// a + b, wrapped around where that overflows, as words that a plugin wrote can.
+Wide wrapped_sum(Wide a, Wide b);
 /// The value of a two-word sum.
 Wide wide(const SumWords& words);
 

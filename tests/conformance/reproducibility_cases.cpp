@@ -63,11 +63,11 @@ void parameters(const Context& context) {
         Session* session = nullptr;
         const Status status = context.backend().open(dataset.view(), set.list(), &session);
         if (status.code == StatusCode::unavailable) continue;
-        expect(status.ok(), "open() with {}={} failed: {}", parameter.name, value, status.message);
-        const OwnedSession owned(session);
+        const OwnedSession owned =
+            opened(status, session, fmt::format("data with {}={}", parameter.name, value));
         const Trial trial = run_fit(*owned, p.samples, p.setting);
         expect(trial.status.ok(), "fit() with {}={} failed: {}", parameter.name, value,
-               trial.status.message);
+               status_message(trial.status));
         expect_same_fit(fmt::format("{} with {}={}", describe(p.name, p.samples, p.setting),
                                     parameter.name, value),
                         p.samples.d, expected, trial);

@@ -1,6 +1,6 @@
 #include <fnmatch.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <chrono>
 
 #include "conformance/cases.hpp"
@@ -48,7 +48,8 @@ std::vector<ParameterSet> variants(const LoadedBackend& backend) {
     if (parameter.type == ParameterType::boolean) {
       texts.emplace_back(parameter.integer_default != 0 ? "false" : "true");
     }
-    for (std::int32_t choice = 0; choice < parameter.choice_count; ++choice) {
+    const bool chosen = parameter.type == ParameterType::choice;
+    for (std::int32_t choice = 0; chosen && choice < parameter.choice_count; ++choice) {
       if (choice != parameter.integer_default) texts.emplace_back(parameter.choices[choice]);
     }
     for (const std::string& text : texts) {
@@ -103,6 +104,8 @@ void add_result(Report& report, Result result, const Reporter& reporter) {
       ++report.skipped;
       break;
   }
+  result.name = printable(result.name);
+  result.message = printable(result.message);
   report.results.push_back(std::move(result));
   if (reporter) reporter(report.results.back());
 }
@@ -149,6 +152,17 @@ Report run(const LoadedBackend& backend, const Options& options, const Reporter&
   report.unavailable = backend.unavailable();
   const std::vector<DType> dtypes = supported_dtypes(backend.info());
   const std::vector<ParameterSet> sets = variants(backend);
+  if (dtypes.empty()) {
+    ++report.matched;
+    add_result(report,
+               {"data-types", Outcome::failed,
+                fmt::format("the backend supports no data type: its feature bits {:#x} hold "
+                            "neither float32 nor float64",
+                            backend.info().features),
+                0},
+               reporter);
+    return report;
+  }
   for (const Case& one : all_cases()) {
     const std::size_t first = report.results.size();
     for (const DType dtype : dtypes) {

@@ -29,7 +29,7 @@ void reused(const Context& context) {
     const Setting setting = from_first_rows(samples, k);
     const std::string where = fmt::format("a session used again, k={}", k);
     const Trial trial = run_fit(*session, samples, setting);
-    expect(trial.status.ok(), "{}: fit() failed: {}", where, trial.status.message);
+    expect(trial.status.ok(), "{}: fit() failed: {}", where, status_message(trial.status));
     check_trace(context, where, samples, setting, trial);
     check_closing(context, where, samples, trial);
     if (context.repeatable()) {
@@ -37,7 +37,8 @@ void reused(const Context& context) {
                       fresh_fit(context, samples, setting), trial);
     }
     const Labelling labelling = run_label(*session, samples, first_rows(samples, 5));
-    expect(labelling.status.ok(), "{}: label() failed: {}", where, labelling.status.message);
+    expect(labelling.status.ok(), "{}: label() failed: {}", where,
+           status_message(labelling.status));
   }
 }
 
@@ -76,11 +77,11 @@ void two_sessions(const Context& context) {
   const OwnedSession other = context.open(other_dataset, 7);
   NestingRecorder recorder(others, 4 * samples.d, *other, other_setting);
   const Trial trial = run_fit(*session, samples, setting, recorder);
-  expect(trial.status.ok(), "the outer fit failed: {}", trial.status.message);
+  expect(trial.status.ok(), "the outer fit failed: {}", status_message(trial.status));
   check_trace(context, "outer fit", samples, setting, trial);
   check_closing(context, "outer fit", samples, trial);
   for (const Trial& nested : recorder.nested) {
-    expect(nested.status.ok(), "the inner fit failed: {}", nested.status.message);
+    expect(nested.status.ok(), "the inner fit failed: {}", status_message(nested.status));
     check_closing(context, "inner fit", others, nested);
   }
   if (!context.repeatable()) return;
@@ -128,7 +129,7 @@ void null_outputs(const Context& context) {
     if ((wanted & kValidCounts) != 0) result.counts = trial.counts.data();
     trial.status = session->fit(spec, nullptr, result);
     const std::string where = fmt::format("wanted outputs {:#x}", wanted);
-    expect(trial.status.ok(), "{}: fit() failed: {}", where, trial.status.message);
+    expect(trial.status.ok(), "{}: fit() failed: {}", where, status_message(trial.status));
     expect(result.valid == (wanted | kValidInertia), "{}: valid is {:#x}", where, result.valid);
     if (!context.repeatable()) continue;
     const Trial all = fresh_fit(context, samples, setting);
@@ -142,7 +143,7 @@ void null_outputs(const Context& context) {
   request.clusters = 4;
   LabelResult result;
   const Status status = session->label(request, nullptr, result);
-  expect(status.ok(), "label() without outputs failed: {}", status.message);
+  expect(status.ok(), "label() without outputs failed: {}", status_message(status));
   expect(result.valid == kValidInertia, "label() without outputs: valid is {:#x}", result.valid);
   expect_same("label() without outputs", "the inertia",
               run_label(*session, samples, setting.centroids).result.inertia, result.inertia);
@@ -150,7 +151,7 @@ void null_outputs(const Context& context) {
 
 void check_labelling(const Context& context, const std::string& where, const Samples& samples,
                      const std::vector<double>& centroids, const Labelling& labelling) {
-  expect(labelling.status.ok(), "{}: label() failed: {}", where, labelling.status.message);
+  expect(labelling.status.ok(), "{}: label() failed: {}", where, status_message(labelling.status));
   const std::uint32_t wanted = kValidLabels | kValidCounts | kValidInertia;
   expect(labelling.result.valid == wanted, "{}: valid is {:#x}, expected {:#x}", where,
          labelling.result.valid, wanted);
@@ -173,6 +174,7 @@ void label(const Context& context) {
   check_labelling(context, "label() before any fit", samples, given,
                   run_label(*session, samples, given));
   const Trial trial = run_fit(*session, samples, from_first_rows(samples, 5));
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   const Labelling after = run_label(*session, samples, trial.centroids);
   check_labelling(context, "label() with a fit's centroids", samples, trial.centroids, after);
   expect_same_labels("label() against the fit's labels", trial.labels, after.labels);

@@ -100,6 +100,7 @@ void closing_assignment(const Context& context) {
   setting.fixed = true;
   // The assignment gives {0 | 4, 6, 20}, hence the centroids 0 and 10, to which 4 is nearer 0.
   const Trial trial = fresh_fit(context, samples, setting);
+  expect(!trial.trace.empty(), "the observer was not called");
   expect_same_labels("the last assignment", {0, 1, 1, 1}, trial.trace.back().labels);
   expect_same("returned centroids", 1, {0, 10}, trial.centroids);
   expect_same_labels("the closing assignment", {0, 0, 1, 1}, trial.labels);

@@ -89,7 +89,7 @@ Trial fresh_fit(const Context& context, const Samples& samples, const Setting& s
   const OwnedSession session = context.open(dataset, setting.clusters);
   Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "n={} d={} k={}: fit() failed: {}", samples.n, samples.d,
-         setting.clusters, trial.status.message);
+         setting.clusters, status_message(trial.status));
   return trial;
 }
 

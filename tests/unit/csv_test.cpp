@@ -67,10 +67,47 @@ TEST_F(Csv, KeepsTheFirstSampleOfAHeaderlessTableWithClasses) {
   EXPECT_EQ(read("1,cat").classes, (Texts{"cat"}));
 }
 
-TEST_F(Csv, TakesNumbersForColumnNamesWhenTheClassColumnIsNamed) {
-  const Dataset data = read("0,1,class\n3,4,0\n5,6,1\n");
-  EXPECT_EQ(values(data), (Values{3, 4, 0, 5, 6, 1}));
-  EXPECT_EQ(data.feature_names, (Texts{"0", "1", "class"}));
+TEST_F(Csv, RefusesAFirstLineThatMayBeHeaderOrSample) {
+  const auto message = [](int column, const std::string& cell) {
+    return "t.csv, line 1, column " + std::to_string(column) + ": '" + cell +
+           "' is not a number, but other cells of the first row are; the header option can say "
+           "whether that row names the columns";
+  };
+  EXPECT_EQ(refusal("0x10,2\n3,4\n"), message(1, "0x10"));
+  EXPECT_EQ(refusal("1 2,3\n4,5\n"), message(1, "1 2"));
+  EXPECT_EQ(refusal("1,2,cat,3\n4,5,6,7\n"), message(3, "cat"));
+  EXPECT_EQ(refusal("1,NA\n2,3\n"), message(2, "NA")) << "no class: the next last cell is none";
+  EXPECT_EQ(refusal("0,1,class\n3,4,0\n"), message(3, "class"));
+  EXPECT_EQ(refusal("1,x,cat\n2,3,dog\n"), message(2, "x"));
+  CsvOptions options;
+  options.columns = {"0", "1"};
+  EXPECT_EQ(refusal("1,x,cat\n2,3,dog\n", options), message(2, "x"));
+  options = {};
+  options.label_column = "0";
+  EXPECT_EQ(refusal("cat,1,x\ndog,2,3\n", options), message(3, "x"));
+
+  options = {};
+  options.header = true;
+  EXPECT_EQ(read("0,1,class\n3,4,0\n", options).feature_names, (Texts{"0", "1", "class"}));
+  options.header = false;
+  EXPECT_EQ(refusal("0x10,2\n", options), "t.csv, line 1, column 1: '0x10' is not a number");
+}
+
+TEST_F(Csv, TakesQuotedNumbersAboveOthersForNames) {
+  const Dataset data = read("\"0\",x\n3,4\n");
+  EXPECT_EQ(values(data), (Values{3, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"0", "x"}));
+  EXPECT_EQ(values(read("\"0\",\"1\"\n\"3\",\"4\"\n")), (Values{0, 1, 3, 4}));
+  EXPECT_EQ(values(read("\"0\",1\n3,4\n")), (Values{0, 1, 3, 4}));
+}
+
+TEST_F(Csv, TakesALastColumnThatAloneIsQuotedForClasses) {
+  const Dataset data = read("x,y,c\n1,2,\"7\"\n3,4,\"8\"\n");
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(data.classes, (Texts{"7", "8"}));
+  EXPECT_EQ(read("1,2,\"7\"\n3,4,cat\n").classes, (Texts{"7", "cat"}));
+  EXPECT_EQ(read("1,2,cat\n3,4,\"7\"\n").classes, (Texts{"cat", "7"}));
+  EXPECT_EQ(read("x,y\n\"1\",\"2\"\n").features(), 2);
 }
 
 TEST_F(Csv, ReadsASingleColumn) {
@@ -211,6 +248,41 @@ TEST_F(Csv, RefusesBrokenQuotes) {
   EXPECT_EQ(refusal("\"1\"2,3\n"), "t.csv, line 1, column 1: text follows the closing quote");
 }
 
+TEST_F(Csv, RefusesBytesThatNoCellHas) {
+  const std::string carriage_return =
+      ": a carriage return stands inside the cell; lines end with LF or CRLF";
+  EXPECT_EQ(refusal("x,y\r1,2\r3,4\r"), "t.csv, line 1, column 2" + carriage_return);
+  EXPECT_EQ(refusal("1,2,cat\n3,4,d\rg\n"), "t.csv, line 2, column 3" + carriage_return);
+  EXPECT_EQ(refusal("1,\"c\rt\"\n"), "t.csv, line 1, column 2" + carriage_return);
+  EXPECT_EQ(refusal("1,2\n3\r,4\n"), "t.csv, line 2, column 1" + carriage_return);
+  using namespace std::string_view_literals;
+  EXPECT_EQ(refusal("1,2,cat\n3,4,d\0g\n"sv),
+            "t.csv, line 2, column 3: the cell holds a NUL byte, so this is no text in UTF-8");
+}
+
+TEST_F(Csv, RefusesOtherByteOrderMarks) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(refusal("\xff\xfe"
+                    "1\0\n\0"sv),
+            "t.csv: the text is in UTF-16; it must be in UTF-8");
+  EXPECT_EQ(refusal("\xfe\xff\0"
+                    "1\0\n"sv),
+            "t.csv: the text is in UTF-16; it must be in UTF-8");
+  EXPECT_EQ(refusal("\xef\xbb\xbf\xef\xbb\xbf"
+                    "1,2\n"),
+            "t.csv: the text begins with two byte-order marks");
+}
+
+TEST_F(Csv, SaysThatThereAreNoComments) {
+  EXPECT_EQ(refusal("# points\n1,2\n"),
+            "t.csv, line 1, column 1: the line has other columns than the next; lines that begin "
+            "with '#' are rows too");
+  EXPECT_EQ(
+      refusal("1,2\n# end\n"),
+      "t.csv, line 2, column 1: '# end' is not a number; lines that begin with '#' are rows too");
+  EXPECT_EQ(read("# x,y\n1,2\n").feature_names, (Texts{"# x", "y"}));
+}
+
 TEST_F(Csv, RefusesEmptyTables) {
   EXPECT_EQ(refusal(""), "t.csv: the file holds no rows");
   EXPECT_EQ(refusal(" \n\n"), "t.csv: the file holds no rows");
@@ -279,6 +351,29 @@ TEST_F(Csv, WritesHeaderAndLabels) {
   EXPECT_EQ(read_csv(file).feature_names, header);
   write_csv(file, std::vector<std::int32_t>{2, 0, -1});
   EXPECT_EQ(TemporaryFolder::read(file), "2\n0\n-1\n");
+}
+
+TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
+  const auto file = folder_.path() / "out.csv";
+  for (const Texts& names : {Texts{"1", "2"}, Texts{"x", "2"}, Texts{"nan", ""}, Texts{}}) {
+    write_csv(file, Values{1, 2, 3, 4}, 2, names);
+    const Dataset table = read_csv(file);
+    EXPECT_EQ(table.feature_names, names);
+    EXPECT_EQ(values(table), (Values{1, 2, 3, 4}));
+    for (const Texts& classes : {Texts{"7", "8"}, Texts{"7", "cat"}, Texts{"cat", "7"},
+                                 Texts{"", "7"}, Texts{"a b", "7"}, Texts{}}) {
+      Dataset written = read("1,2\n3,4\n");
+      written.feature_names = names;
+      written.classes = classes;
+      write_csv(file, written);
+      const Dataset data = read_csv(file);
+      EXPECT_EQ(data.feature_names, names);
+      EXPECT_EQ(data.classes, classes);
+      EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+    }
+  }
+  write_csv(file, Values{1, 2}, 1, Texts{""});
+  EXPECT_EQ(read_csv(file).feature_names, Texts{""});
 }
 
 TEST_F(Csv, RefusesToWriteWhatIsNoTable) {

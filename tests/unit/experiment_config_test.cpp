@@ -2,11 +2,15 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
 
 #include "experiment/config.hpp"
 #include "experiment/variants.hpp"
 #include "experiment_fake_backend.hpp"
+#include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -125,6 +129,42 @@ backends: [sequential]
 sweep: {dataset.blobs: [*small, {samples: 11}]}
 )");
   EXPECT_EQ(experiment.settings.at(0).dataset.blobs->samples, 10);
+}
+
+TEST(ExperimentConfig, AnchorsInsideEachOtherAreCounted) {
+  std::string text;
+  for (int line = 0; line < 6; ++line) {
+    text += fmt::format("k{}: ", line);
+    for (int i = 0; i < 200; ++i) text += fmt::format("&a{} [", i);
+    text += std::string(200, ']') + "\n";
+  }
+  EXPECT_EQ(message_of<InputError>([&] { parse_config(text, "c.yaml"); }),
+            "c.yaml:5:15: there are more than 100000 values with anchors");
+}
+
+TEST(ExperimentConfig, LongSweepPathsAreRefused) {
+  std::string path = "dataset";
+  for (int i = 0; i < 300'000; ++i) path += ".a";
+  EXPECT_EQ(
+      message_of<InputError>([&] {
+        parse("dataset: {blobs: {}}\nbackends: [sequential]\nsweep:\n  ? " + path + "\n  : [1]\n");
+      }),
+      "c.yaml:4:5: the path of an axis has more than 8 parts");
+}
+
+TEST(ExperimentConfig, SettingsThatAreTheSameAreRefused) {
+  const auto refusal = [](const std::string& sweep) {
+    return message_of<InputError>(
+        [&] { parse("dataset: {blobs: {}}\nbackends: [sequential]\nsweep: {" + sweep + "}\n"); });
+  };
+  EXPECT_EQ(
+      refusal("stop.tolerance: [1e-3, 0.001]"),
+      "c.yaml:3:32: the axis 'stop.tolerance' gives the same setting with 0.001 as with 1e-3");
+  EXPECT_EQ(refusal("clusters: [2, 3], dataset.blobs: [{samples: 9}, {samples: 8}, {samples: 09}]"),
+            "c.yaml:3:71: the axis 'dataset.blobs' gives the same setting with {samples: 09} as "
+            "with {samples: 9}");
+  EXPECT_EQ(refusal("seeding.seed: [18446744073709551614, 18446744073709551615]"),
+            "(nothing was thrown)");
 }
 
 std::vector<std::string> labels(const std::vector<Variant>& variants) {

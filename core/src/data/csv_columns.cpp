@@ -23,12 +23,23 @@ std::optional<std::int64_t> column_number(std::string_view text) {
 }
 
 // The cells of the cursor's row; the cursor, a copy, is not moved.
-std::vector<std::string> cells_of_row(CsvCursor cursor) {
-  std::vector<std::string> cells;
+std::vector<CsvCell> cells_of_row(CsvCursor cursor) {
+  std::vector<CsvCell> cells;
   do {
-    cells.push_back(cursor.take_cell(std::ssize(cells)).unquoted());
+    cells.push_back(cursor.take_cell(std::ssize(cells)));
   } while (cursor.take_delimiter());
   return cells;
+}
+
+bool is_quoted(const CsvCell& cell) {
+  return cell.quoted;
+}
+
+// Whether the row's last cell is a class. A number is one where it alone is quoted.
+bool ends_with_class(const std::vector<CsvCell>& row) {
+  const CsvCell& last = row.back();
+  if (last.quoted && std::none_of(row.begin(), row.end() - 1, is_quoted)) return true;
+  return !last.text.empty() && !is_number(last.text);
 }
 
 void leave_row(CsvCursor& cursor, std::int64_t columns) {
@@ -45,27 +56,43 @@ bool names_columns(const CsvOptions& options) {
          (!options.label_column.empty() && !column_number(options.label_column));
 }
 
-// Whether the first row, of which `second` is the next, is a header.
-bool looks_like_header(const std::vector<std::string>& first,
-                       const std::vector<std::string>& second, const CsvOptions& options) {
+// The columns that are features unless the last one turns out to be the label column.
+std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& options) {
+  std::vector<std::int64_t> columns;
+  for (const std::string& column : options.columns) {
+    if (const auto i = *column_number(column); i < count) columns.push_back(i);
+  }
+  const auto label = column_number(options.label_column);
+  for (std::int64_t i = 0; options.columns.empty() && i < count; ++i) {
+    if (i != label) columns.push_back(i);
+  }
+  return columns;
+}
+
+// Whether the first row, at which `cursor` is and of which `second` is the next, is a header.
+bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& first,
+                       const std::vector<CsvCell>& second, const CsvOptions& options) {
   if (names_columns(options)) return true;
-  if (!options.columns.empty()) {
-    return std::any_of(options.columns.begin(), options.columns.end(),
-                       [&](const std::string& column) {
-                         const auto i = static_cast<std::size_t>(*column_number(column));
-                         return i < first.size() && !is_number(first[i]);
-                       });
+  const auto is_name = [&](std::int64_t i) {
+    const CsvCell& cell = first[i];
+    return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
+  };
+  const auto is_text = [&](std::int64_t i) {
+    return !first[i].text.empty() && !is_number(first[i].text);
+  };
+  const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
+  if (std::all_of(columns.begin(), columns.end(), is_name)) return !columns.empty();
+  const auto text = std::find_if(columns.begin(), columns.end(), is_text);
+  if (text == columns.end()) return false;
+  // A last cell that is text may be the first sample's class; then so is the one below it.
+  const bool last = *text == std::ssize(first) - 1;
+  if (last && options.columns.empty() && options.label_column.empty() &&
+      (second.size() != first.size() || second.back().quoted || !is_number(second.back().text))) {
+    return false;
   }
-  const std::int64_t last = std::ssize(first) - 1;
-  const auto label =
-      options.label_column.empty() ? std::nullopt : column_number(options.label_column);
-  for (std::int64_t i = 0; i <= last; ++i) {
-    if (i == label || is_number(first[i])) continue;
-    // A last cell that is no number may be the first sample's class; then so is the one below it.
-    if (i < last || i == 0 || label) return true;
-    return !first[i].empty() && !second.empty() && is_number(second.back());
-  }
-  return false;
+  cursor.fail(*text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
+                                 "header option can say whether that row names the columns",
+                                 shown(first[*text].text)));
 }
 
 class ColumnFinder {
@@ -114,21 +141,30 @@ class ColumnFinder {
 CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options) {
   if (!cursor.find_row())
     throw InputError(fmt::format("{}: the file holds no rows", cursor.file()));
-  const std::vector<std::string> first = cells_of_row(cursor);
+  const std::vector<CsvCell> first = cells_of_row(cursor);
   const std::int64_t count = std::ssize(first);
   CsvCursor below = cursor;
   leave_row(below, count);
-  const std::vector<std::string> second =
-      below.find_row() ? cells_of_row(below) : std::vector<std::string>();
+  const std::vector<CsvCell> second =
+      below.find_row() ? cells_of_row(below) : std::vector<CsvCell>();
+  if (first.front().text.starts_with('#') && !second.empty() && first.size() != second.size()) {
+    cursor.fail(0,
+                "the line has other columns than the next; lines that begin with '#' are rows "
+                "too");
+  }
 
-  const bool header = options.header.value_or(looks_like_header(first, second, options));
+  const bool header =
+      options.header ? *options.header : looks_like_header(cursor, first, second, options);
   if (header) {
     if (second.empty())
       throw InputError(fmt::format("{}: no rows follow the header", cursor.file()));
     cursor = below;
   }
-  const std::vector<std::string>& values = header ? second : first;
-  const std::vector<std::string> names = header ? first : std::vector<std::string>();
+  const std::vector<CsvCell>& values = header ? second : first;
+  std::vector<std::string> names;
+  if (header) {
+    for (const CsvCell& cell : first) names.push_back(cell.unquoted());
+  }
   const ColumnFinder finder(cursor, names, count);
 
   CsvColumns columns;
@@ -137,7 +173,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options) {
   if (!options.label_column.empty()) {
     label = finder.find(options.label_column);
   } else if (options.columns.empty() && count > 1 && std::ssize(values) == count &&
-             !values.back().empty() && !is_number(values.back())) {
+             ends_with_class(values)) {
     label = count - 1;
   }
   if (label) columns.roles[*label] = CsvColumns::kLabel;

@@ -43,7 +43,14 @@ bool is_number(std::string_view text) {
 CsvCursor::CsvCursor(std::string_view file, std::string_view text, char delimiter)
     : file_(file), at_(text.data()), end_(text.data() + text.size()), delimiter_(delimiter) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) at_ += kByteOrderMark.size();
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    throw InputError(fmt::format("{}: the text is in UTF-16; it must be in UTF-8", file));
+  }
+  if (!text.starts_with(kByteOrderMark)) return;
+  at_ += kByteOrderMark.size();
+  if (text.substr(kByteOrderMark.size()).starts_with(kByteOrderMark)) {
+    throw InputError(fmt::format("{}: the text begins with two byte-order marks", file));
+  }
 }
 
 bool CsvCursor::find_row() {
@@ -70,7 +77,7 @@ CsvCell CsvCursor::take_cell(std::int64_t column) {
   skip_blanks();
   if (at_ != end_ && *at_ == '"') return take_quoted_cell(column);
   const char* const start = at_;
-  while (!at_cell_end()) ++at_;
+  for (; !at_cell_end(); ++at_) check_byte(column);
   const char* stop = at_;
   while (stop != start && is_blank(stop[-1])) --stop;
   return {std::string_view(start, static_cast<std::size_t>(stop - start)), false};
@@ -80,6 +87,7 @@ CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
   const char* const start = ++at_;
   for (;; ++at_) {
     if (at_row_end()) fail(column, "the quoted cell has no closing quote on its line");
+    check_byte(column);
     if (*at_ != '"') continue;
     if (at_ + 1 == end_ || at_[1] != '"') break;
     ++at_;
@@ -89,6 +97,13 @@ CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
   skip_blanks();
   if (!at_cell_end()) fail(column, "text follows the closing quote");
   return {text, true};
+}
+
+void CsvCursor::check_byte(std::int64_t column) const {
+  if (*at_ == '\r') {
+    fail(column, "a carriage return stands inside the cell; lines end with LF or CRLF");
+  }
+  if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is no text in UTF-8");
 }
 
 template <class T>
@@ -111,7 +126,9 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) const {
     fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
                              std::is_same_v<T, float> ? "float32" : "float64"));
   }
-  fail(column, fmt::format("'{}' is not a number", shown(text)));
+  const bool comment = column == 0 && text.starts_with('#');
+  fail(column, fmt::format("'{}' is not a number{}", shown(text),
+                           comment ? "; lines that begin with '#' are rows too" : ""));
 }
 
 template float CsvCursor::convert<float>(std::string_view, std::int64_t) const;

@@ -24,7 +24,8 @@ bool is_number(std::string_view text);
 /// Cheap to copy: to look ahead, read on from a copy.
 class CsvCursor {
  public:
-  /// `file`, the name for messages, and `text` must outlive the cursor.
+  /// `file`, the name for messages, and `text` must outlive the cursor. Throws InputError for
+  /// byte-order marks other than a single one of UTF-8.
   CsvCursor(std::string_view file, std::string_view text, char delimiter);
 
   std::string_view file() const { return file_; }
@@ -62,6 +63,8 @@ class CsvCursor {
   }
   bool at_cell_end() const { return at_row_end() || *at_ == delimiter_; }
   CsvCell take_quoted_cell(std::int64_t column);
+  /// Refuses bytes that no cell has.
+  void check_byte(std::int64_t column) const;
   template <class T>
   T convert(std::string_view text, std::int64_t column) const;
 

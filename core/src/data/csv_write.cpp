@@ -9,6 +9,8 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
+#include "data/csv_cursor.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -25,8 +27,9 @@ class TextWriter {
   }
 
   void add_cell(const std::string& text) {
-    // Quoted also where blanks at its ends would be lost.
-    const bool quote = text.find_first_of(",\" \t") != std::string::npos;
+    // Quoted also where blanks at its ends would be lost and where it would be read as a number.
+    const bool quote =
+        text.empty() || is_number(text) || text.find_first_of(",\" \t") != std::string::npos;
     if (quote) text_ += '"';
     for (const char c : text) text_.append(quote && c == '"' ? 2 : 1, c);
     if (quote) text_ += '"';
