@@ -166,7 +166,7 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
                                std::uint64_t required_features, const ParameterSet& parameters,
                                const FitSpec& spec) {
-  const std::string missing = missing_feature(backend, required_features | spec.required_features);
+  std::string missing = missing_feature(backend, required_features | spec.required_features);
   if (!missing.empty()) return missing;
   const Status status = backend.backend().supports(shape, parameters.list(), spec);
   return status.ok() ? std::string() : status_message(status);

@@ -10,8 +10,8 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 #include <lloyd/registry.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "elf_section.hpp"
 

@@ -163,6 +163,7 @@ class LloydLoop {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // none are left when memory runs out half way
       std::vector<Worker> workers;
+      workers.reserve(static_cast<std::size_t>(step_.workers()));
       for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
