@@ -84,5 +84,23 @@ class Interrupt(TestCase):
         self.assertGreater(len(self.records()), complete)
 
 
+class InterruptedFit(TestCase):
+    def test_fit_keeps_centroids_and_model(self):
+        data, output = self.folder / "blobs.npy", self.folder / "out"
+        run("data", "blobs", data, "--samples", "2000", "--features", "4")
+        process = subprocess.Popen(
+            [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.assertIn("chosen", process.stderr.readline())  # the fit begins
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(sorted(path.name for path in output.iterdir()),
+                         ["centroids.csv", "model.json"])
+        labels = run("predict", output / "model.json", data).stdout.split()
+        self.assertEqual(len(labels), 2000)
+
+
 if __name__ == "__main__":
     unittest.main()

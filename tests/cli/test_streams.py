@@ -1,0 +1,46 @@
+"""Standard streams that are closed or full."""
+
+import json
+import subprocess
+import unittest
+
+from program import IRIS, LLOYD, TestCase
+
+CONFIG = """
+experiment: streams
+dataset:
+  blobs: {samples: 100, features: 2, centers: 4}
+clusters: 4
+backends: [sequential]
+repeats: 2
+output: OUTPUT
+"""
+
+
+class Streams(TestCase):
+    def shell(self, redirections, *arguments):
+        return subprocess.run(["sh", "-c", f'exec "$@" {redirections}', "sh", LLOYD, *map(str, arguments)],
+                              capture_output=True, text=True, timeout=120).returncode
+
+    def test_standard_error_is_not_needed(self):
+        for redirections in ("2>&-", "2>/dev/full"):
+            with self.subTest(redirections):
+                self.assertEqual(self.shell(redirections, "fit", IRIS, "-k", "3"), 0)
+                self.assertEqual(self.shell(redirections, "fit", IRIS, "-k", "0"), 2)
+
+    def test_results_that_cannot_be_printed_are_a_failure(self):
+        for redirections in (">&-", ">/dev/full"):
+            with self.subTest(redirections):
+                self.assertEqual(self.shell(redirections, "fit", IRIS, "-k", "3"), 1)
+                self.assertEqual(self.shell(redirections, "--help"), 1)
+
+    def test_records_are_not_mixed_with_what_is_printed(self):
+        output = self.folder / "out"
+        config = self.write("config.yaml", CONFIG.replace("OUTPUT", str(output)))
+        self.shell(">&- 2>&- <&-", "run", config)
+        lines = (output / "records.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["status"] for line in lines], ["ok", "ok"])
+
+
+if __name__ == "__main__":
+    unittest.main()
