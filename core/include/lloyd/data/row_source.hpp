@@ -1,0 +1,27 @@
+// RowSource: samples that are read in blocks of rows, so that they need not fit in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+namespace lloyd {
+
+/// A read-only matrix of n samples by d features, somewhere outside memory. All functions may be
+/// called from several threads at once.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// For messages and records.
+  virtual const std::string& name() const = 0;
+  virtual std::int64_t samples() const = 0;   ///< n >= 1
+  virtual std::int64_t features() const = 0;  ///< d >= 1
+  virtual DType dtype() const = 0;
+  /// Copies rows [rows.begin, rows.end) in row-major order, without gaps, to `values`: room for
+  /// rows.size() x d values of dtype(), aligned to one value. Throws InputError when they cannot be
+  /// read.
+  virtual void read(RowRange rows, void* values) const = 0;
+};
+
+}  // namespace lloyd
