@@ -1,4 +1,8 @@
-// lloyd verify: the conformance suite on one plugin file.
+// lloyd verify: the conformance suite on one plugin file, in a process of the plugin's own.
+#include <string.h>
+
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -8,11 +12,15 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "conformance/conformance.hpp"
+#include "conformance_json.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "plugin_trial.hpp"
+#include "whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -22,73 +30,100 @@ using Json = nlohmann::ordered_json;
 struct VerifyArguments {
   std::filesystem::path file;
   conformance::Options options;
+  std::int64_t timeout = 120;  // seconds, for a case under a sanitizer on a slow machine
   bool json = false;
 };
+
+// What the plugin's header says of it, read without loading it.
+struct Subject {
+  std::filesystem::path file;
+  std::string backend;
+  std::string version;
+};
+
+Subject read_subject(const std::filesystem::path& given) {
+  try {
+    const std::filesystem::path file = std::filesystem::absolute(given);
+    const PluginHeader header = read_plugin_header(file);
+    const std::size_t length = ::strnlen(header.version, sizeof(header.version));
+    return {file, header.name, printable({header.version, length})};
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw InputError(fmt::format("{} cannot be found from the working directory: {}",
+                                 given.string(), error.code().message()));
+  }
+}
 
 void print_result(const conformance::Result& result) {
   fmt::print("{:<8}{}", conformance::to_string(result.outcome), result.name);
   if (!result.message.empty()) fmt::print(": {}", result.message);
   fmt::print("\n");
-  std::fflush(stdout);  // a plugin that crashes leaves the line of the case before
+  std::fflush(stdout);  // a case may take long
 }
 
-void print_summary(const LoadedBackend& backend, const conformance::Report& report) {
+void print_summary(const Subject& subject, const conformance::Report& report) {
   if (!report.unavailable.empty()) {
-    fmt::print("{}: nothing was verified: the backend is unavailable: {}\n", backend.name(),
+    fmt::print("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
                report.unavailable);
     return;
   }
-  fmt::print("{} {}: {} passed, {} failed, {} skipped\n", backend.name(), backend.version(),
+  fmt::print("{} {}: {} passed, {} failed, {} skipped\n", subject.backend, subject.version,
              report.passed, report.failed, report.skipped);
   if (report.passed == 0 && report.failed == 0) {
     fmt::print("nothing was verified: every case was skipped\n");
   }
 }
 
-Json report_json(const LoadedBackend& backend, const conformance::Report& report) {
-  Json json = {{"file", backend.path().string()}, {"backend", backend.name()},
-               {"version", backend.version()},    {"verified", report.verified()},
-               {"passed", report.passed},         {"failed", report.failed},
+Json report_json(const Subject& subject, const conformance::Report& report) {
+  Json json = {{"file", subject.file.string()}, {"backend", subject.backend},
+               {"version", subject.version},    {"verified", report.verified()},
+               {"passed", report.passed},       {"failed", report.failed},
                {"skipped", report.skipped}};
   if (!report.unavailable.empty()) json["unavailable"] = report.unavailable;
   json["results"] = Json::array();
   for (const conformance::Result& result : report.results) {
-    Json entry = {{"name", result.name},
-                  {"outcome", conformance::to_string(result.outcome)},
-                  {"elapsed_ms", result.elapsed_ms}};
-    if (!result.message.empty()) entry["message"] = result.message;
-    json["results"].push_back(std::move(entry));
+    json["results"].push_back(to_json(result));
   }
   return json;
 }
 
-std::unique_ptr<LoadedBackend> load(const std::filesystem::path& file) {
-  try {
-    return load_plugin(file);
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw InputError(fmt::format("{} cannot be found from the working directory: {}", file.string(),
-                                 error.code().message()));
+conformance::Report run_trial(const Subject& subject, const VerifyArguments& arguments,
+                              const conformance::Reporter& reporter) {
+  conformance::Report report;
+  const auto fail = [&](const char* name, const std::string& message) {
+    if (message.empty()) return;
+    conformance::add_result(report, {name, conformance::Outcome::failed, message, 0}, reporter);
+  };
+  PluginTrial trial(subject.file, arguments.options.glob, std::chrono::seconds(arguments.timeout),
+                    interrupted);
+  const std::string failure = trial.load();
+  if (!failure.empty()) {
+    fail("load", failure);
+    return report;
   }
+  if (trial.plan().cases.empty()) {
+    throw InputError(fmt::format("no case matches '{}'", arguments.options.glob));
+  }
+  conformance::Options options = arguments.options;
+  options.stop = interrupted;
+  report = conformance::run_plan(
+      trial.plan(), [&](std::size_t index) { return trial.run(index); }, options, reporter);
+  if (!interrupted()) fail("exit", trial.finish());
+  return report;
 }
 
 int verify(const VerifyArguments& arguments) {
-  const auto backend = load(arguments.file);
-  conformance::Options options = arguments.options;
+  const Subject subject = read_subject(arguments.file);
   install_interrupt_handler();
-  options.stop = [] { return interrupted(); };
   const conformance::Report report =
-      conformance::run(*backend, options, arguments.json ? conformance::Reporter() : print_result);
-  if (report.matched == 0) {
-    throw InputError(fmt::format("no case matches '{}'", arguments.options.glob));
-  }
+      run_trial(subject, arguments, arguments.json ? conformance::Reporter() : print_result);
   if (arguments.json) {
-    print_json(report_json(*backend, report));
+    print_json(report_json(subject, report));
   } else {
-    print_summary(*backend, report);
+    print_summary(subject, report);
   }
   if (interrupted()) return kInterrupted;
   const bool excused =
-      !report.unavailable.empty() && report.failed == 0 && !options.require_available;
+      !report.unavailable.empty() && report.failed == 0 && !arguments.options.require_available;
   return report.verified() || excused ? kDone : kFailed;
 }
 
@@ -100,6 +135,11 @@ void add_verify_command(CLI::App& app, Context& context) {
   command->add_option("FILE", arguments->file, "The plugin, a shared library")->required();
   command->add_option("--case", arguments->options.glob,
                       "Run only the cases that match, with '*' and '?', e.g. 'empty/*'");
+  command
+      ->add_option("--timeout", arguments->timeout,
+                   "Seconds after which a case, or loading the plugin, has failed")
+      ->check(whole_number(1, 1000000))
+      ->capture_default_str();
   command->add_flag("--require-available", arguments->options.require_available,
                     "Fail when the backend is unavailable here");
   command->add_flag("--json", arguments->json, "Print JSON");

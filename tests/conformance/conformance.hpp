@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct Options {
 
 struct Report {
   std::vector<Result> results;
-  std::int64_t matched = 0;  ///< results that the glob selects, run or not
+  std::int64_t matched = 0;  ///< planned cases, run or not
   std::int64_t passed = 0;
   std::int64_t failed = 0;
   std::int64_t skipped = 0;
@@ -54,7 +55,49 @@ struct Report {
 /// Names of all cases, in the order in which they are run.
 std::vector<std::string> case_names();
 
-/// Runs the cases; `reporter` may be empty, and is called after each result.
+/// One case with one data type and one set of parameters, before it is run.
+struct PlannedCase {
+  std::string case_name;   ///< "lattice/whole-fit"
+  std::string name;        ///< that of its result
+  bool essential = false;  ///< a case that is skipped in every variant has failed
+};
+
+/// What a run of the suite on one backend consists of.
+struct Plan {
+  std::vector<PlannedCase> cases;  ///< those that the glob selects, variants side by side
+  std::string unavailable;         ///< as in Report; nothing is run then
+};
+
+/// The cases for one backend, one by one.
+class Suite {
+ public:
+  /// `backend` must outlive the suite.
+  Suite(const LoadedBackend& backend, const std::string& glob);
+  ~Suite();
+  Suite(const Suite&) = delete;
+  Suite& operator=(const Suite&) = delete;
+
+  const Plan& plan() const { return plan_; }
+  /// Runs plan().cases[index].
+  Result run(std::size_t index) const;
+
+ private:
+  struct Entry;
+  const LoadedBackend& backend_;
+  Plan plan_;
+  std::vector<Entry> entries_;  // one for each planned case
+};
+
+/// Runs the planned case of an index; nothing ends the run there.
+using CaseRunner = std::function<std::optional<Result>(std::size_t index)>;
+
+/// Runs a plan and judges the whole; `reporter` may be empty, and is called after each result.
+Report run_plan(const Plan& plan, const CaseRunner& run_case, const Options& options = {},
+                const Reporter& reporter = {});
+/// Adds a result that is in no plan.
+void add_result(Report& report, Result result, const Reporter& reporter = {});
+
+/// Runs the cases in this process.
 Report run(const LoadedBackend& backend, const Options& options = {},
            const Reporter& reporter = {});
 

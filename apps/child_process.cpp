@@ -1,0 +1,154 @@
+#include "child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+// In a program built with a sanitizer its runtime has this function.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+
+namespace lloyd::apps {
+namespace {
+
+void write_line(int pipe, std::string_view text) {
+  const std::string line = fmt::format("{}\n", text);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(pipe, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) std::abort();  // nobody listens
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void redirect_standard_streams() {
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::close(nothing);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+[[noreturn]] void run_child(pid_t parent, int pipe, const ChildProcess::Work& work) noexcept {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it ended before the line above
+  // A group of its own, so that it is killed with all that it has started, and an interrupt from
+  // the terminal goes to the parent alone; it may still write to that terminal.
+  ::setpgid(0, 0);
+  ::signal(SIGTTOU, SIG_IGN);
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGTERM, SIG_DFL);
+  redirect_standard_streams();
+  // Otherwise it would exit with a status that a program could have chosen.
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+  std::exit(work([pipe](std::string_view line) { write_line(pipe, line); }));
+}
+
+}  // namespace
+
+std::string ProcessEnd::text() const {
+  return signalled ? fmt::format("signal {} ({})", code, ::strsignal(code))
+                   : fmt::format("exit({})", code);
+}
+
+ChildProcess::ChildProcess(const Work& work) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error(fmt::format("cannot make a pipe: {}", ::strerror(errno)));
+  }
+  std::fflush(nullptr);  // or the child would print it too
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::close(ends[0]);
+    run_child(parent, ends[1], work);
+  }
+  const int error = errno;
+  ::close(ends[1]);
+  pipe_ = ends[0];
+  if (pid_ < 0) {
+    ::close(pipe_);
+    throw Error(fmt::format("cannot start a process: {}", ::strerror(error)));
+  }
+  ::setpgid(pid_, pid_);  // here too, since the child may not have come so far when it is killed
+  ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
+}
+
+ChildProcess::~ChildProcess() {
+  if (!ended_) {
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);  // should it have left its group
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  ::close(pipe_);
+}
+
+ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
+                                       const std::function<bool()>& stop) {
+  using std::chrono::milliseconds;
+  while (true) {
+    if (take_line()) return Event::line;
+    if (ended_) return Event::ended;
+    if (stop && stop()) return Event::stopped;
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return Event::timed_out;
+    // The pipe closes when the child ends, but not where something that it started holds it open,
+    // and it can close before. So both are looked at.
+    pollfd waited{pipe_, POLLIN, 0};
+    const auto slice = std::min(left, milliseconds(pipe_open_ ? 100 : 10));
+    ::poll(&waited, pipe_open_ ? 1 : 0, static_cast<int>(slice.count()));
+    if (waited.revents != 0 && read_pipe()) continue;
+    // Once more: it may have written between the two.
+    if (look_for_end()) read_pipe();
+  }
+}
+
+bool ChildProcess::take_line() {
+  const std::size_t end = buffer_.find('\n');
+  if (end == std::string::npos) return false;
+  line_ = buffer_.substr(0, end);
+  buffer_.erase(0, end + 1);
+  return true;
+}
+
+// Reads what is there; whether that was anything.
+bool ChildProcess::read_pipe() {
+  const std::size_t before = buffer_.size();
+  char bytes[4096];
+  while (pipe_open_) {
+    const ssize_t count = ::read(pipe_, bytes, sizeof(bytes));
+    if (count > 0) buffer_.append(bytes, static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) pipe_open_ = false;
+    if (count < 0 && errno == EAGAIN) break;
+  }
+  return buffer_.size() > before;
+}
+
+bool ChildProcess::look_for_end() {
+  siginfo_t info{};
+  // The child is left a zombie until its group is killed: so its number names nothing else.
+  const int options = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 || info.si_pid == 0) {
+    return false;
+  }
+  ::kill(-pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  end_ = {info.si_code != CLD_EXITED, info.si_status};
+  ended_ = true;
+  return true;
+}
+
+}  // namespace lloyd::apps

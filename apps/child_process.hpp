@@ -1,0 +1,66 @@
+// ChildProcess: work in a process of its own, whose end does not end this one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace lloyd::apps {
+
+/// How a process ended.
+struct ProcessEnd {
+  bool signalled = false;
+  int code = 0;  ///< the exit status, or the number of the signal
+
+  bool clean() const { return !signalled && code == 0; }
+  /// "exit(3)", "signal 11 (Segmentation fault)".
+  std::string text() const;
+};
+
+/// A child that reports lines through a pipe. Its standard input is empty, and what it prints to
+/// standard output goes to standard error. Where a sanitizer finds an error it aborts. The kernel
+/// kills it when the thread that made it ends.
+class ChildProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Reports one line, without its line feed.
+  using Reporter = std::function<void(std::string_view line)>;
+  /// What the child does; returns its exit status. It must not throw.
+  using Work = std::function<int(const Reporter& report)>;
+  enum class Event { line, ended, timed_out, stopped };
+
+  /// Forks: call it while this process has one thread and has loaded nothing that another process
+  /// could not go on with. Throws Error where there can be no further process.
+  explicit ChildProcess(const Work& work);
+  /// Kills the child and what it has started.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// Waits until the child has reported a line or ended, the deadline has passed, or `stop`, which
+  /// is asked at least ten times a second and may be empty, returns true. The lines of a child that
+  /// ended come before its end.
+  Event wait(Clock::time_point deadline, const std::function<bool()>& stop = {});
+  /// The line that wait() has seen, without its line feed.
+  const std::string& line() const { return line_; }
+  /// How the child ended, after wait() has said so.
+  const ProcessEnd& end() const { return end_; }
+
+ private:
+  bool take_line();
+  bool read_pipe();
+  bool look_for_end();
+
+  pid_t pid_ = -1;
+  int pipe_ = -1;
+  bool pipe_open_ = true;
+  bool ended_ = false;
+  std::string buffer_;
+  std::string line_;
+  ProcessEnd end_;
+};
+
+}  // namespace lloyd::apps

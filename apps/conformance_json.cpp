@@ -1,0 +1,50 @@
+#include "conformance_json.hpp"
+
+#include <string>
+
+namespace lloyd::apps {
+
+using Json = nlohmann::ordered_json;
+using conformance::Outcome;
+
+Json to_json(const conformance::Result& result) {
+  Json json = {{"name", result.name},
+               {"outcome", conformance::to_string(result.outcome)},
+               {"elapsed_ms", result.elapsed_ms}};
+  if (!result.message.empty()) json["message"] = result.message;
+  return json;
+}
+
+Json to_json(const conformance::Plan& plan) {
+  Json json = {{"unavailable", plan.unavailable}, {"cases", Json::array()}};
+  for (const conformance::PlannedCase& one : plan.cases) {
+    json["cases"].push_back(
+        {{"case", one.case_name}, {"name", one.name}, {"essential", one.essential}});
+  }
+  return json;
+}
+
+conformance::Result result_from_json(const Json& json) {
+  conformance::Result result;
+  result.name = json.at("name").get<std::string>();
+  result.message = json.value("message", "");
+  result.elapsed_ms = json.at("elapsed_ms").get<double>();
+  const auto outcome = json.at("outcome").get<std::string>();
+  result.outcome = Outcome::failed;
+  for (const Outcome known : {Outcome::passed, Outcome::skipped}) {
+    if (outcome == conformance::to_string(known)) result.outcome = known;
+  }
+  return result;
+}
+
+conformance::Plan plan_from_json(const Json& json) {
+  conformance::Plan plan;
+  plan.unavailable = json.at("unavailable").get<std::string>();
+  for (const Json& one : json.at("cases")) {
+    plan.cases.push_back({one.at("case").get<std::string>(), one.at("name").get<std::string>(),
+                          one.at("essential").get<bool>()});
+  }
+  return plan;
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,134 @@
+// A child process reports, ends, is waited for, and leaves nothing behind.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "child_process.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+using namespace std::chrono_literals;
+using Event = ChildProcess::Event;
+using Reporter = ChildProcess::Reporter;
+
+ChildProcess::Clock::time_point in(ChildProcess::Clock::duration time) {
+  return ChildProcess::Clock::now() + time;
+}
+
+void expect_end(const ChildProcess::Work& work, const std::string& text) {
+  ChildProcess child(work);
+  ASSERT_EQ(child.wait(in(60s)), Event::ended);
+  EXPECT_EQ(child.end().text(), text);
+  EXPECT_EQ(child.end().clean(), text == "exit(0)");
+}
+
+// A process that is gone, or a zombie that nobody waits for yet.
+bool is_gone(pid_t pid) {
+  std::FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r");
+  if (file == nullptr) return true;
+  char state = '?';
+  const int read = std::fscanf(file, "%*d %*s %c", &state);
+  std::fclose(file);
+  return read == 1 && state == 'Z';
+}
+
+bool goes(pid_t pid) {
+  for (int tries = 0; tries < 1000 && !is_gone(pid); ++tries) std::this_thread::sleep_for(10ms);
+  return is_gone(pid);
+}
+
+TEST(ChildProcess, LinesComeBeforeTheEnd) {
+  const std::string large(200000, 'x');
+  ChildProcess child([&](const Reporter& report) {
+    std::printf("this is not a report\n");
+    report("one");
+    report("");
+    report(large);
+    return 3;
+  });
+  for (const std::string& line : {std::string("one"), std::string(), large}) {
+    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    EXPECT_EQ(child.line(), line);
+  }
+  ASSERT_EQ(child.wait(in(60s)), Event::ended);
+  EXPECT_EQ(child.end().text(), "exit(3)");
+  EXPECT_EQ(child.wait(in(60s)), Event::ended);
+}
+
+TEST(ChildProcess, ItsEndHasAName) {
+  expect_end([](const Reporter&) { return 0; }, "exit(0)");
+  expect_end([](const Reporter&) -> int { ::_exit(7); }, "exit(7)");
+  expect_end([](const Reporter&) -> int { std::abort(); }, "signal 6 (Aborted)");
+  expect_end([](const Reporter&) { return ::raise(SIGKILL); }, "signal 9 (Killed)");
+  expect_end([](const Reporter&) -> int { throw 1; }, "signal 6 (Aborted)");
+}
+
+TEST(ChildProcess, ADeadlineAndAStopEndTheWaiting) {
+  ChildProcess child([](const Reporter&) { return ::pause(); });
+  EXPECT_EQ(child.wait(in(50ms)), Event::timed_out);
+  int asked = 0;
+  EXPECT_EQ(child.wait(in(60s), [&] { return ++asked == 3; }), Event::stopped);
+}
+
+TEST(ChildProcess, AClosedPipeIsNoEnd) {
+  ChildProcess child([](const Reporter&) {
+    for (int descriptor = 3; descriptor < 100; ++descriptor) ::close(descriptor);
+    return ::pause();
+  });
+  EXPECT_EQ(child.wait(in(300ms)), Event::timed_out);
+}
+
+// What the child has started holds the pipe open, and does not outlive it.
+TEST(ChildProcess, NothingIsLeftBehind) {
+  pid_t grandchild = 0;
+  {
+    ChildProcess child([](const Reporter& report) {
+      const pid_t pid = ::fork();
+      if (pid == 0) return ::pause();
+      report(std::to_string(pid));
+      return 0;
+    });
+    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    grandchild = std::stoi(child.line());
+    ASSERT_EQ(child.wait(in(60s)), Event::ended);
+  }
+  EXPECT_TRUE(goes(grandchild));
+
+  {  // killed before its time
+    ChildProcess child([](const Reporter& report) {
+      const pid_t pid = ::fork();
+      if (pid != 0) report(std::to_string(pid));
+      return ::pause();
+    });
+    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    grandchild = std::stoi(child.line());
+  }
+  EXPECT_TRUE(goes(grandchild));
+}
+
+TEST(ChildProcess, ItEndsWithItsParent) {
+  ChildProcess parent([](const Reporter& report) {
+    ChildProcess child([](const Reporter& report_back) {
+      report_back(std::to_string(::getpid()));
+      return ::pause();
+    });
+    child.wait(in(60s));
+    report(child.line());
+    return ::raise(SIGKILL);
+  });
+  ASSERT_EQ(parent.wait(in(60s)), Event::line);
+  const pid_t child = std::stoi(parent.line());
+  ASSERT_EQ(parent.wait(in(60s)), Event::ended);
+  EXPECT_TRUE(goes(child));
+}
+
+}  // namespace
+}  // namespace lloyd::apps
