@@ -46,8 +46,7 @@ void check_header(const std::string& file, const PluginHeader& header) {
   if (kAbiMajor == 0 && header.abi_minor != kAbiMinor) {
     throw InputError(
         fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: before 1.0 both "
-                    "numbers must be "
-                    "equal",
+                    "numbers must be equal",
                     file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
   }
   if (header.abi_minor > kAbiMinor) {

@@ -1,9 +1,10 @@
 """Wrong inputs of every kind: each ends with status 2 and one sentence that says what and where."""
 
+import pathlib
 import re
 import unittest
 
-from program import IRIS, TestCase, run
+from program import IRIS, LLOYD, TestCase, run
 
 # Name, files to make, arguments, what the sentence must contain. {folder} is the test's folder.
 GOOD_CONFIG = """experiment: e
@@ -21,6 +22,7 @@ def config(before, after):
     return {"c.yaml": GOOD_CONFIG.replace(before, after)}
 
 
+SEQUENTIAL = pathlib.Path(LLOYD).parent / "lloyd_sequential.so"
 RUN = ["run", "{folder}/c.yaml"]
 FIT = ["fit", "{folder}/x.csv", "-k", "2"]
 
@@ -97,8 +99,9 @@ CASES = [
      {"m.json": '{"format": "lloyd-model", "version": 1, "clusters": 1, "features": 2, '
                 '"centroids": [[1, 2]]}'}, ["predict", "{folder}/m.json", IRIS], "4 features"),
     # Plugins.
-    ("verify of a text", {"p.so": "text" * 50}, ["verify", "{folder}/p.so"], "not a shared library"),
     ("verify of nothing", {}, ["verify", "{folder}/p.so"], "p.so"),
+    ("verify of no case", {}, ["verify", SEQUENTIAL, "--case", "nothing*"], "'nothing*'"),
+    ("verify without time", {}, ["verify", SEQUENTIAL, "--timeout", "0"], "'0'"),
     # Experiments, beside those that the unit tests try in process.
     ("missing config", {}, RUN, "c.yaml"),
     ("YAML that ends early", {"c.yaml": "backends: [sequential\n"}, RUN, "c.yaml:"),

@@ -128,14 +128,6 @@ class Backends(TestCase):
         self.assertEqual(listing["refused"], [])
         self.assertIn("threads", run("backends", "openmp").stdout)
 
-    def test_refused_plugin_is_named_with_its_reason(self):
-        self.write("lloyd_text.so", "not a library\n" * 10)
-        listing = run_json("--plugin-dir", self.folder, "backends")
-        self.assertEqual(len(listing["refused"]), 1)
-        self.assertIn("lloyd_text.so is not a shared library", listing["refused"][0]["reason"])
-        # It does not end a run that does not need it.
-        run("--plugin-dir", self.folder, "fit", IRIS, "-k", "3", "--backend", "sequential")
-
 
 if __name__ == "__main__":
     unittest.main()

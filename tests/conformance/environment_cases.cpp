@@ -1,5 +1,10 @@
-// The caller's floating-point modes neither change results nor are changed.
+// What a process has only one of: the caller's floating-point modes neither change results nor are
+// changed, and nothing is printed among its results.
+#include <unistd.h>
+
 #include <cfenv>
+#include <cstdio>
+#include <memory>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -105,11 +110,44 @@ void rounding_mode(const Context& context) {
       [] { return std::fegetround() == FE_UPWARD; }, [] { std::fesetround(FE_TONEAREST); });
 }
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Standard output is the program's: its results, which others read.
+void standard_output(const Context& context) {
+  const std::unique_ptr<std::FILE, CloseFile> caught(std::tmpfile());
+  if (caught == nullptr) throw CaseSkipped{"there can be no temporary file"};
+  const Samples samples = lattice(60, 3, 20, 72);
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  Setting setting;
+  setting.clusters = 4;
+  setting.centroids = first_rows(samples, 4);
+  {
+    std::fflush(stdout);
+    const int saved = ::dup(STDOUT_FILENO);
+    const auto back = [saved] {
+      std::fflush(stdout);
+      ::dup2(saved, STDOUT_FILENO);
+      ::close(saved);
+    };
+    const AtEnd<decltype(back)> restore{back};
+    ::dup2(::fileno(caught.get()), STDOUT_FILENO);
+    const OwnedSession session = context.open(dataset, 4);
+    outputs(*session, samples, setting);
+  }
+  std::rewind(caught.get());
+  char text[61] = {};
+  const std::size_t length = std::fread(text, 1, sizeof(text) - 1, caught.get());
+  expect(length == 0, "the backend prints to standard output: '{}'", text);
+}
+
 }  // namespace
 
 void add_environment_cases(std::vector<Case>& cases) {
   cases.push_back({"environment/flush-to-zero", Scope::variants, flush_to_zero});
   cases.push_back({"environment/rounding-mode", Scope::variants, rounding_mode});
+  cases.push_back({"environment/standard-output", Scope::variants, standard_output});
 }
 
 }  // namespace lloyd::conformance

@@ -1,7 +1,10 @@
 // Where samples lie in memory: rows apart, and no alignment beyond that of a value.
+#include <algorithm>
+
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
+#include "conformance/partial_trial.hpp"
 
 namespace lloyd::conformance {
 namespace {
@@ -37,12 +40,45 @@ void strided_and_unaligned(const Context& context) {
   compare_layout(context, "strided and unaligned", {5, 1});
 }
 
+// The caller's samples, and the gaps between them, are only read.
+void unchanged(const Context& context) {
+  const Samples samples = rounded(cloud(301, 5, 7), context.dtype());
+  const bool strided = (context.info().features & kFeatureStrided) != 0;
+  const Dataset dataset = make_dataset(samples, context.dtype(), {strided ? 3 : 0, 0});
+  const DatasetView view = dataset.view();
+  const auto* bytes = static_cast<const unsigned char*>(view.data);
+  const std::int64_t row = view.stride * size_of(view.dtype);
+  const std::vector<unsigned char> before(
+      bytes, bytes + (view.samples - 1) * row + view.features * size_of(view.dtype));
+  const auto check = [&](const char* call) {
+    const auto change = std::mismatch(before.begin(), before.end(), bytes);
+    expect(change.first == before.end(), "{} changed the data set in row {}", call,
+           (change.first - before.begin()) / row);
+  };
+  {
+    const OwnedSession session = context.open(dataset, 4);
+    check("open()");
+    Setting setting;
+    setting.clusters = 4;
+    setting.centroids = first_rows(samples, 4);
+    run_fit(*session, samples, setting);
+    check("fit()");
+    run_label(*session, samples, setting.centroids);
+    check("label()");
+    std::vector<std::int32_t> labels(samples.n, -1);
+    run_partials(*session, samples, setting.centroids, {0, samples.n}, 2, labels);
+    check("partial()");
+  }
+  check("release()");
+}
+
 }  // namespace
 
 void add_layout_cases(std::vector<Case>& cases) {
   cases.push_back({"layout/unaligned", Scope::variants, unaligned});
   cases.push_back({"layout/strided", Scope::variants, strided});
   cases.push_back({"layout/strided-and-unaligned", Scope::variants, strided_and_unaligned});
+  cases.push_back({"layout/unchanged", Scope::variants, unchanged});
 }
 
 }  // namespace lloyd::conformance

@@ -13,90 +13,26 @@
 
 #include <lloyd/registry.hpp>
 
+#include "bad_plugins/misbehaving.hpp"
 #include "conformance/conformance.hpp"
 #include "experiment_fake_backend.hpp"
 
 namespace lloyd {
 namespace {
 
+using bad::MisbehavingBackend;
+using bad::Misbehaviour;
 using conformance::Outcome;
 using conformance::Report;
 
-// How a backend misbehaves around one that works.
-struct Misbehaviour {
-  std::function<Status(Session&, const FitSpec&, Observer*, FitResult&)> fit;
-  std::function<void(PartialResult&)> after_partial;
-  bool opens_nothing = false;
-};
-
-class MisbehavingSession final : public Session {
- public:
-  MisbehavingSession(Session* inner, const Misbehaviour& how) : inner_(inner), how_(how) {}
-  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
-    return how_.fit ? how_.fit(*inner_, spec, observer, result)
-                    : inner_->fit(spec, observer, result);
-  }
-  Status label(const LabelRequest& request, Observer* observer,
-               LabelResult& result) noexcept override {
-    return inner_->label(request, observer, result);
-  }
-  Status partial(const PartialRequest& request, Observer* observer,
-                 PartialResult& result) noexcept override {
-    const Status status = inner_->partial(request, observer, result);
-    if (how_.after_partial) how_.after_partial(result);
-    return status;
-  }
-  void* query(const char* name) noexcept override { return inner_->query(name); }
-  void release() noexcept override {
-    inner_->release();
-    delete this;
-  }
-
- private:
-  Session* inner_;
-  const Misbehaviour& how_;
-};
-
-class MisbehavingBackend final : public Backend {
- public:
-  MisbehavingBackend(Misbehaviour how, std::uint64_t features)
-      : how_(std::move(how)), info_(fake::kInfo) {
-    info_.features = features;
-  }
-  const BackendInfo* info() const noexcept override { return &info_; }
-  Status supports(const ProblemShape& shape, const ParameterList& parameters,
-                  const FitSpec& spec) const noexcept override {
-    return inner_->supports(shape, parameters, spec);
-  }
-  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
-                  MemoryEstimate& memory) const noexcept override {
-    return inner_->estimate(shape, parameters, spec, memory);
-  }
-  Status open(const DatasetView& dataset, const ParameterList& parameters,
-              Session** session) noexcept override {
-    if (how_.opens_nothing) return {};
-    Session* inner = nullptr;
-    const Status status = inner_->open(dataset, parameters, &inner);
-    if (status.ok()) *session = new MisbehavingSession(inner, how_);
-    return status;
-  }
-  void* query(const char* name) noexcept override { return inner_->query(name); }
-  void release() noexcept override {
-    inner_->release();
-    delete this;
-  }
-
- private:
-  Misbehaviour how_;
-  BackendInfo info_;
-  Backend* inner_ = new StepBackend<fake::FakeStep, fake::kInfo>;
-};
-
 Report run_misbehaving(Misbehaviour how, const std::string& glob = "*",
                        std::uint64_t features = fake::kInfo.features) {
-  const LoadedBackend backend("fake", make_plugin_header("misbehaving", "1"),
-                              new MisbehavingBackend(std::move(how), features),
-                              std::vector<DeviceInfo>(1), "");
+  BackendInfo info = fake::kInfo;
+  info.features = features;
+  const LoadedBackend backend(
+      "fake", make_plugin_header("misbehaving", "1"),
+      new MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>, info),
+      std::vector<DeviceInfo>(1), "");
   conformance::Options options;
   options.glob = glob;
   return conformance::run(backend, options);
@@ -206,7 +142,7 @@ TEST(Conformance, AStatusIsPrintable) {
 
 TEST(Conformance, OpeningNothingFails) {
   Misbehaviour how;
-  how.opens_nothing = true;
+  how.open = [](Backend&, const DatasetView&, const ParameterList&, Session**) { return Status(); };
   const Report report = run_misbehaving(how);
   EXPECT_FALSE(report.verified());
   expect_part(failure(report, "lattice/ties"), "gave no session");

@@ -13,6 +13,7 @@
 #include <lloyd/evaluation.hpp>
 #include <lloyd/fit.hpp>
 
+#include "bad_plugins/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"
 #include "temporary_folder.hpp"
 
@@ -21,66 +22,16 @@ namespace {
 
 using Lie = std::function<void(FitResult&, Status&)>;
 
-// Does what another session does, then changes the answer.
-class LyingSession final : public Session {
- public:
-  LyingSession(Session* honest, const Lie& lie) : honest_(honest), lie_(lie) {}
-
-  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
-    Status status = honest_->fit(spec, observer, result);
-    lie_(result, status);
+// Does what a backend that works does, then changes the answer.
+Backend* make_liar(const Lie& lie) {
+  bad::Misbehaviour how;
+  how.fit = [lie](Session& honest, const FitSpec& spec, Observer* observer, FitResult& result) {
+    Status status = honest.fit(spec, observer, result);
+    lie(result, status);
     return status;
-  }
-  Status label(const LabelRequest& request, Observer* observer,
-               LabelResult& result) noexcept override {
-    return honest_->label(request, observer, result);
-  }
-  Status partial(const PartialRequest& request, Observer* observer,
-                 PartialResult& result) noexcept override {
-    return honest_->partial(request, observer, result);
-  }
-  void* query(const char*) noexcept override { return nullptr; }
-  void release() noexcept override {
-    honest_->release();
-    delete this;
-  }
-
- private:
-  Session* honest_;
-  Lie lie_;
-};
-
-class LyingBackend final : public Backend {
- public:
-  explicit LyingBackend(Lie lie) : lie_(std::move(lie)) { Honest::create(&honest_); }
-
-  const BackendInfo* info() const noexcept override { return honest_->info(); }
-  Status supports(const ProblemShape& shape, const ParameterList& parameters,
-                  const FitSpec& spec) const noexcept override {
-    return honest_->supports(shape, parameters, spec);
-  }
-  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
-                  MemoryEstimate& memory) const noexcept override {
-    return honest_->estimate(shape, parameters, spec, memory);
-  }
-  Status open(const DatasetView& dataset, const ParameterList& parameters,
-              Session** session) noexcept override {
-    Session* honest = nullptr;
-    const Status status = honest_->open(dataset, parameters, &honest);
-    if (status.ok()) *session = new LyingSession(honest, lie_);
-    return status;
-  }
-  void* query(const char*) noexcept override { return nullptr; }
-  void release() noexcept override {
-    honest_->release();
-    delete this;
-  }
-
- private:
-  using Honest = StepBackend<fake::FakeStep, fake::kInfo>;
-  Lie lie_;
-  Backend* honest_ = nullptr;
-};
+  };
+  return new bad::MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>);
+}
 
 class Fits : public testing::Test {
  protected:
@@ -90,8 +41,7 @@ class Fits : public testing::Test {
 
   Fit run(const Lie& lie, Observer* observer = nullptr) {
     const auto backend = std::make_shared<const LoadedBackend>(
-        "fake", make_plugin_header("liar", "1"), new LyingBackend(lie), std::vector<DeviceInfo>(1),
-        "");
+        "fake", make_plugin_header("liar", "1"), make_liar(lie), std::vector<DeviceInfo>(1), "");
     OpenSession session(backend, dataset_, backend->default_parameters());
     return fit(session, options_, observer);
   }

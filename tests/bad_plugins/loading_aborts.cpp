@@ -1,0 +1,11 @@
+// Ends the process in a static constructor.
+#include <cstdlib>
+
+#include "bad_plugin.hpp"
+
+[[maybe_unused]] static const bool never = [] {
+  std::abort();
+  return true;
+}();
+
+LLOYD_EXPORT_MISBEHAVIOUR();

@@ -1,0 +1,87 @@
+// A backend around another one that works, which changes what is asked and what is answered.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include <lloyd/plugin/backend.hpp>
+
+namespace lloyd::bad {
+
+/// What is done instead of a call; it is handed the one that works. Empty: nothing else.
+struct Misbehaviour {
+  std::function<Status(Backend& honest, const DatasetView& dataset, const ParameterList& parameters,
+                       Session** session)>
+      open = {};
+  std::function<Status(Session& honest, const FitSpec& spec, Observer* observer, FitResult& result)>
+      fit = {};
+  std::function<void(PartialResult& result)> after_partial = {};
+};
+
+class MisbehavingSession final : public Session {
+ public:
+  MisbehavingSession(Session* honest, const Misbehaviour& how) : honest_(honest), how_(how) {}
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    return how_.fit ? how_.fit(*honest_, spec, observer, result)
+                    : honest_->fit(spec, observer, result);
+  }
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    return honest_->label(request, observer, result);
+  }
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    const Status status = honest_->partial(request, observer, result);
+    if (how_.after_partial) how_.after_partial(result);
+    return status;
+  }
+  void* query(const char* name) noexcept override { return honest_->query(name); }
+  void release() noexcept override {
+    honest_->release();
+    delete this;
+  }
+
+ private:
+  Session* honest_;
+  const Misbehaviour& how_;
+};
+
+class MisbehavingBackend final : public Backend {
+ public:
+  MisbehavingBackend(Misbehaviour how, Backend* honest)
+      : MisbehavingBackend(std::move(how), honest, *honest->info()) {}
+  /// With what it says of itself.
+  MisbehavingBackend(Misbehaviour how, Backend* honest, const BackendInfo& info)
+      : how_(std::move(how)), honest_(honest), info_(info) {}
+
+  const BackendInfo* info() const noexcept override { return &info_; }
+  Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                  const FitSpec& spec) const noexcept override {
+    return honest_->supports(shape, parameters, spec);
+  }
+  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
+                  MemoryEstimate& memory) const noexcept override {
+    return honest_->estimate(shape, parameters, spec, memory);
+  }
+  Status open(const DatasetView& dataset, const ParameterList& parameters,
+              Session** session) noexcept override {
+    Session* honest = nullptr;
+    const Status status = how_.open ? how_.open(*honest_, dataset, parameters, &honest)
+                                    : honest_->open(dataset, parameters, &honest);
+    if (status.ok() && honest != nullptr) *session = new MisbehavingSession(honest, how_);
+    return status;
+  }
+  void* query(const char* name) noexcept override { return honest_->query(name); }
+  void release() noexcept override {
+    honest_->release();
+    delete this;
+  }
+
+ private:
+  Misbehaviour how_;
+  Backend* honest_;
+  BackendInfo info_;
+};
+
+}  // namespace lloyd::bad
