@@ -1,28 +1,47 @@
 # lloyd_add_plugin(<name> SOURCES <file>... [VERSION <version>] [LINK <library>...])
 #
-# Builds the backend <name> as the module library lloyd_<name>.so (target lloyd_<name>). The name in
-# the plugin is <name>, so a folder that passes its own name can be copied under another.
+# Builds the backend <name> as the module library lloyd_<name>.so (target lloyd_<name>), in Lloyd's
+# tree and, after find_package(Lloyd), in any other project. The name in the plugin is <name>, so a
+# folder that passes its own name can be copied under another. VERSION is the plugin's own; without
+# it, it is that of the project. LINK takes libraries and targets that the plugin needs.
+#
+# `cmake --install` puts the plugin into lib/lloyd, where a program in the bin beside it looks.
+# Out of tree, and where the project has called enable_testing(), the test conformance.<name> runs
+# `lloyd verify` on the plugin. In the tree the suite's cases are tests of their own.
 function(lloyd_add_plugin name)
+  set(call "lloyd_add_plugin(${name})")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION" "SOURCES;LINK")
-  if(NOT arg_SOURCES)
-    message(FATAL_ERROR "lloyd_add_plugin(${name}): no SOURCES given")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${call}: unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT name MATCHES "^[a-z][a-z0-9-]*$")
-    message(FATAL_ERROR "lloyd_add_plugin(${name}): the name must be lower-case letters, digits and '-'")
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "${call}: no SOURCES given")
+  endif()
+  string(LENGTH "${name}" length)
+  if(NOT name MATCHES "^[a-z][a-z0-9-]*$" OR length GREATER 47) # PluginHeader::name
+    message(FATAL_ERROR "${call}: the name must be at most 47 lower-case letters, digits and '-', "
+      "a letter first")
   endif()
   if(NOT arg_VERSION)
-    set(arg_VERSION ${PROJECT_VERSION})
+    set(arg_VERSION "${PROJECT_VERSION}")
+  endif()
+  if(arg_VERSION STREQUAL "")
+    message(FATAL_ERROR "${call}: no VERSION given, and the project '${PROJECT_NAME}' has none: "
+      "write project(${PROJECT_NAME} VERSION 0.1.0) or pass VERSION 0.1.0")
   endif()
   set(target lloyd_${name})
   add_library(${target} MODULE ${arg_SOURCES})
+  # Hidden: two plugins share no function and no static variable, whatever headers they include.
   set_target_properties(${target} PROPERTIES
     PREFIX ""
+    C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN")
   target_compile_definitions(${target} PRIVATE
     LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${arg_VERSION}")
-  target_link_libraries(${target} PRIVATE lloyd_plugin_sdk ${arg_LINK})
+  target_link_libraries(${target} PRIVATE Lloyd::plugin_sdk ${arg_LINK})
   if(TARGET lloyd_compile_options)
     target_link_libraries(${target} PRIVATE lloyd_compile_options)
   endif()
@@ -33,4 +52,12 @@ function(lloyd_add_plugin name)
   endif()
   install(TARGETS ${target} LIBRARY DESTINATION lib/lloyd)
   set_property(GLOBAL APPEND PROPERTY LLOYD_PLUGIN_TARGETS ${target})
+
+  if(NOT CMAKE_PROJECT_NAME STREQUAL "Lloyd")
+    set(test conformance.${name})
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:Lloyd::lloyd> verify $<TARGET_FILE:${target}>)
+    set_tests_properties(${test} PROPERTIES
+      SKIP_REGULAR_EXPRESSION "nothing was verified: the backend is unavailable"
+      TIMEOUT 1800)
+  endif()
 endfunction()

@@ -1,0 +1,37 @@
+# What `cmake --install` puts where, and the CMake package: find_package(Lloyd) works with the
+# installed folder, wherever it is moved to, and with the build folder.
+#
+# The program looks for plugins in ../lib/lloyd, so bin and lib/lloyd are no variables.
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Lloyd)
+set(package_files
+  ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake ${PROJECT_BINARY_DIR}/LloydAddPlugin.cmake)
+set(config_template ${PROJECT_SOURCE_DIR}/core/cmake/LloydConfig.cmake.in)
+
+install(TARGETS lloyd EXPORT LloydTargets RUNTIME DESTINATION bin)
+install(TARGETS lloyd_plugin_sdk EXPORT LloydTargets)
+# Apart: who writes a plugin does not need what the core is linked with.
+install(TARGETS lloyd_core EXPORT LloydCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/lloyd
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+
+set_target_properties(lloyd_plugin_sdk PROPERTIES EXPORT_NAME plugin_sdk)
+set_target_properties(lloyd_core PROPERTIES EXPORT_NAME core)
+foreach(export_set IN ITEMS LloydTargets LloydCoreTargets)
+  install(EXPORT ${export_set} NAMESPACE Lloyd:: DESTINATION ${package_folder})
+  export(EXPORT ${export_set} NAMESPACE Lloyd:: FILE ${PROJECT_BINARY_DIR}/${export_set}.cmake)
+endforeach()
+
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${PROJECT_SOURCE_DIR}/core/cmake/LloydAddPlugin.cmake
+  ${PROJECT_BINARY_DIR}/LloydAddPlugin.cmake COPYONLY)
+
+set(plugin_folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+configure_package_config_file(${config_template} ${PROJECT_BINARY_DIR}/LloydConfig.cmake
+  INSTALL_PREFIX ${PROJECT_BINARY_DIR} INSTALL_DESTINATION ${PROJECT_BINARY_DIR}
+  PATH_VARS plugin_folder)
+set(plugin_folder lib/lloyd)
+set(installed_config ${PROJECT_BINARY_DIR}/CMakeFiles/LloydConfig.cmake)
+configure_package_config_file(${config_template} ${installed_config}
+  INSTALL_DESTINATION ${package_folder} PATH_VARS plugin_folder)
+install(FILES ${installed_config} ${package_files} DESTINATION ${package_folder})
