@@ -34,6 +34,7 @@ void add_fit_command(CLI::App& app, Context& context);
 void add_predict_command(CLI::App& app, Context& context);
 void add_backends_command(CLI::App& app, Context& context);
 void add_verify_command(CLI::App& app, Context& context);
+void add_new_plugin_command(CLI::App& app, Context& context);
 void add_data_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

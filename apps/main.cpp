@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   apps::add_predict_command(app, context);
   apps::add_backends_command(app, context);
   apps::add_verify_command(app, context);
+  apps::add_new_plugin_command(app, context);
   apps::add_data_command(app, context);
 
   try {

@@ -1,0 +1,24 @@
+# Compiles the files of plugin_template/ into lloyd_apps, as plugin_template.hpp declares them.
+file(GLOB template_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template
+  plugin_template/*)
+set(entries "")
+foreach(template_file IN LISTS template_files)
+  set(path ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template/${template_file})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  file(READ ${path} text)
+  string(APPEND entries "    {\"${template_file}\", R\"~lloyd~(${text})~lloyd~\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT plugin_template_files.cpp @ONLY CONTENT [[
+#include "plugin_template.hpp"
+
+namespace lloyd::apps {
+
+std::span<const TemplateFile> plugin_template() {
+  static constexpr TemplateFile kFiles[] = {
+@entries@  };
+  return kFiles;
+}
+
+}  // namespace lloyd::apps
+]])
+target_sources(lloyd_apps PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/plugin_template_files.cpp)
