@@ -9,11 +9,12 @@ source apps/setup.sh
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(release asan tsan)
-packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev)
+# clang: plugins of others, built by another compiler than the program.
+packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
     release | asan) ;;
-    tsan) packages+=(clang libclang-rt-dev libomp-dev llvm) ;;
+    tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;
     *)
       echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
       exit 2

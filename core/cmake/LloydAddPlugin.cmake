@@ -45,7 +45,10 @@ function(lloyd_add_plugin name)
   if(TARGET lloyd_compile_options)
     target_link_libraries(${target} PRIVATE lloyd_compile_options)
   endif()
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
+  set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lloyd_plugin.map)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
+  target_link_options(${target} PRIVATE
+    -Wl,--exclude-libs,ALL "LINKER:--version-script=${exports}" -Wl,-z,nodelete)
   if(NOT LLOYD_SANITIZE)
     # A sanitizer's runtime is in the program, so its symbols are undefined in a plugin.
     target_link_options(${target} PRIVATE -Wl,-z,defs)

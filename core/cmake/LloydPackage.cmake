@@ -3,8 +3,6 @@
 #
 # The program looks for plugins in ../lib/lloyd, so bin and lib/lloyd are no variables.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Lloyd)
-set(package_files
-  ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake ${PROJECT_BINARY_DIR}/LloydAddPlugin.cmake)
 set(config_template ${PROJECT_SOURCE_DIR}/core/cmake/LloydConfig.cmake.in)
 
 install(TARGETS lloyd EXPORT LloydTargets RUNTIME DESTINATION bin)
@@ -23,8 +21,11 @@ endforeach()
 
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-configure_file(${PROJECT_SOURCE_DIR}/core/cmake/LloydAddPlugin.cmake
-  ${PROJECT_BINARY_DIR}/LloydAddPlugin.cmake COPYONLY)
+set(package_files ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake)
+foreach(file IN ITEMS LloydAddPlugin.cmake lloyd_plugin.map)
+  configure_file(${PROJECT_SOURCE_DIR}/core/cmake/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
+  list(APPEND package_files ${PROJECT_BINARY_DIR}/${file})
+endforeach()
 
 set(plugin_folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 configure_package_config_file(${config_template} ${PROJECT_BINARY_DIR}/LloydConfig.cmake

@@ -1,0 +1,67 @@
+"""Builds projects that find Lloyd as a stranger's do: in its build folder or in an installed copy."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+from program import LLOYD, ROOT, TestCase
+
+BUILD_TREE = pathlib.Path(LLOYD).resolve().parents[1]
+TEMPLATE = ROOT / "apps" / "plugin_template"
+
+
+class OutOfTreeCase(TestCase):
+    def command(self, *words, cwd=None, status=0, environment=None):
+        """Runs a command; fails unless it ends with `status` (None: with any but 0). Returns what it
+        printed."""
+        done = subprocess.run(
+            [str(word) for word in words], cwd=cwd or self.folder, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=550,
+            env={**os.environ, "OMP_WAIT_POLICY": "passive", "CCACHE_BASEDIR": str(self.folder),
+                 **(environment or {})})
+        wrong = done.returncode == 0 if status is None else done.returncode != status
+        if wrong:
+            self.fail(f"{' '.join(map(str, words))}: ended with status {done.returncode}, not "
+                      f"{'a failure' if status is None else status}\n{done.stdout[-4000:]}")
+        return done.stdout
+
+    def configure(self, source, lloyd, *options, compiler=None, status=0):
+        """Configures `source` into its folder `build`, with the Lloyd in the folder `lloyd`."""
+        if compiler:
+            options = (f"-DCMAKE_CXX_COMPILER={compiler}", *options)
+        if shutil.which("ccache"):
+            options = ("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", *options)
+        return self.command("cmake", "-G", "Ninja", "-S", source, "-B", source / "build",
+                            f"-DCMAKE_PREFIX_PATH={lloyd}", *options, status=status)
+
+    def build(self, source, lloyd, *options, compiler=None):
+        self.configure(source, lloyd, *options, compiler=compiler)
+        return self.command("cmake", "--build", source / "build")
+
+    def ctest(self, source, status=0):
+        return self.command("ctest", "--test-dir", source / "build", "--no-tests=error",
+                            "--output-on-failure", status=status)
+
+    def template(self, name="template", change=lambda backend: backend):
+        """A copy of the example, with its backend's source changed."""
+        folder = self.folder / name
+        shutil.copytree(TEMPLATE, folder)
+        source = (folder / "backend.cpp").read_text()
+        (folder / "backend.cpp").write_text(change(source))
+        return folder
+
+    def replace(self, old, new):
+        """A change for template()."""
+        def change(source):
+            self.assertEqual(source.count(old), 1, f"the template has no single '{old}'")
+            return source.replace(old, new)
+        return change
+
+    def moved_install(self):
+        """An installed copy that was moved: nothing in it may name a folder."""
+        first, second = self.folder / "installed", self.folder / "moved to" / "lloyd"
+        self.command("cmake", "--install", BUILD_TREE, "--prefix", first)
+        second.parent.mkdir()
+        first.rename(second)
+        return second
