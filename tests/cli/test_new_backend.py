@@ -19,8 +19,10 @@ class NewBackend(TestCase):
         for name in SOURCES:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
-        # A backend under another name, and the one that README shows.
+        # A backend under another name, a folder that builds out of tree, too, and the one that
+        # README shows.
         shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
+        shutil.copytree(tree / "apps" / "plugin_template", tree / "plugins" / "plugin-template")
         self.write_readme_backend(tree / "plugins" / "mine")
 
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
@@ -28,7 +30,7 @@ class NewBackend(TestCase):
                   "-DLLOYD_BUILD_BENCH=OFF", *launcher)
         self.call("cmake", "--build", build, "--target", "lloyd", "conformance_tests")
         listing = self.call(build / "bin" / "lloyd", "backends")
-        for name in ("copied-backend", "mine"):
+        for name in ("copied-backend", "plugin-template", "mine"):
             self.assertRegex(listing, rf"(?m)^{name} ")
             suite = self.call(build / "bin" / "conformance_tests",
                               f"--gtest_filter={name.replace('-', '_')}.*")
