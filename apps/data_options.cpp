@@ -1,8 +1,10 @@
 #include "data_options.hpp"
 
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
-#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
 #include "names.hpp"
@@ -10,15 +12,21 @@
 namespace lloyd::apps {
 
 void DataOptions::add_to(CLI::App& command) {
-  command.add_option("DATA", file, "Samples: a .csv, .tsv, .txt or .npy file")->required();
-  command.add_option("--delimiter", delimiter, "CSV: the character between cells, or 'tab'");
-  command.add_flag("--header", header, "CSV: the first line names the columns");
-  command.add_flag("--no-header", no_header, "CSV: the first line is a sample");
-  command.add_option("--columns", columns, "CSV: columns to use, by name or number from 0")
+  command
+      .add_option(
+          "DATA", file,
+          "Samples: a .csv, .tsv or .txt file (also with .gz behind), .npy, .fvecs, .bvecs, .h5 "
+          "or .hdf5")
+      ->required();
+  command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
+  command.add_flag("--header", header, "Text: the first line names the columns");
+  command.add_flag("--no-header", no_header, "Text: the first line is a sample");
+  command.add_option("--columns", columns, "Text: columns to use, by name or number from 0")
       ->delimiter(',');
   command.add_option("--label-column", label_column,
-                     "CSV: column with the class of each sample, by name or number");
-  command.add_option("--dtype", dtype, "CSV: float32 (default) or float64");
+                     "Text: column with the class of each sample, by name or number");
+  command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
+  command.add_option("--dataset", hdf5_dataset, "HDF5: the data set's path in the file");
 }
 
 CsvOptions DataOptions::csv_options() const {
@@ -39,8 +47,32 @@ CsvOptions DataOptions::csv_options() const {
   return options;
 }
 
+FileOptions DataOptions::file_options() const {
+  const std::optional<FileFormat> format = find_format(file);
+  const std::pair<bool, const char*> text_options[] = {{!delimiter.empty(), "--delimiter"},
+                                                       {header, "--header"},
+                                                       {no_header, "--no-header"},
+                                                       {!columns.empty(), "--columns"},
+                                                       {!label_column.empty(), "--label-column"}};
+  for (const auto& [given, option] : text_options) {
+    if (!given || !format || format == FileFormat::csv) continue;
+    throw InputError(fmt::format("{} is for text files only, and {} is none", option, file));
+  }
+  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5) {
+    throw InputError(fmt::format("--dataset is for HDF5 files only, and {} is none", file));
+  }
+  return {csv_options(), hdf5_dataset};
+}
+
 Dataset DataOptions::read() const {
-  return read_dataset(file, csv_options());
+  const FileOptions options = file_options();
+  const std::optional<FileFormat> format = find_format(file);
+  if (!dtype.empty() && format && format != FileFormat::csv) {
+    throw InputError(fmt::format(
+        "--dtype is for text files; {} has a dtype of its own, which 'lloyd data convert' changes",
+        file));
+  }
+  return read_dataset(file, options);
 }
 
 }  // namespace lloyd::apps

@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <lloyd/data/csv.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/dataset.hpp>
 
 namespace lloyd::apps {
@@ -21,12 +21,17 @@ struct DataOptions {
   std::vector<std::string> columns;
   std::string label_column;
   std::string dtype;
+  std::string hdf5_dataset;
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);
 
-  /// Reads the file. Throws InputError.
+  /// Reads the file. Throws InputError, also for options that its format does not have.
   Dataset read() const;
+
+  /// How to read the file. Throws InputError for options that its format does not have; a dtype is
+  /// passed over where the format has its own.
+  FileOptions file_options() const;
 
  private:
   CsvOptions csv_options() const;

@@ -6,12 +6,16 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+
+#include "centroids_file.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -127,6 +131,16 @@ void write_model(const std::filesystem::path& file, const Model& model) {
 }
 
 Model read_model(const std::filesystem::path& file) {
+  if (find_format(file)) {
+    CentroidsFile rows = read_centroids(file);
+    Model model;
+    model.clusters = rows.clusters;
+    model.features = rows.features;
+    model.feature_names = std::move(rows.feature_names);
+    model.centroids = std::move(rows.centroids);
+    model.inertia = std::nan("");
+    return model;
+  }
   const Json document = parse(file, read_text(file));
   if (!document.is_object() || document.value("format", Json()) != Json(kFormat)) {
     refuse(file, fmt::format("is not a model file: its 'format' is not '{}'", kFormat));

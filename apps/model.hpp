@@ -30,7 +30,8 @@ struct Model {
 void write_model(const std::filesystem::path& file, const Model& model);
 
 /// Throws InputError, naming the file, when it is not a complete model with finite centroids and as
-/// many feature names as features, or none.
+/// many feature names as features, or none. A data file, such as the centroids that `fit` writes,
+/// is taken as a model of its rows, with nothing known of where they came from.
 Model read_model(const std::filesystem::path& file);
 
 }  // namespace lloyd::apps

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
+
+#include "centroids_file.hpp"
 
 namespace lloyd::apps {
 
@@ -23,17 +24,9 @@ void parse_seeding_option(const std::string& text, Seeding& seeding) {
     throw InputError(fmt::format("--init is '{}', neither a method nor a data file{}", text,
                                  suggestion(text, {"k-means++", "random", "first"})));
   }
-  CsvOptions csv;
-  csv.dtype = DType::float64;
-  const Dataset centroids = read_dataset(text, csv);
+  seeding.centroids = read_centroids(text).centroids;
   seeding.method = SeedingMethod::file;
   seeding.file = text;
-  seeding.centroids.clear();
-  for (std::int64_t c = 0; c < centroids.samples(); ++c) {
-    for (std::int64_t j = 0; j < centroids.features(); ++j) {
-      seeding.centroids.push_back(centroids.matrix().at(c, j));
-    }
-  }
 }
 
 }  // namespace lloyd::apps

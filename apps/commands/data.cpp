@@ -3,16 +3,19 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <lloyd/data/blobs.hpp>
-#include <lloyd/data/files.hpp>
+#include <lloyd/data/copy_rows.hpp>
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
+#include "copy_progress.hpp"
 #include "data_options.hpp"
+#include "interrupt.hpp"
 #include "names.hpp"
 #include "output.hpp"
 #include "whole_number.hpp"
@@ -20,26 +23,47 @@
 namespace lloyd::apps {
 namespace {
 
+constexpr const char* kOutputHelp = "The .npy, .csv, .fvecs, .h5 or .hdf5 file to write";
+
 struct BlobsOptions {
   BlobsSpec spec;
   std::string dtype = "float32";
   std::string output;
 };
 
-int make_blobs_file(BlobsOptions options) {
-  options.spec.dtype = parse_dtype(options.dtype);
-  const Dataset dataset = make_blobs(options.spec);
-  write_dataset(options.output, dataset);
-  note("wrote {} samples of {} features to {}\n", dataset.samples(), dataset.features(),
-       options.output);
+// Runs `copy` with progress and the interruption by a signal.
+template <class Copy>
+int write_file(const std::string& output, CopyOptions options, const Copy& copy) {
+  install_interrupt_handler();
+  CopiedRows written;
+  {
+    CopyProgress progress;
+    options.progress = [&](std::int64_t samples, double part) {
+      return progress.update(samples, part);
+    };
+    written = copy(options);
+  }
+  note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
   return kDone;
 }
 
+int make_blobs_file(BlobsOptions options) {
+  options.spec.dtype = parse_dtype(options.dtype);
+  const auto rows = blob_rows(options.spec);
+  CopyOptions copy;
+  copy.threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, 64);
+  return write_file(options.output, copy, [&](const CopyOptions& with_progress) {
+    return copy_rows(*rows, options.output, with_progress);
+  });
+}
+
 int convert(const DataOptions& data, const std::string& output) {
-  const Dataset dataset = data.read();
-  write_dataset(output, dataset);
-  note("wrote {} samples of {} features to {}\n", dataset.samples(), dataset.features(), output);
-  return kDone;
+  const FileOptions input = data.file_options();
+  CopyOptions copy;
+  if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
+  return write_file(output, copy, [&](const CopyOptions& with_progress) {
+    return copy_file(data.file, input, output, with_progress);
+  });
 }
 
 std::string feature_name(const Dataset& dataset, std::size_t j) {
@@ -90,7 +114,7 @@ int describe(const DataOptions& data, bool json) {
 void add_blobs(CLI::App& parent, Context& context) {
   auto* command = parent.add_subcommand("blobs", "Make normal clusters around random centres");
   auto options = std::make_shared<BlobsOptions>();
-  command->add_option("OUTPUT", options->output, "The .npy or .csv file to write")->required();
+  command->add_option("OUTPUT", options->output, kOutputHelp)->required();
   command->add_option("--samples", options->spec.samples, "Number of samples")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
@@ -116,7 +140,9 @@ void add_convert(CLI::App& parent, Context& context) {
   auto data = std::make_shared<DataOptions>();
   auto output = std::make_shared<std::string>();
   data->add_to(*command);
-  command->add_option("OUTPUT", *output, "The .npy or .csv file to write")->required();
+  command->add_option("OUTPUT", *output, kOutputHelp)->required();
+  command->get_option("--dtype")->description(
+      "float32 or float64 to write (default: the file's own; of text, float32)");
   command->callback([&context, data, output] {
     context.action = [data, output] { return convert(*data, *output); };
   });

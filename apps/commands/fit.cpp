@@ -35,6 +35,7 @@ struct FitCommandOptions {
   std::string empty_clusters = "relocate";
   std::int64_t iterations = 0;  // 0: until convergence
   std::string labels, centroids, model, output;
+  std::string format = "csv";
   bool json = false;
 };
 
@@ -43,8 +44,10 @@ void prepare_outputs(FitCommandOptions& options) {
   if (!options.output.empty()) {
     make_folder(options.output);
     const std::filesystem::path folder = options.output;
-    if (options.labels.empty()) options.labels = (folder / "labels.csv").string();
-    if (options.centroids.empty()) options.centroids = (folder / "centroids.csv").string();
+    if (options.labels.empty()) options.labels = (folder / ("labels." + options.format)).string();
+    if (options.centroids.empty()) {
+      options.centroids = (folder / ("centroids." + options.format)).string();
+    }
     if (options.model.empty()) options.model = (folder / "model.json").string();
   }
   check_output(options.labels, {".csv", ".npy"}, {options.centroids, options.model});
@@ -174,8 +177,14 @@ void add_fit_command(CLI::App& app, Context& context) {
                       "Write the centroids to this .csv or .npy file");
   command->add_option("--model", options->model,
                       "Write a model for 'lloyd predict' to this .json file");
-  command->add_option("-o,--output", options->output,
-                      "Write labels.csv, centroids.csv and model.json into this folder");
+  auto* output = command->add_option("-o,--output", options->output,
+                                     "Write labels, centroids and model.json into this folder");
+  command
+      ->add_option("--format", options->format,
+                   "Format of labels and centroids in that folder: csv, or npy")
+      ->check(CLI::IsMember({"csv", "npy"}))
+      ->needs(output)
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&context, options] {
     context.action = [&context, options] { return run_fit(context, *options); };

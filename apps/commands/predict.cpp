@@ -94,7 +94,10 @@ int predict(const Context& context, const PredictOptions& options) {
 void add_predict_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("predict", "Label samples by the centroids of a model");
   auto options = std::make_shared<PredictOptions>();
-  command->add_option("MODEL", options->model, "A model file that 'lloyd fit' wrote")->required();
+  command
+      ->add_option("MODEL", options->model,
+                   "A model that 'lloyd fit' wrote, or a data file of centroids")
+      ->required();
   options->data.add_to(*command);
   options->backend.add_to(*command);
   command->add_option("--labels", options->labels,

@@ -8,7 +8,8 @@ namespace {
 
 Dataset make_dataset(const DatasetSetting& setting) {
   try {
-    return setting.blobs ? make_blobs(*setting.blobs) : read_dataset(setting.file, setting.csv);
+    return setting.blobs ? make_blobs(*setting.blobs)
+                         : read_dataset(setting.file, {setting.csv, setting.hdf5_dataset});
   } catch (const InputError& error) {
     setting.place.fail(error.what());
   }

@@ -83,10 +83,10 @@ class CentroidFiles {
     if (seeding.method != SeedingMethod::file) return;
     auto known = files_.find(seeding.file);
     if (known == files_.end()) {
-      CsvOptions csv;
-      csv.dtype = DType::float64;
+      FileOptions options;
+      options.csv.dtype = DType::float64;
       try {
-        known = files_.emplace(seeding.file, read_dataset(seeding.file, csv).matrix()).first;
+        known = files_.emplace(seeding.file, read_dataset(seeding.file, options).matrix()).first;
       } catch (const InputError& error) {
         setting.seeding_place.fail(error.what());
       }

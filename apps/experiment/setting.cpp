@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
 #include "experiment/config_values.hpp"
@@ -44,6 +45,7 @@ BlobsSpec read_blobs(const ConfigNode& node) {
 }
 
 char read_delimiter(const ConfigNode& node, std::string_view what) {
+  if (node.is_scalar() && node.text == "tab") return '\t';
   if (!node.is_scalar() || node.text.size() != 1 || node.text == "\n" || node.text == "\"") {
     node.fail(fmt::format("'{}' must be one character, not {}", what, node.kind_text()));
   }
@@ -76,8 +78,9 @@ CsvOptions read_csv_options(const MapReader& map) {
 
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
   const std::vector<std::string> text_keys = {"delimiter", "header", "columns", "label_column"};
-  const MapReader map(node, "dataset",
-                      {"blobs", "file", "dtype", "delimiter", "header", "columns", "label_column"});
+  const MapReader map(
+      node, "dataset",
+      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns", "label_column"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -92,10 +95,14 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
                                                                                 : DType::float64;
   }
   bool text_file = false;
+  bool hdf5_file = false;
   if (file != nullptr) {
     dataset.file = in_folder(folder, read_text(*file, map.path("file")));
     dataset.place = file->place;
-    text_file = dataset.file.extension() != ".npy";
+    // A file of unknown format is refused when it is read.
+    const FileFormat format = find_format(dataset.file).value_or(FileFormat::csv);
+    text_file = format == FileFormat::csv;
+    hdf5_file = format == FileFormat::hdf5;
   } else {
     dataset.blobs = read_blobs(*blobs);
     dataset.blobs->dtype = dtype;
@@ -113,7 +120,13 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
     }
   }
   if (file != nullptr && !text_file && map.find("dtype") != nullptr) {
-    map.find("dtype")->fail_at_key("'dataset.dtype' is not for .npy files, which have their own");
+    map.find("dtype")->fail_at_key(
+        fmt::format("'dataset.dtype' is not for {} files, which have their own",
+                    dataset.file.extension().string()));
+  }
+  if (const ConfigNode* name = map.find("dataset")) {
+    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 files only");
+    dataset.hdf5_dataset = read_text(*name, map.path("dataset"));
   }
   if (text_file) {
     dataset.csv = read_csv_options(map);
@@ -176,8 +189,9 @@ std::string DatasetSetting::key() const {
                        blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype));
   }
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {}", file.string(), csv.delimiter.value_or('\0'),
-                     header, fmt::join(csv.columns, "\n"), csv.label_column, size_of(csv.dtype));
+  return fmt::format("file {:?} {} {} {} {:?} {} {:?}", file.string(), csv.delimiter.value_or('\0'),
+                     header, fmt::join(csv.columns, "\n"), csv.label_column, size_of(csv.dtype),
+                     hdf5_dataset);
 }
 
 const std::vector<std::string>& setting_keys() {

@@ -19,6 +19,7 @@ struct DatasetSetting {
   std::optional<BlobsSpec> blobs;
   std::filesystem::path file;  ///< as it can be opened
   CsvOptions csv;              ///< how to read a text file
+  std::string hdf5_dataset;    ///< which data set of an HDF5 file to read; may be empty
   Place place;
 
   /// Equal for equal sources.

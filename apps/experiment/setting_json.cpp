@@ -50,6 +50,7 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (csv.header) source["header"] = *csv.header;
   if (!csv.columns.empty()) source["columns"] = csv.columns;
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
+  if (!setting.hdf5_dataset.empty()) source["dataset"] = setting.hdf5_dataset;
   return source;
 }
 

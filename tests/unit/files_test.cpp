@@ -57,8 +57,8 @@ TEST(Files, AreReadByTheirExtension) {
   for (const char* name : {"a.tsv", "A.TSV"}) {
     EXPECT_EQ(read_dataset(folder.write(name, "1\t2\t5\n3\t4\t6\n")).features(), 3) << name;
   }
-  CsvOptions options;
-  options.delimiter = ';';
+  FileOptions options;
+  options.csv.delimiter = ';';
   EXPECT_EQ(read_dataset(folder.write("b.tsv", "1;2\n"), options).features(), 2);
 }
 
@@ -79,10 +79,11 @@ TEST(Files, AreWrittenByTheirExtension) {
 
 TEST(Files, OfAnotherExtensionAreRefused) {
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
-            "points.parquet: the extension '.parquet' is unknown; .csv, .txt, .tsv and .npy are "
-            "known");
+            "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with .gz behind "
+            "or not), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
-            "points: the extension '' is unknown; .csv, .txt, .tsv and .npy are known");
+            "points: the extension '' is unknown; .csv, .tsv and .txt (with .gz behind or not), .npy, "
+            ".fvecs, .bvecs, .h5 and .hdf5 are known");
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),

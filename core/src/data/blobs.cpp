@@ -3,13 +3,14 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/random.hpp>
+
+#include "data/read_all.hpp"
 
 namespace lloyd {
 namespace {
@@ -56,24 +57,45 @@ std::vector<double> draw_centres(const BlobsSpec& spec) {
   return centres;
 }
 
-template <class T>
-Matrix draw_samples(const BlobsSpec& spec) {
-  const RandomStream choices(spec.seed, kChoiceStream);
-  const RandomStream noise(spec.seed, kNoiseStream);
-  const std::vector<double> centres = draw_centres(spec);
-  const auto n = static_cast<std::uint64_t>(spec.samples);
-  const auto d = static_cast<std::uint64_t>(spec.features);
-  const auto k = static_cast<std::uint64_t>(spec.centers);
-  std::vector<T> values(n * d);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const double* centre = centres.data() + choices.below(k, i) * d;
-    for (std::uint64_t j = 0; j < d; ++j) {
-      const std::uint64_t index = i * d + j;
-      values[index] = static_cast<T>(centre[j] + spec.std * noise.normal(index));
+// Every value is had directly, so that rows can be drawn in any order and by any thread.
+class BlobsRows : public RowSource {
+ public:
+  explicit BlobsRows(const BlobsSpec& spec)
+      : spec_(spec), name_(name_of(spec)), centres_(draw_centres(spec)) {}
+
+  const std::string& name() const override { return name_; }
+  std::int64_t samples() const override { return spec_.samples; }
+  std::int64_t features() const override { return spec_.features; }
+  DType dtype() const override { return spec_.dtype; }
+
+  void read(RowRange rows, void* values) const override {
+    if (spec_.dtype == DType::float32) {
+      draw(rows, static_cast<float*>(values));
+    } else {
+      draw(rows, static_cast<double*>(values));
     }
   }
-  return Matrix::own(std::move(values), spec.samples, spec.features);
-}
+
+ private:
+  template <class T>
+  void draw(RowRange rows, T* values) const {
+    const RandomStream choices(spec_.seed, kChoiceStream);
+    const RandomStream noise(spec_.seed, kNoiseStream);
+    const auto d = static_cast<std::uint64_t>(spec_.features);
+    const auto k = static_cast<std::uint64_t>(spec_.centers);
+    const auto end = static_cast<std::uint64_t>(rows.end);
+    for (auto i = static_cast<std::uint64_t>(rows.begin); i < end; ++i) {
+      const double* centre = centres_.data() + choices.below(k, i) * d;
+      for (std::uint64_t j = 0; j < d; ++j) {
+        *values++ = static_cast<T>(centre[j] + spec_.std * noise.normal(i * d + j));
+      }
+    }
+  }
+
+  BlobsSpec spec_;
+  std::string name_;
+  std::vector<double> centres_;
+};
 
 }  // namespace
 
@@ -95,10 +117,15 @@ void check_blobs(const BlobsSpec& spec) {
   }
 }
 
+std::unique_ptr<RowSource> blob_rows(const BlobsSpec& spec) {
+  check_blobs(spec);
+  return std::make_unique<BlobsRows>(spec);
+}
+
 Dataset make_blobs(const BlobsSpec& spec) {
   check_blobs(spec);
-  return Dataset(name_of(spec), spec.dtype == DType::float32 ? draw_samples<float>(spec)
-                                                             : draw_samples<double>(spec));
+  const BlobsRows rows(spec);
+  return Dataset(rows.name(), read_all(rows));
 }
 
 }  // namespace lloyd

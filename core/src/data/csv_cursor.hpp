@@ -28,6 +28,12 @@ class CsvCursor {
   /// byte-order marks other than a single one of UTF-8.
   CsvCursor(std::string_view file, std::string_view text, char delimiter);
 
+  /// Reads on in the text that follows the one just read to its end, which ended with a line.
+  void continue_with(std::string_view text) {
+    at_ = text.data();
+    end_ = at_ + text.size();
+  }
+
   std::string_view file() const { return file_; }
   std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - at_); }
 

@@ -10,6 +10,8 @@
 #include <lloyd/error.hpp>
 
 #include "data/csv_cursor.hpp"
+#include "data/row_writers.hpp"
+#include "data/write_all.hpp"
 
 namespace lloyd {
 namespace {
@@ -69,40 +71,59 @@ void add_cells(TextWriter& writer, const std::filesystem::path& file,
   }
 }
 
-// Values with the digits of their own type: a float32 needs fewer than the same value in float64.
-template <class T>
-void add_rows(TextWriter& writer, const std::filesystem::path& file, const Dataset& dataset) {
-  const Matrix& matrix = dataset.matrix();
-  for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    const T* row = static_cast<const T*>(matrix.data) + i * matrix.stride;
-    for (std::int64_t j = 0; j < matrix.columns; ++j) {
-      if (j > 0) writer.add_separator();
-      writer.add_number(row[j]);
-    }
-    if (!dataset.classes.empty()) {
-      writer.add_separator();
-      add_cells(writer, file, {&dataset.classes[static_cast<std::size_t>(i)], 1});
-    }
-    writer.end_line();
+class CsvWriter : public RowWriter {
+ public:
+  CsvWriter(const std::filesystem::path& file, const TableFormat& table)
+      : path_(file), table_(table), writer_(file) {
+    if (table.feature_names.empty()) return;
+    std::vector<std::string> header = table.feature_names;
+    if (table.has_classes) header.emplace_back("class");
+    add_cells(writer_, path_, header);
+    writer_.end_line();
   }
-}
+
+  void write(const void* values, std::int64_t rows, std::span<const std::string> classes) override {
+    // With the digits of their own type: a float32 needs fewer than the same value in float64.
+    if (table_.dtype == DType::float32) {
+      write_rows(static_cast<const float*>(values), rows, classes);
+    } else {
+      write_rows(static_cast<const double*>(values), rows, classes);
+    }
+  }
+
+  void commit() override { writer_.finish(); }
+
+ private:
+  template <class T>
+  void write_rows(const T* row, std::int64_t rows, std::span<const std::string> classes) {
+    for (std::int64_t i = 0; i < rows; ++i, row += table_.features) {
+      for (std::int64_t j = 0; j < table_.features; ++j) {
+        if (j > 0) writer_.add_separator();
+        writer_.add_number(row[j]);
+      }
+      if (table_.has_classes) {
+        writer_.add_separator();
+        add_cells(writer_, path_, classes.subspan(static_cast<std::size_t>(i), 1));
+      }
+      writer_.end_line();
+    }
+  }
+
+  std::filesystem::path path_;
+  TableFormat table_;
+  TextWriter writer_;
+};
 
 }  // namespace
 
+std::unique_ptr<RowWriter> create_csv_rows(const std::filesystem::path& file,
+                                           const TableFormat& table) {
+  return std::make_unique<CsvWriter>(file, table);
+}
+
 void write_csv(const std::filesystem::path& file, const Dataset& dataset) {
-  TextWriter writer(file);
-  if (!dataset.feature_names.empty()) {
-    std::vector<std::string> header = dataset.feature_names;
-    if (!dataset.classes.empty()) header.emplace_back("class");
-    add_cells(writer, file, header);
-    writer.end_line();
-  }
-  if (dataset.dtype() == DType::float32) {
-    add_rows<float>(writer, file, dataset);
-  } else {
-    add_rows<double>(writer, file, dataset);
-  }
-  writer.finish();
+  CsvWriter writer(file, table_format(dataset));
+  write_all(writer, dataset);
 }
 
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
@@ -115,20 +136,11 @@ void write_csv(const std::filesystem::path& file, std::span<const double> values
     throw InputError(fmt::format("{}: the header names {} columns; the values have {}",
                                  file.string(), header.size(), columns));
   }
-  TextWriter writer(file);
-  if (!header.empty()) {
-    add_cells(writer, file, header);
-    writer.end_line();
-  }
-  const auto width = static_cast<std::size_t>(columns);
-  for (std::size_t i = 0; i < values.size(); i += width) {
-    for (std::size_t j = 0; j < width; ++j) {
-      if (j > 0) writer.add_separator();
-      writer.add_number(values[i + j]);
-    }
-    writer.end_line();
-  }
-  writer.finish();
+  CsvWriter writer(file, {.features = columns,
+                          .dtype = DType::float64,
+                          .feature_names = {header.begin(), header.end()}});
+  writer.write(values.data(), std::ssize(values) / columns, {});
+  writer.commit();
 }
 
 void write_csv(const std::filesystem::path& file, std::span<const std::int32_t> labels) {

@@ -40,6 +40,12 @@ void NewFile::write(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) fail();
 }
 
+void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
+  if (::fseeko(stream_, offset, SEEK_SET) != 0) fail();
+  write(bytes);
+  if (::fseeko(stream_, 0, SEEK_END) != 0) fail();
+}
+
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
   std::FILE* stream = stream_;

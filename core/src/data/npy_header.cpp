@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -159,7 +160,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 // The text of the header; `offset` becomes that of the data.
-std::string_view header_text(std::string_view file, std::string_view bytes, std::size_t& offset) {
+std::string_view header_text(std::string_view file, std::string_view bytes, std::size_t file_size,
+                             std::size_t& offset) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   if (!bytes.starts_with(kMagic)) {
     throw InputError(
@@ -179,7 +181,11 @@ std::string_view header_text(std::string_view file, std::string_view bytes, std:
   if (bytes.size() < offset) throw InputError(cut);
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{byte(8 + i)} << (8 * i);
-  if (length > bytes.size() - offset) throw InputError(cut);
+  if (length > file_size - offset) throw InputError(cut);
+  if (length > kMaximumNpyHeader - offset) {
+    throw InputError(fmt::format("{}: the .npy header has {} bytes; {} are the limit", file,
+                                 offset + length, kMaximumNpyHeader));
+  }
   const std::string_view text = bytes.substr(offset, length);
   offset += length;
   return text;
@@ -187,9 +193,9 @@ std::string_view header_text(std::string_view file, std::string_view bytes, std:
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::string_view file, std::string_view bytes) {
+NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::size_t file_size) {
   NpyHeader header;
-  HeaderText text(file, header_text(file, bytes, header.data_offset));
+  HeaderText text(file, header_text(file, bytes, file_size, header.data_offset));
   text.parse();
   const std::optional<ValueType> type = value_type(text.descr);
   if (!type) {
@@ -219,7 +225,7 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes) {
     throw InputError(
         fmt::format("{}: the array has the shape {}, which overflows 64-bit sizes", file, shape));
   }
-  const std::size_t present = bytes.size() - header.data_offset;
+  const std::size_t present = file_size - header.data_offset;
   if (static_cast<std::uint64_t>(needed) > present) {
     throw InputError(
         fmt::format("{}: the file is cut short: the shape {} needs {} bytes, {} are there", file,

@@ -8,18 +8,20 @@
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
 
+#include "data/row_writers.hpp"
+
 namespace lloyd {
 namespace {
 
-// `type` is NumPy's without the byte order, `shape` a Python tuple.
+// Of 128 bytes, however long the shape. `type` is NumPy's without the byte order, `shape` a Python
+// tuple.
 std::string header(std::string_view type, std::string_view shape) {
   const char order = std::endian::native == std::endian::little ? '<' : '>';
   std::string text =
       fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}", order, type, shape);
-  constexpr std::size_t kPrefix = 10;     // magic, version and length
-  constexpr std::size_t kAlignment = 64;  // of the data, as the format wants it
-  const std::size_t used = kPrefix + text.size() + 1;
-  text.append((kAlignment - used % kAlignment) % kAlignment, ' ');
+  constexpr std::size_t kPrefix = 10;  // magic, version and length
+  constexpr std::size_t kSize = 128;   // a multiple of 64, as the format wants it
+  text.append(kSize - kPrefix - 1 - text.size(), ' ');
   text += '\n';
   std::string bytes("\x93NUMPY\x01\x00", 8);
   bytes += static_cast<char>(text.size() & 0xff);
@@ -31,19 +33,49 @@ std::string_view bytes_of(const void* data, std::size_t size) {
   return {static_cast<const char*>(data), size};
 }
 
+class NpyWriter : public RowWriter {
+ public:
+  NpyWriter(const std::filesystem::path& file, const TableFormat& table)
+      : file_(file), features_(table.features), dtype_(table.dtype) {
+    write_header();
+  }
+
+  void write(const void* values, std::int64_t rows, std::span<const std::string>) override {
+    file_.write(bytes_of(values, static_cast<std::size_t>(rows * features_ * size_of(dtype_))));
+    rows_ += rows;
+  }
+
+  void commit() override {
+    write_header();
+    file_.commit();
+  }
+
+ private:
+  // First with a shape that is not known yet, for its place.
+  void write_header() {
+    file_.write_at(0, header(dtype_ == DType::float32 ? "f4" : "f8",
+                             fmt::format("({}, {})", rows_, features_)));
+  }
+
+  NewFile file_;
+  std::int64_t features_;
+  DType dtype_;
+  std::int64_t rows_ = 0;
+};
+
 }  // namespace
 
+std::unique_ptr<RowWriter> create_npy_rows(const std::filesystem::path& file,
+                                           const TableFormat& table) {
+  return std::make_unique<NpyWriter>(file, table);
+}
+
 void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
-  NewFile output(file);
-  output.write(header(matrix.dtype == DType::float32 ? "f4" : "f8",
-                      fmt::format("({}, {})", matrix.rows, matrix.columns)));
-  const std::int64_t size = size_of(matrix.dtype);
+  NpyWriter writer(file, {.features = matrix.columns, .dtype = matrix.dtype});
+  const std::int64_t step = matrix.stride * size_of(matrix.dtype);
   const char* row = static_cast<const char*>(matrix.data);
-  for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    output.write(
-        bytes_of(row + i * matrix.stride * size, static_cast<std::size_t>(matrix.columns * size)));
-  }
-  output.commit();
+  for (std::int64_t i = 0; i < matrix.rows; ++i) writer.write(row + i * step, 1, {});
+  writer.commit();
 }
 
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
@@ -52,10 +84,9 @@ void write_npy(const std::filesystem::path& file, std::span<const double> values
     throw InputError(fmt::format("{}: {} values are no whole rows of {} columns", file.string(),
                                  values.size(), columns));
   }
-  NewFile output(file);
-  output.write(header("f8", fmt::format("({}, {})", std::ssize(values) / columns, columns)));
-  output.write(bytes_of(values.data(), values.size_bytes()));
-  output.commit();
+  NpyWriter writer(file, {.features = columns, .dtype = DType::float64});
+  writer.write(values.data(), std::ssize(values) / columns, {});
+  writer.commit();
 }
 
 void write_npy(const std::filesystem::path& file, std::span<const std::int32_t> labels) {

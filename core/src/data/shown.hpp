@@ -8,10 +8,9 @@
 
 namespace lloyd {
 
-/// Cut when long, with control characters replaced.
-inline std::string shown(std::string_view text) {
-  constexpr std::size_t kLimit = 40;
-  std::size_t length = std::min(text.size(), kLimit);
+/// Cut when longer than `limit` bytes, with control characters replaced.
+inline std::string shown(std::string_view text, std::size_t limit = 40) {
+  std::size_t length = std::min(text.size(), limit);
   if (length < text.size()) {  // not inside a UTF-8 character
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
 
 namespace lloyd {
@@ -24,5 +26,8 @@ void check_blobs(const BlobsSpec& spec);
 /// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws what
 /// check_blobs() throws.
 Dataset make_blobs(const BlobsSpec& spec);
+
+/// The same values, made when they are read: for more samples than fit into memory.
+std::unique_ptr<RowSource> blob_rows(const BlobsSpec& spec);
 
 }  // namespace lloyd

@@ -1,6 +1,7 @@
 // NewFile: a file that appears complete or not at all.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -17,8 +18,13 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
+  /// Appends.
   void write(std::string_view bytes);
+  /// Overwrites what was written at that place.
+  void write_at(std::int64_t offset, std::string_view bytes);
   void commit();
+  /// Where the file is until the commit, for a library that writes to a path.
+  const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
   [[noreturn]] void fail() const;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include <lloyd/dataset.hpp>
 #include <lloyd/plugin/dataset_view.hpp>
 
 namespace lloyd {
@@ -23,5 +25,8 @@ class RowSource {
   /// read.
   virtual void read(RowRange rows, void* values) const = 0;
 };
+
+/// The rows of a matrix in memory, which is shared, not copied.
+std::unique_ptr<RowSource> rows_of(std::string name, Matrix matrix);
 
 }  // namespace lloyd

@@ -1,0 +1,150 @@
+#include <lloyd/data/copy_rows.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/row_writer.hpp>
+#include <lloyd/error.hpp>
+
+#include "data/csv_rows.hpp"
+
+namespace lloyd {
+namespace {
+
+std::int64_t block_rows(std::int64_t features) {
+  constexpr std::int64_t kBlockValues = std::int64_t{1} << 20;
+  return std::max<std::int64_t>(1, kBlockValues / features);
+}
+
+void tell(const CopyOptions& options, std::int64_t rows, double part) {
+  if (options.progress && !options.progress(rows, part)) throw Cancelled();
+}
+
+[[noreturn]] void fail_value(const std::string& name, std::int64_t row, std::int64_t column,
+                             double value) {
+  const std::string place =
+      fmt::format("{}: row {}, column {} (counted from 0) is {}", name, row, column, value);
+  throw InputError(std::isfinite(value) ? place + ", beyond the range of float32"
+                                        : place + "; all values must be finite");
+}
+
+// To the type that is written; `first` is the number of the block's first row.
+template <class To, class From>
+void convert(const std::string& name, std::int64_t first, std::int64_t features,
+             const std::vector<From>& from, std::vector<To>& to) {
+  to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    // Compared in float64: what is beyond float32 is undefined to convert.
+    if (!(std::fabs(static_cast<double>(from[i])) <= std::numeric_limits<To>::max())) {
+      const auto at = static_cast<std::int64_t>(i);
+      fail_value(name, first + at / features, at % features, static_cast<double>(from[i]));
+    }
+    to[i] = static_cast<To>(from[i]);
+  }
+}
+
+// In as many pieces as there are threads.
+void read_rows(const RowSource& source, RowRange rows, void* values, std::int64_t threads) {
+  const std::int64_t row_bytes = source.features() * size_of(source.dtype());
+  const std::int64_t piece = (rows.size() + threads - 1) / threads;
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(threads));
+  {
+    std::vector<std::jthread> workers;
+    for (std::int64_t t = 0; t < threads; ++t) {
+      const RowRange part{std::min(rows.end, rows.begin + t * piece),
+                          std::min(rows.end, rows.begin + (t + 1) * piece)};
+      const auto read = [&source, &errors, part, t,
+                         to = static_cast<char*>(values) + (part.begin - rows.begin) * row_bytes] {
+        try {
+          source.read(part, to);
+        } catch (...) {
+          errors[static_cast<std::size_t>(t)] = std::current_exception();
+        }
+      };
+      if (t + 1 < threads) {
+        workers.emplace_back(read);
+      } else {
+        read();
+      }
+    }
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+template <class From, class To>
+CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOptions& options) {
+  const std::int64_t n = source.samples();
+  const std::int64_t d = source.features();
+  const std::int64_t most = block_rows(d);
+  std::vector<From> values;
+  std::vector<To> converted;
+  for (std::int64_t begin = 0; begin < n; begin += most) {
+    const RowRange rows{begin, std::min(begin + most, n)};
+    values.resize(static_cast<std::size_t>(rows.size() * d));
+    read_rows(source, rows, values.data(), std::max<std::int64_t>(1, options.threads));
+    convert(source.name(), begin, d, values, converted);
+    writer.write(converted.data(), rows.size());
+    tell(options, rows.end, static_cast<double>(rows.end) / static_cast<double>(n));
+  }
+  writer.commit();
+  return {n, d};
+}
+
+template <class T>
+CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& options) {
+  const std::int64_t d = rows.columns().features;
+  std::vector<T> values;
+  std::vector<std::string> classes;
+  std::int64_t n = 0;
+  for (std::int64_t count = block_rows(d); count == block_rows(d); n += count) {
+    values.clear();
+    classes.clear();
+    count = rows.read(block_rows(d), values, classes);
+    writer.write(values.data(), count, classes);
+    tell(options, n + count, rows.fraction());
+  }
+  writer.commit();
+  return {n, d};
+}
+
+}  // namespace
+
+CopiedRows copy_rows(const RowSource& source, const std::filesystem::path& output,
+                     const CopyOptions& options) {
+  const DType to = options.dtype.value_or(source.dtype());
+  const auto writer = create_rows(output, {.features = source.features(), .dtype = to});
+  if (source.dtype() == DType::float32) {
+    return to == DType::float32 ? copy_source<float, float>(source, *writer, options)
+                                : copy_source<float, double>(source, *writer, options);
+  }
+  return to == DType::float32 ? copy_source<double, float>(source, *writer, options)
+                              : copy_source<double, double>(source, *writer, options);
+}
+
+CopiedRows copy_file(const std::filesystem::path& file, const FileOptions& input,
+                     const std::filesystem::path& output, const CopyOptions& options) {
+  if (find_format(file) != FileFormat::csv) {
+    return copy_rows(*open_rows(file, input), output, options);
+  }
+  CsvOptions csv = input.csv;
+  csv.dtype = options.dtype.value_or(csv.dtype);
+  CsvRows rows(file, csv);
+  const auto writer = create_rows(output, {.features = rows.columns().features,
+                                           .dtype = csv.dtype,
+                                           .feature_names = rows.columns().feature_names,
+                                           .has_classes = rows.columns().has_label});
+  return csv.dtype == DType::float32 ? copy_text<float>(rows, *writer, options)
+                                     : copy_text<double>(rows, *writer, options);
+}
+
+}  // namespace lloyd

@@ -1,0 +1,33 @@
+// FvecsRows: an .fvecs or .bvecs file that is read in blocks of rows.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <lloyd/data/row_source.hpp>
+
+#include "data/fvecs_header.hpp"
+#include "data/input_file.hpp"
+
+namespace lloyd {
+
+/// Takes what read_fvecs takes; each row's count is checked when the row is read. Beside the
+/// caller's buffer, memory is a megabyte, or a row.
+class FvecsRows : public RowSource {
+ public:
+  /// Throws InputError.
+  explicit FvecsRows(const std::filesystem::path& file);
+
+  const std::string& name() const override { return name_; }
+  std::int64_t samples() const override { return header_.rows; }
+  std::int64_t features() const override { return header_.columns; }
+  DType dtype() const override { return DType::float32; }
+  void read(RowRange rows, void* values) const override;
+
+ private:
+  std::string name_;
+  InputFile file_;
+  FvecsHeader header_;
+};
+
+}  // namespace lloyd

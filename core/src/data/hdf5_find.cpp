@@ -1,0 +1,97 @@
+#include "data/hdf5_find.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "data/shown.hpp"
+
+namespace lloyd {
+namespace {
+
+struct Candidate {
+  std::string name;
+  int dimensions = 0;
+};
+
+struct Search {
+  hid_t file;
+  std::vector<Candidate> found;
+};
+
+// Dimensions of a data set of numbers; 0 for all else.
+int dimensions_of(hid_t object) {
+  if (H5Iget_type(object) != H5I_DATASET) return 0;
+  const Hdf5Handle type(H5Dget_type(object), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) return 0;
+  const Hdf5Handle space(H5Dget_space(object), H5Sclose);
+  return H5Sget_simple_extent_ndims(space.id());
+}
+
+herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (link->type != H5L_TYPE_HARD) return 0;
+  const Hdf5Handle object(H5Oopen(search.file, name, H5P_DEFAULT), H5Oclose);
+  if (!object.valid()) return 0;
+  const int dimensions = dimensions_of(object.id());
+  if (dimensions != 1 && dimensions != 2) return 0;
+  try {
+    search.found.push_back({name, dimensions});
+  } catch (...) {
+    return -1;  // no exception may pass through the library
+  }
+  return 0;
+}
+
+// At most so many names, in the order of the alphabet, in which they were found.
+std::string list(const std::vector<Candidate>& candidates) {
+  constexpr std::size_t kLimit = 20;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(candidates.size(), kLimit); ++i) {
+    names += (i == 0 ? "" : ", ") + shown(candidates[i].name);
+  }
+  return candidates.size() > kLimit ? names + ", ..." : names;
+}
+
+std::vector<Candidate> find_all(const std::string& path, const Hdf5Handle& file) {
+  Search search{file.id(), {}};
+  if (H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &search) < 0) {
+    throw InputError(fmt::format("{}: the HDF5 file cannot be searched: {}", path, hdf5_reason()));
+  }
+  if (search.found.empty()) {
+    throw InputError(fmt::format(
+        "{}: the HDF5 file holds no data set of numbers with one or two dimensions", path));
+  }
+  return std::move(search.found);
+}
+
+std::string choose(const std::string& path, const std::vector<Candidate>& all) {
+  std::vector<Candidate> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [](const Candidate& candidate) { return candidate.dimensions == 2; });
+  if (found.empty()) found = all;
+  if (found.size() == 1) return found.front().name;
+  throw InputError(
+      fmt::format("{}: the HDF5 file holds {} data sets, {}; the option 'dataset' says which one "
+                  "is meant",
+                  path, found.size(), list(found)));
+}
+
+}  // namespace
+
+Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
+                             const std::string& dataset) {
+  const std::string name = dataset.empty() ? choose(path, find_all(path, file)) : dataset;
+  Hdf5Handle opened(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (opened.valid()) return opened;
+  const std::string reason = hdf5_reason();
+  throw InputError(fmt::format("{}: the data set '{}' cannot be opened: {}; there are {}", path,
+                               shown(name), reason, list(find_all(path, file))));
+}
+
+}  // namespace lloyd

@@ -1,0 +1,50 @@
+#include "data/hdf5_library.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "data/shown.hpp"
+
+namespace lloyd {
+namespace {
+
+// Where a file could not be written in full, the library tries again, and crashes, in a function
+// that it has the end of the process call. All that is opened here is closed here: none is needed.
+// Without effect where the process has used the library before.
+std::mutex& library_mutex() {
+  static std::mutex mutex;
+  static const herr_t no_end_of_process = H5dont_atexit();
+  static_cast<void>(no_end_of_process);
+  return mutex;
+}
+
+// Upward, the innermost error comes first; a positive value ends the walk.
+herr_t take_first(unsigned, const H5E_error2_t* error, void* text) {
+  if (error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+  return 1;
+}
+
+}  // namespace
+
+Hdf5Lock::Hdf5Lock() : lock_(library_mutex()) {
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Hdf5Lock::~Hdf5Lock() {
+  H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
+}
+
+std::string hdf5_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &reason);
+  // Of a failed system call it gives addresses and times too.
+  constexpr std::string_view kSystem = "error message = '";
+  if (const auto begin = reason.find(kSystem); begin != std::string::npos) {
+    reason.erase(0, begin + kSystem.size());
+    reason.erase(std::min(reason.find('\''), reason.size()));
+  }
+  return reason.empty() ? "unknown reason" : shown(reason, 200);
+}
+
+}  // namespace lloyd

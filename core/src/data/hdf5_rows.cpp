@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/hdf5.hpp>
+#include <lloyd/error.hpp>
+
+#include "data/hdf5_files.hpp"
+#include "data/hdf5_find.hpp"
+#include "data/hdf5_library.hpp"
+#include "data/input_file.hpp"
+#include "data/read_all.hpp"
+#include "data/shown.hpp"
+
+namespace lloyd {
+namespace {
+
+struct Table {
+  Hdf5Handle file;
+  Hdf5Handle dataset;
+  Hdf5Handle space;
+  int dimensions = 2;
+  std::int64_t rows = 0;
+  std::int64_t columns = 1;
+  DType dtype = DType::float32;
+};
+
+DType dtype_of(const std::string& path, const Hdf5Handle& dataset) {
+  const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  const std::size_t size = H5Tget_size(type.id());
+  if (kind == H5T_FLOAT) return size <= 4 ? DType::float32 : DType::float64;
+  if (kind == H5T_INTEGER) return size <= 2 ? DType::float32 : DType::float64;
+  throw InputError(fmt::format(
+      "{}: the data set's values are neither floating-point numbers nor integers", path));
+}
+
+void read_shape(const std::string& path, Table& table) {
+  hsize_t sizes[2] = {0, 1};
+  table.dimensions = H5Sget_simple_extent_ndims(table.space.id());
+  if (table.dimensions != 1 && table.dimensions != 2) {
+    throw InputError(fmt::format("{}: the data set has {} dimensions; rows by columns are needed",
+                                 path, std::max(0, table.dimensions)));
+  }
+  H5Sget_simple_extent_dims(table.space.id(), sizes, nullptr);
+  if (sizes[0] == 0 || sizes[1] == 0) {
+    throw InputError(fmt::format("{}: the data set has the shape ({}, {}): it holds no values",
+                                 path, sizes[0], sizes[1]));
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(sizes[0], sizes[1], &bytes) ||
+      __builtin_mul_overflow(bytes, std::int64_t{8}, &bytes)) {
+    throw InputError(
+        fmt::format("{}: the data set has the shape ({}, {}), which overflows 64-bit sizes", path,
+                    sizes[0], sizes[1]));
+  }
+  table.rows = static_cast<std::int64_t>(sizes[0]);
+  table.columns = static_cast<std::int64_t>(sizes[1]);
+}
+
+// A file of a few bytes may claim any shape: the library gives fill values for what is not there.
+void check_stored(const std::string& path, const Table& table) {
+  const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
+  const Hdf5Handle creation(H5Dget_create_plist(table.dataset.id()), H5Pclose);
+  // No filter of the library packs values more closely than deflate at its best.
+  const double density = H5Pget_nfilters(creation.id()) > 0 ? 1100 : 1;
+  const auto stored = static_cast<double>(H5Dget_storage_size(table.dataset.id()));
+  const double needed = static_cast<double>(table.rows) * static_cast<double>(table.columns) *
+                        static_cast<double>(H5Tget_size(type.id()));
+  if (stored * density >= needed) return;
+  throw InputError(
+      fmt::format("{}: the data set has the shape ({}, {}), but of its {:.0f} bytes only {:.0f} "
+                  "are in the file",
+                  path, table.rows, table.columns, needed, stored));
+}
+
+class Hdf5Rows : public RowSource {
+ public:
+  Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
+      : name_(file.filename().string()), path_(file.string()) {
+    const InputFile regular(file);  // says what the library does not: a missing file, a folder
+    const Hdf5Lock lock;
+    Table table;
+    table.file = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!table.file.valid()) {
+      throw InputError(fmt::format("{}: is not a readable HDF5 file: {}", path_, hdf5_reason()));
+    }
+    table.dataset = find_hdf5_dataset(path_, table.file, dataset);
+    table.space = Hdf5Handle(H5Dget_space(table.dataset.id()), H5Sclose);
+    table.dtype = dtype_of(path_, table.dataset);
+    read_shape(path_, table);
+    check_stored(path_, table);
+    table_ = std::move(table);
+  }
+
+  ~Hdf5Rows() override {
+    const Hdf5Lock lock;
+    const Table closed = std::move(table_);
+  }
+
+  const std::string& name() const override { return name_; }
+  std::int64_t samples() const override { return table_.rows; }
+  std::int64_t features() const override { return table_.columns; }
+  DType dtype() const override { return table_.dtype; }
+
+  void read(RowRange rows, void* values) const override {
+    if (rows.size() == 0) return;
+    const Hdf5Lock lock;
+    const hsize_t start[2] = {static_cast<hsize_t>(rows.begin), 0};
+    const hsize_t count[2] = {static_cast<hsize_t>(rows.size()),
+                              static_cast<hsize_t>(table_.columns)};
+    const Hdf5Handle selection(H5Scopy(table_.space.id()), H5Sclose);
+    const Hdf5Handle memory(H5Screate_simple(table_.dimensions, count, nullptr), H5Sclose);
+    const hid_t type = table_.dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    if (H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
+        H5Dread(table_.dataset.id(), type, memory.id(), selection.id(), H5P_DEFAULT, values) < 0) {
+      throw InputError(fmt::format("{}: rows {} to {} (counted from 0) cannot be read: {}", path_,
+                                   rows.begin, rows.end - 1, hdf5_reason()));
+    }
+  }
+
+ private:
+  std::string name_;
+  std::string path_;
+  Table table_;
+};
+
+}  // namespace
+
+bool hdf5_supported() {
+  return true;
+}
+
+std::unique_ptr<RowSource> open_hdf5_rows(const std::filesystem::path& file,
+                                          const std::string& dataset) {
+  return std::make_unique<Hdf5Rows>(file, dataset);
+}
+
+Matrix read_hdf5(const std::filesystem::path& file, const std::string& dataset) {
+  return read_all(Hdf5Rows(file, dataset));
+}
+
+}  // namespace lloyd

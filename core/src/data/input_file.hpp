@@ -1,0 +1,39 @@
+// InputFile: a regular file that is open for reading.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace lloyd {
+
+/// All reading functions may be called from several threads at once.
+class InputFile {
+ public:
+  /// Throws InputError when the file cannot be opened or is not a regular file.
+  explicit InputFile(const std::filesystem::path& file);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  /// The path, for messages.
+  const std::string& path() const { return path_; }
+  /// In bytes, when it was opened.
+  std::int64_t size() const { return size_; }
+  int descriptor() const { return descriptor_; }
+
+  /// Reads up to `bytes` bytes from `offset` on and returns how many: fewer only at the file's end.
+  /// Throws InputError.
+  std::int64_t read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const;
+  /// Reads exactly so many bytes. Throws InputError, also when the file ends before.
+  void read(std::int64_t offset, void* buffer, std::int64_t bytes) const;
+
+ private:
+  [[noreturn]] void fail(const char* action) const;
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace lloyd
