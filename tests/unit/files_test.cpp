@@ -1,5 +1,3 @@
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
+#include "file_size_limit.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd {
@@ -23,27 +22,6 @@ namespace fs = std::filesystem;
 
 const std::vector<double> kValues = {1, 2, 3, 4};
 const std::vector<std::int32_t> kLabels = {1, 0};
-
-// Lets no file of this process grow beyond `bytes`, as a full disk would.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &saved_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);  // so that the write fails instead of the process
-    const rlimit limit{bytes, saved_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &saved_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit saved_ = {};
-  void (*handler_)(int) = SIG_DFL;
-};
 
 std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
@@ -78,12 +56,14 @@ TEST(Files, AreWrittenByTheirExtension) {
 }
 
 TEST(Files, OfAnotherExtensionAreRefused) {
-  EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
-            "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with .gz behind "
-            "or not), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
-  EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
-            "points: the extension '' is unknown; .csv, .tsv and .txt (with .gz behind or not), .npy, "
-            ".fvecs, .bvecs, .h5 and .hdf5 are known");
+  EXPECT_EQ(
+      message_of<InputError>([] { read_dataset("points.parquet"); }),
+      "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with .gz behind "
+      "or not), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
+  EXPECT_EQ(
+      message_of<InputError>([] { read_dataset("points"); }),
+      "points: the extension '' is unknown; .csv, .tsv and .txt (with .gz behind or not), .npy, "
+      ".fvecs, .bvecs, .h5 and .hdf5 are known");
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),

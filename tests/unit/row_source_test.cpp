@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+
+#include "temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+using Values = std::vector<double>;
+
+// Value of row i, column j; exact in float32.
+double value_at(std::int64_t i, std::int64_t j) {
+  return static_cast<double>(i * 64 + j) - 0.5;
+}
+
+// An .npy file of n rows of d values of T, byte by byte.
+template <class T>
+std::string npy(std::int64_t n, std::int64_t d, bool fortran, bool swapped) {
+  std::string text = std::string("{'descr': '") + (swapped ? ">" : "<") +
+                     (sizeof(T) == 4 ? "f4" : "f8") +
+                     "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': (" +
+                     std::to_string(n) + ", " + std::to_string(d) + "), }";
+  text.resize(117, ' ');
+  std::string bytes = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text + "\n";
+  for (std::int64_t at = 0; at < n * d; ++at) {
+    const auto value =
+        static_cast<T>(fortran ? value_at(at % n, at / n) : value_at(at / d, at % d));
+    char one[sizeof(T)];
+    std::memcpy(one, &value, sizeof(T));
+    if (swapped) std::reverse(one, one + sizeof(T));
+    bytes.append(one, sizeof(T));
+  }
+  return bytes;
+}
+
+Values read(const RowSource& source, RowRange rows) {
+  const auto size = static_cast<std::size_t>(rows.size() * source.features());
+  if (source.dtype() == DType::float64) {
+    Values values(size);
+    source.read(rows, values.data());
+    return values;
+  }
+  std::vector<float> values(size);
+  source.read(rows, values.data());
+  return {values.begin(), values.end()};
+}
+
+Values expected(RowRange rows, std::int64_t d) {
+  Values values;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    for (std::int64_t j = 0; j < d; ++j) values.push_back(value_at(i, j));
+  }
+  return values;
+}
+
+TEST(RowSource, OfNpyReadsEveryOrderAndType) {
+  const TemporaryFolder folder;
+  // More rows and columns than a tile of Fortran order has.
+  constexpr std::int64_t kRows = 10000, kColumns = 21;
+  for (const bool fortran : {false, true}) {
+    for (const bool swapped : {false, true}) {
+      for (const bool wide : {false, true}) {
+        const auto file =
+            folder.write("t.npy", wide ? npy<double>(kRows, kColumns, fortran, swapped)
+                                       : npy<float>(kRows, kColumns, fortran, swapped));
+        const auto source = open_rows(file);
+        EXPECT_EQ(source->name(), "t.npy");
+        EXPECT_EQ(source->samples(), kRows);
+        EXPECT_EQ(source->features(), kColumns);
+        EXPECT_EQ(source->dtype(), wide ? DType::float64 : DType::float32);
+        for (const RowRange rows : {RowRange{0, kRows}, RowRange{0, 1}, RowRange{kRows - 1, kRows},
+                                    RowRange{17, 8999}, RowRange{5, 5}}) {
+          ASSERT_EQ(read(*source, rows), expected(rows, kColumns))
+              << fortran << swapped << wide << " " << rows.begin << " to " << rows.end;
+        }
+        // In memory the same.
+        const Matrix matrix = read_dataset(file).matrix();
+        for (std::int64_t i = 0; i < kRows; i += 7) {
+          for (std::int64_t j = 0; j < kColumns; ++j) ASSERT_EQ(matrix.at(i, j), value_at(i, j));
+        }
+      }
+    }
+  }
+}
+
+TEST(RowSource, OfAMatrixLeavesItsGapsOut) {
+  Matrix matrix = Matrix::own(std::vector<float>{1, 2, 9, 3, 4, 9}, 2, 3);
+  matrix.columns = 2;
+  const auto source = rows_of("m", matrix);
+  EXPECT_EQ(source->name(), "m");
+  EXPECT_EQ(read(*source, {0, 2}), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(read(*source, {1, 2}), (Values{3, 4}));
+}
+
+TEST(RowSource, OfBlobsGivesTheirValuesInAnyOrder) {
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    const BlobsSpec spec{.samples = 1000, .features = 3, .centers = 5, .seed = 7, .dtype = dtype};
+    const Dataset whole = make_blobs(spec);
+    const auto source = blob_rows(spec);
+    EXPECT_EQ(source->name(), whole.name());
+    for (const RowRange rows : {RowRange{999, 1000}, RowRange{0, 1000}, RowRange{300, 701}}) {
+      const Values values = read(*source, rows);
+      for (std::size_t at = 0; at < values.size(); ++at) {
+        const auto i = static_cast<std::int64_t>(at);
+        ASSERT_EQ(values[at], whole.matrix().at(rows.begin + i / 3, i % 3));
+      }
+    }
+  }
+  EXPECT_EQ(message_of<InputError>([] { blob_rows({.samples = 0}); }),
+            "blobs: samples is 0; at least 1 is needed");
+}
+
+TEST(RowSource, OfFvecsReadsBlocks) {
+  const TemporaryFolder folder;
+  std::string floats, bytes;
+  constexpr std::int64_t kRows = 30000, kColumns = 10;  // more than a megabyte
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    for (std::string* text : {&floats, &bytes}) text->append("\x0a\0\0\0", 4);
+    for (std::int64_t j = 0; j < kColumns; ++j) {
+      const auto value = static_cast<float>(value_at(i, j));
+      floats.append(reinterpret_cast<const char*>(&value), 4);
+      bytes += static_cast<char>((i + j) % 256);
+    }
+  }
+  const auto source = open_rows(folder.write("t.fvecs", floats));
+  for (const RowRange rows : {RowRange{0, kRows}, RowRange{29999, 30000}, RowRange{3, 3}}) {
+    ASSERT_EQ(read(*source, rows), expected(rows, kColumns));
+  }
+  const Values counted = read(*open_rows(folder.write("t.bvecs", bytes)), {250, 252});
+  EXPECT_EQ(counted[5], 255);
+  EXPECT_EQ(counted[6], 0);
+  EXPECT_EQ(counted[10], 251);
+
+  floats[44 * 20000] = 11;
+  const auto damaged = open_rows(folder.write("t.fvecs", floats));
+  read(*damaged, {0, 20000});
+  const std::string message = message_of<InputError>([&] { read(*damaged, {19999, 20001}); });
+  EXPECT_NE(message.find("row 20000 (counted from 0) claims 11 values"), std::string::npos);
+}
+
+TEST(RowSource, IsReadByThreadsSideBySide) {
+  const TemporaryFolder folder;
+  constexpr std::int64_t kRows = 4000, kColumns = 5;
+  const auto source = open_rows(folder.write("t.npy", npy<float>(kRows, kColumns, true, true)));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4);
+  for (std::int64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const RowRange rows{t * 1000, (t + 1) * 1000};
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        wrong[static_cast<std::size_t>(t)] += read(*source, rows) != expected(rows, kColumns);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, (std::vector<int>{0, 0, 0, 0}));
+}
+
+TEST(RowSource, OfAFileThatIsCutMeanwhileSaysSo) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("t.npy", npy<float>(100, 2, false, false));
+  const auto source = open_rows(file);
+  std::filesystem::resize_file(file, 128 + 400);
+  EXPECT_EQ(read(*source, {0, 50}), expected({0, 50}, 2));
+  EXPECT_EQ(message_of<InputError>([&] {
+              read(*source, {0, 100});
+            }),
+            file.string() + ": the file ends at byte 528; it was cut while it was read");
+}
+
+TEST(RowSource, OfTextIsRefusedWithTheWayOut) {
+  const TemporaryFolder folder;
+  for (const char* name : {"t.csv", "t.csv.gz"}) {
+    const auto file = folder.write(name, "1,2\n");
+    EXPECT_EQ(message_of<InputError>([&] { open_rows(file); }),
+              file.string() +
+                  ": text cannot be read from its middle, so it must fit into memory; "
+                  "'lloyd data convert' makes an .npy file of it, which need not");
+  }
+}
+
+TEST(RowSource, RefusesWhatReadingIntoMemoryRefuses) {
+  const TemporaryFolder folder;
+  const std::string whole = npy<float>(100, 2, false, false);
+  std::string long_header("\x93NUMPY\x02\x00\x00\x00\x10\x00", 12);  // claims a megabyte
+  long_header += std::string(1 << 20, ' ');
+  for (const std::string& bytes : {std::string(), std::string("text"), whole.substr(0, 100),
+                                   whole.substr(0, 500), long_header}) {
+    const auto file = folder.write("t.npy", bytes);
+    const std::string message = message_of<InputError>([&] { open_rows(file); });
+    EXPECT_EQ(message, message_of<InputError>([&] { read_dataset(file); }));
+    EXPECT_TRUE(message.starts_with(file.string() + ": ")) << message;
+  }
+  EXPECT_EQ(message_of<InputError>([&] { open_rows(folder.path() / "t.npy"); }),
+            (folder.path() / "t.npy").string() +
+                ": the .npy header has 1048588 bytes; 131072 are the limit");
+}
+
+}  // namespace
+}  // namespace lloyd
