@@ -1,0 +1,48 @@
+"""docs/file_formats.md names what the program writes."""
+
+import json
+import unittest
+
+from program import IRIS, ROOT, TestCase, run
+
+CONFIG = """
+experiment: documentation
+dataset: {file: IRIS}
+clusters: 3
+backends: [sequential]
+repeats: 1
+output: OUTPUT
+"""
+
+
+class FileFormats(TestCase):
+    def check(self, document):
+        """Each key of the object, and of the objects in it, stands in the page as `key`."""
+        page = (ROOT / "docs" / "file_formats.md").read_text()
+        for key, value in document.items():
+            self.assertIn(f"`{key}`", page)
+            # The keys in these two are those of a backend and of the user's file.
+            if isinstance(value, dict):
+                self.check({k: v for k, v in value.items() if k not in ("parameters", "source")})
+
+    def test_every_key_of_a_record(self):
+        config = self.write("c.yaml", CONFIG.replace("IRIS", str(IRIS)).replace(
+            "OUTPUT", str(self.folder / "out")))
+        run("run", config)
+        self.check(json.loads((self.folder / "out" / "records.jsonl").read_text()))
+
+    def test_every_key_of_a_model(self):
+        model = self.folder / "model.json"
+        run("fit", IRIS, "-k", "3", "--model", model)
+        self.check(json.loads(model.read_text()))
+
+    def test_every_extension(self):
+        page = (ROOT / "docs" / "file_formats.md").read_text()
+        sentence = run("data", "info", self.folder / "x.unknown", status=2).stderr
+        for word in sentence.split(" unknown; ")[1].replace(",", " ").split():
+            if word.startswith("."):
+                self.assertIn(f"`{word}`", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
