@@ -62,6 +62,10 @@ nlohmann::ordered_json to_json(const FitReport& report) {
         {"ms", report.fit.seeding_ms}}},
       {"restarts", report.options.restarts},
       {"status", report.fit.cancelled ? "cancelled" : "ok"}};
+  if (seeding.method == SeedingMethod::kmeans_parallel) {
+    json["seeding"]["oversampling"] = seeding.oversampling;
+    json["seeding"]["rounds"] = seeding.rounds;
+  }
   json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
   if (!report.complete()) return json;
   json["counts"] = report.fit.counts;

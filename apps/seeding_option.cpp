@@ -14,15 +14,16 @@ namespace lloyd::apps {
 
 void parse_seeding_option(const std::string& text, Seeding& seeding) {
   for (const SeedingMethod method :
-       {SeedingMethod::kmeans_plus_plus, SeedingMethod::random, SeedingMethod::first}) {
+       {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
+        SeedingMethod::first}) {
     if (text == to_string(method)) {
       seeding.method = method;
       return;
     }
   }
   if (!std::filesystem::path(text).has_extension()) {
-    throw InputError(fmt::format("--init is '{}', neither a method nor a data file{}", text,
-                                 suggestion(text, {"k-means++", "random", "first"})));
+    throw InputError(fmt::format("--seeding is '{}', neither a method nor a data file{}", text,
+                                 suggestion(text, {"k-means++", "k-means||", "random", "first"})));
   }
   seeding.centroids = read_centroids(text).centroids;
   seeding.method = SeedingMethod::file;

@@ -7,8 +7,8 @@
 
 namespace lloyd::apps {
 
-/// Sets method and centroids of `seeding` from "k-means++", "random", "first" or the name of a data
-/// file with k rows. Throws InputError for an unknown word or a bad file.
+/// Sets method and centroids of `seeding` from "k-means++", "k-means||", "random", "first" or the
+/// name of a data file with k rows. Throws InputError for an unknown word or a bad file.
 void parse_seeding_option(const std::string& text, Seeding& seeding);
 
 }  // namespace lloyd::apps

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct FitCommandOptions {
   BackendOptions backend;
   FitOptions fit;
   std::string seeding = "k-means++";
+  std::optional<double> oversampling;
+  std::optional<std::int64_t> rounds;
   std::string empty_clusters = "relocate";
   std::int64_t iterations = 0;  // 0: until convergence
   std::string labels, centroids, model, output;
@@ -97,6 +100,19 @@ void check_plan(const ChosenBackend& chosen, const Dataset& dataset, const FitOp
   }
 }
 
+void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
+  parse_seeding_option(options.seeding, seeding);
+  const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
+  if (!parallel && (options.oversampling || options.rounds)) {
+    throw InputError(fmt::format("{} is for --seeding k-means||, not {}",
+                                 options.oversampling ? "--oversampling" : "--rounds",
+                                 to_string(seeding.method)));
+  }
+  seeding.oversampling = options.oversampling.value_or(seeding.oversampling);
+  seeding.rounds = options.rounds.value_or(seeding.rounds);
+  check_seeding(seeding);
+}
+
 int run_fit(const Context& context, FitCommandOptions options) {
   options.fit.empty_clusters = parse_empty_clusters(options.empty_clusters);
   if (options.iterations != 0) {
@@ -104,7 +120,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     options.fit.max_iterations = options.iterations;
   }
   options.fit.observe = kObserveIterations;
-  parse_seeding_option(options.seeding, options.fit.seeding);
+  set_seeding(options, options.fit.seeding);
   prepare_outputs(options);
   const Dataset dataset = options.data.read();
   check_options(options.fit, dataset);
@@ -146,9 +162,14 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->capture_default_str();
   command
-      ->add_option("--init", options->seeding,
-                   "Seeding: k-means++, random, first, or a file of k centroids")
+      ->add_option("--seeding,--init", options->seeding,
+                   "Initial centroids: k-means++, k-means||, random, first, or a file of k of them")
       ->capture_default_str();
+  command->add_option("--oversampling", options->oversampling,
+                      "For k-means||: a round collects about this times k samples (default 1)");
+  command
+      ->add_option("--rounds", options->rounds, "For k-means||: rounds of collecting (default 5)")
+      ->check(whole_number(1, kMostRounds));
   command->add_option("--seed", options->fit.seeding.seed, "Seed of the seeding")
       ->check(seed_number())
       ->capture_default_str();

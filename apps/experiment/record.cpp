@@ -56,6 +56,10 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.seeding.method = to_string(options.seeding.method);
   record.seeding.seed = options.seeding.seed;
   record.seeding.file = options.seeding.file;
+  if (options.seeding.method == SeedingMethod::kmeans_parallel) {
+    record.seeding.oversampling = options.seeding.oversampling;
+    record.seeding.rounds = options.seeding.rounds;
+  }
   record.restarts = options.restarts;
   record.stop = stop_json(options);
   record.empty_clusters = apps::to_string(options.empty_clusters);

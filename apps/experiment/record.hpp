@@ -58,8 +58,10 @@ struct Record {
   struct {
     std::string method;
     std::uint64_t seed = 0;
-    std::string file;          ///< empty but for method `file`
-    std::optional<double> ms;  ///< all restarts; done once for all backends of a setting
+    std::string file;                    ///< empty but for method `file`
+    std::optional<double> oversampling;  ///< of method `k-means||`
+    std::optional<std::int64_t> rounds;  ///< likewise
+    std::optional<double> ms;            ///< all restarts; done once for all backends of a setting
   } seeding;
   std::int64_t restarts = 1;
   nlohmann::ordered_json stop;

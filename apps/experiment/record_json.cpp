@@ -87,6 +87,10 @@ Record read_record(const ordered_json& json) {
   record.seeding.seed = seeding.at("seed").get<std::uint64_t>();
   record.seeding.file = text_of(seeding.at("file"));
   if (!seeding.at("ms").is_null()) record.seeding.ms = seeding.at("ms").get<double>();
+  if (seeding.contains("oversampling")) {
+    record.seeding.oversampling = seeding.at("oversampling").get<double>();
+    record.seeding.rounds = seeding.at("rounds").get<std::int64_t>();
+  }
   record.restarts = json.at("restarts").get<std::int64_t>();
   record.stop = json.at("stop");
   record.empty_clusters = json.at("empty_clusters").get<std::string>();
@@ -141,6 +145,10 @@ ordered_json to_json(const Record& record) {
       {"seed", record.seeding.seed},
       {"file", text_or_null(record.seeding.file)},
       {"ms", record.seeding.ms ? finite_or_null(*record.seeding.ms) : ordered_json(nullptr)}};
+  if (record.seeding.oversampling && record.seeding.rounds) {
+    json["seeding"]["oversampling"] = *record.seeding.oversampling;
+    json["seeding"]["rounds"] = *record.seeding.rounds;
+  }
   json["restarts"] = record.restarts;
   json["stop"] = record.stop;
   json["empty_clusters"] = record.empty_clusters;

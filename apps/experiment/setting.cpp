@@ -136,7 +136,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
 }
 
 Seeding read_seeding(const ConfigNode& node, const fs::path& folder) {
-  const MapReader map(node, "seeding", {"method", "seed", "file"});
+  const MapReader map(node, "seeding", {"method", "seed", "file", "oversampling", "rounds"});
   Seeding seeding;
   const ConfigNode* method = map.find("method");
   const ConfigNode* file = map.find("file");
@@ -158,6 +158,22 @@ Seeding read_seeding(const ConfigNode& node, const fs::path& folder) {
     seeding.file = in_folder(folder, read_text(*file, map.path("file"))).string();
   }
   if (const ConfigNode* seed = map.find("seed")) seeding.seed = read_seed(*seed, map.path("seed"));
+  for (const char* key : {"oversampling", "rounds"}) {
+    if (map.find(key) == nullptr || seeding.method == SeedingMethod::kmeans_parallel) continue;
+    map.find(key)->fail_at_key(fmt::format("'seeding.{}' is for the method k-means||, not {}", key,
+                                           to_string(seeding.method)));
+  }
+  if (const ConfigNode* oversampling = map.find("oversampling")) {
+    seeding.oversampling = read_number(*oversampling, map.path("oversampling"), 0);
+    try {
+      check_seeding(seeding);
+    } catch (const InputError& error) {
+      oversampling->fail(error.what());
+    }
+  }
+  if (const ConfigNode* rounds = map.find("rounds")) {
+    seeding.rounds = read_integer(*rounds, map.path("rounds"), 1, kMostRounds);
+  }
   return seeding;
 }
 

@@ -79,15 +79,19 @@ std::string hash_setting(const Setting& setting, const DatasetFacts& dataset) {
     source = {{"file", setting.dataset.file.filename().string()},
               {"fingerprint", hex(dataset.fingerprint.value_or(0))}};
   }
-  const ordered_json definition = {{"dataset", source},
-                                   {"dtype", apps::to_string(dataset.dtype)},
-                                   {"clusters", options.clusters},
-                                   {"seeding", to_string(options.seeding.method)},
-                                   {"seed", options.seeding.seed},
-                                   {"restarts", options.restarts},
-                                   {"stop", stop_json(options)},
-                                   {"empty_clusters", apps::to_string(options.empty_clusters)},
-                                   {"profile", options.profile}};
+  ordered_json definition = {{"dataset", source},
+                             {"dtype", apps::to_string(dataset.dtype)},
+                             {"clusters", options.clusters},
+                             {"seeding", to_string(options.seeding.method)},
+                             {"seed", options.seeding.seed},
+                             {"restarts", options.restarts},
+                             {"stop", stop_json(options)},
+                             {"empty_clusters", apps::to_string(options.empty_clusters)},
+                             {"profile", options.profile}};
+  if (options.seeding.method == SeedingMethod::kmeans_parallel) {
+    definition["oversampling"] = options.seeding.oversampling;
+    definition["rounds"] = options.seeding.rounds;
+  }
   Hash hash;
   const std::string text = dump(definition);
   hash.add(text.data(), text.size());

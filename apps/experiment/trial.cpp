@@ -37,8 +37,9 @@ const std::vector<InProcessRunner::Start>& InProcessRunner::starts(const Planned
   if (dataset_key != starts_dataset_) starts_.clear();
   starts_dataset_ = dataset_key;
   const std::string key =
-      fmt::format("{} {} {} {} {}", options.clusters, options.restarts,
-                  to_string(options.seeding.method), options.seeding.seed, options.seeding.file);
+      fmt::format("{} {} {} {} {} {} {}", options.clusters, options.restarts,
+                  to_string(options.seeding.method), options.seeding.seed,
+                  options.seeding.oversampling, options.seeding.rounds, options.seeding.file);
   const auto known = starts_.find(key);
   if (known != starts_.end()) return known->second;
   std::vector<Start> starts;
@@ -47,7 +48,7 @@ const std::vector<InProcessRunner::Start>& InProcessRunner::starts(const Planned
     const Clock::time_point begin = Clock::now();
     Start start;
     start.centroids = seed_centroids(dataset, options.clusters, options.seeding, restart,
-                                     [&] { return observer_.stop_requested(); });
+                                     {.stop = [&] { return observer_.stop_requested(); }});
     start.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     starts.push_back(std::move(start));
   }

@@ -12,6 +12,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/float_environment.hpp>
 
+#include "squared_range.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -145,19 +147,18 @@ class StatisticsPass {
 
 // The largest squared distance that two points of the data's bounding box can have.
 void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features) {
-  constexpr double kLargest = 1e290;  // leaves room for a sum over all samples
   double sum = 0;
   for (const FeatureStatistics& feature : features) {
     const double range = feature.maximum - feature.minimum;
     sum += range * range;
     const double largest = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
-    if (!(largest < kLargest)) {
+    if (!(largest < kLargestSquare)) {
       throw InputError(fmt::format(
           "{}: values reach {:.3g}, too near the end of float64 (limit 1e290); scale the data down",
           name, largest));
     }
   }
-  if (!(sum < kLargest)) {
+  if (!(sum < kLargestSquare)) {
     throw InputError(
         fmt::format("{}: squared distances reach {:.3g}, too near the end of float64 (limit "
                     "1e290); scale the data down",

@@ -11,6 +11,7 @@
 #include <lloyd/status_text.hpp>
 
 #include "result_check.hpp"
+#include "squared_range.hpp"
 
 namespace lloyd {
 namespace {
@@ -95,26 +96,21 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
         fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
                     centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
   }
-  constexpr double kLargest = 1e290;  // of a squared distance, as for the data set
   const auto d = static_cast<std::size_t>(dataset.features());
   for (std::size_t c = 0; c < static_cast<std::size_t>(clusters); ++c) {
-    double farthest = 0;  // squared distance to a corner of the data's bounding box
     for (std::size_t j = 0; j < d; ++j) {
       const double value = centroids[c * d + j];
       if (!std::isfinite(value)) {
         throw InputError(
             fmt::format("centroid {}, feature {} is {}; centroids must be finite", c, j, value));
       }
-      const FeatureStatistics& feature = dataset.statistics()[j];
-      const double range =
-          std::max(std::abs(value - feature.minimum), std::abs(value - feature.maximum));
-      farthest += range * range;
     }
-    if (!(farthest < kLargest)) {
+    const double farthest = farthest_square(dataset.statistics(), centroids.data() + c * d);
+    if (!(farthest < kLargestSquare)) {
       throw InputError(fmt::format(
           "centroid {} is so far from the data that squared distances reach {:.3g}, too near the "
           "end of float64 (limit {:.3g})",
-          c, farthest, kLargest));
+          c, farthest, kLargestSquare));
     }
   }
 }
@@ -292,7 +288,8 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
     const Clock::time_point seeding = Clock::now();
     std::vector<double> start;
     try {
-      start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart, stop);
+      start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
+                             {.stop = stop, .session = &session});
     } catch (const Cancelled&) {
       cancelled = true;
     }

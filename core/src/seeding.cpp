@@ -3,28 +3,39 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
 #include <lloyd/random.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "kmeans_parallel.hpp"
 #include "kmeans_plus_plus.hpp"
+#include "matrix_samples.hpp"
+#include "session_samples.hpp"
+#include "squared_range.hpp"
+#include "workers.hpp"
 
 namespace lloyd {
 namespace {
 
-// Restart r draws from stream kFirstStream + r; generators of data use streams of their own.
+// Restart r draws from stream kFirstStream + r, and k-means|| from two more; generators of data use
+// streams of their own.
 constexpr std::uint64_t kFirstStream = 0x7365'6564'0000'0000u;
+constexpr std::uint64_t kRoundsStream = 0x7365'6565'0000'0000u;
+constexpr std::uint64_t kReductionStream = 0x7365'6566'0000'0000u;
 
 struct MethodName {
   SeedingMethod method;
   std::string_view name;
 };
-constexpr std::array<MethodName, 4> kMethodNames = {{
+constexpr std::array<MethodName, 5> kMethodNames = {{
     {SeedingMethod::kmeans_plus_plus, "k-means++"},
+    {SeedingMethod::kmeans_parallel, "k-means||"},
     {SeedingMethod::random, "random"},
     {SeedingMethod::first, "first"},
     {SeedingMethod::file, "file"},
@@ -62,19 +73,6 @@ std::vector<std::int64_t> random_samples(std::int64_t samples, std::int64_t clus
   return indices;
 }
 
-// Whether squared distances between a centroid and the samples stay well inside float64.
-bool within_squared_range(const Dataset& dataset, const double* centroid) {
-  constexpr double kLimit = 1e290;  // as for the data set itself
-  double sum = 0;
-  for (std::int64_t j = 0; j < dataset.features(); ++j) {
-    const FeatureStatistics& feature = dataset.statistics()[static_cast<std::size_t>(j)];
-    const double reach =
-        std::max(std::abs(centroid[j] - feature.minimum), std::abs(centroid[j] - feature.maximum));
-    sum += reach * reach;
-  }
-  return sum < kLimit;
-}
-
 void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const Seeding& seeding) {
   const std::int64_t d = dataset.features();
   const auto given = static_cast<std::int64_t>(seeding.centroids.size());
@@ -92,13 +90,31 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
           fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite",
                       source, i, j, centroid[j]));
     }
-    if (!within_squared_range(dataset, centroid)) {
+    if (!(farthest_square(dataset.statistics(), centroid) < kLargestSquare)) {
       throw InputError(fmt::format(
           "{}: row {} (counted from 0) is so far from the samples of {} that squared distances "
           "are too near the end of float64",
           source, i, dataset.name()));
     }
   }
+}
+
+std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
+                                             const SeedingResources& resources,
+                                             const Workers& workers) {
+  if (resources.session != nullptr) {
+    OpenSession& session = *resources.session;
+    if (&session.dataset() != &dataset) {
+      throw Error(fmt::format("{}: the session was opened on {}", dataset.name(),
+                              session.dataset().name()));
+    }
+    if (void* kernels = session.session().query(kSeedingKernels)) {
+      return std::make_unique<SessionSamples>(dataset.matrix(),
+                                              *static_cast<SeedingKernels*>(kernels),
+                                              session.backend().name(), workers);
+    }
+  }
+  return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
 }
 
 }  // namespace
@@ -119,16 +135,41 @@ SeedingMethod parse_seeding_method(std::string_view name) {
   throw InputError(fmt::format("unknown seeding method '{}'{}", name, suggestion(name, names)));
 }
 
+void check_seeding(const Seeding& seeding) {
+  if (seeding.method != SeedingMethod::kmeans_parallel) return;
+  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMostOversampling)) {
+    throw InputError(fmt::format("oversampling is {}; it must be a number above 0, at most {}",
+                                 seeding.oversampling, kMostOversampling));
+  }
+  if (seeding.rounds < 1 || seeding.rounds > kMostRounds) {
+    throw InputError(
+        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMostRounds));
+  }
+}
+
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart,
-                                       const StopFunction& stop) {
+                                       const SeedingResources& resources) {
   check_clusters(dataset, clusters);
-  const RandomStream stream(seeding.seed, kFirstStream + static_cast<std::uint64_t>(restart));
+  check_seeding(seeding);
+  const auto stream = [&](std::uint64_t first) {
+    return RandomStream(seeding.seed, first + static_cast<std::uint64_t>(restart));
+  };
+  const Workers workers(resources.threads, resources.stop);
   switch (seeding.method) {
     case SeedingMethod::kmeans_plus_plus:
-      return kmeans_plus_plus(dataset.matrix(), clusters, stream, stop);
+      return kmeans_plus_plus(*make_samples(dataset, resources, workers), clusters,
+                              stream(kFirstStream), workers);
+    case SeedingMethod::kmeans_parallel: {
+      const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
+      const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),
+                                     seeding.rounds, stream(kFirstStream), stream(kRoundsStream),
+                                     stream(kReductionStream)};
+      return kmeans_parallel(*make_samples(dataset, resources, workers), clusters, scalable,
+                             workers);
+    }
     case SeedingMethod::random:
-      return random_samples(dataset.samples(), clusters, stream);
+      return random_samples(dataset.samples(), clusters, stream(kFirstStream));
     case SeedingMethod::first:
       return first_samples(clusters);
     case SeedingMethod::file:
@@ -139,14 +180,14 @@ std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clus
 
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
                                    const Seeding& seeding, std::int64_t restart,
-                                   const StopFunction& stop) {
+                                   const SeedingResources& resources) {
   if (seeding.method == SeedingMethod::file) {
     check_clusters(dataset, clusters);
     check_given_centroids(dataset, clusters, seeding);
     return seeding.centroids;
   }
   std::vector<double> centroids;
-  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, stop)) {
+  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, resources)) {
     for (std::int64_t j = 0; j < dataset.features(); ++j) {
       centroids.push_back(dataset.matrix().at(index, j));
     }

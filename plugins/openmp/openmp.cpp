@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include <lloyd/plugin/plugin.hpp>
+
+#include "seeding_kernels.hpp"
 
 namespace {
 
@@ -83,7 +86,8 @@ class OpenmpStep : public lloyd::StepBase {
         range_(dataset),
         threads_(thread_count(parameters)),
         chunk_(parameters.integer("chunk")),
-        tiles_(static_cast<std::size_t>(threads_), Tile(dataset.features)) {}
+        tiles_(static_cast<std::size_t>(threads_), Tile(dataset.features)),
+        seeding_(dataset, threads_) {}
 
   static int estimate_workers(const lloyd::ParameterList& parameters) {
     return thread_count(parameters);
@@ -98,6 +102,12 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   int workers() const { return threads_; }
+
+  void* query(std::string_view name) {
+    const bool seeds =
+        name == lloyd::kSeedingKernels && lloyd_openmp::OpenmpSeeding::supports(dataset_.features);
+    return seeds ? static_cast<lloyd::SeedingKernels*>(&seeding_) : nullptr;
+  }
 
   template <class Body>
   void for_each_block(lloyd::RowRange rows, Body&& body) const {
@@ -192,6 +202,7 @@ class OpenmpStep : public lloyd::StepBase {
   int threads_;
   std::int64_t chunk_;
   std::vector<Tile> tiles_;  // one per thread
+  lloyd_openmp::OpenmpSeeding seeding_;
   std::int64_t clusters_ = 0;
   const double* exact_centroids_ = nullptr;
   std::vector<T> centroids_;  // the same, rounded to T

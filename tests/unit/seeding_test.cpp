@@ -307,21 +307,23 @@ TEST(PlusPlus, SurvivesOneSampleFarAway) {
 }
 
 TEST(SeedingMethodNames, AreReadBack) {
-  for (const SeedingMethod method : {SeedingMethod::kmeans_plus_plus, SeedingMethod::random,
-                                     SeedingMethod::first, SeedingMethod::file}) {
+  for (const SeedingMethod method :
+       {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
+        SeedingMethod::first, SeedingMethod::file}) {
     EXPECT_EQ(parse_seeding_method(to_string(method)), method);
   }
   EXPECT_EQ(to_string(SeedingMethod::kmeans_plus_plus), "k-means++");
   EXPECT_EQ(message_of([] { parse_seeding_method("kmeans++"); }),
             "unknown seeding method 'kmeans++' (did you mean 'k-means++'?)");
   EXPECT_EQ(message_of([] { parse_seeding_method("best"); }),
-            "unknown seeding method 'best' (known: k-means++, random, first, file)");
+            "unknown seeding method 'best' (known: k-means++, k-means||, random, first, file)");
 }
 
 TEST(Seeding, RefusesNumbersOfClusters) {
   const Dataset data = lattice();
-  for (const SeedingMethod method : {SeedingMethod::kmeans_plus_plus, SeedingMethod::random,
-                                     SeedingMethod::first, SeedingMethod::file}) {
+  for (const SeedingMethod method :
+       {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
+        SeedingMethod::first, SeedingMethod::file}) {
     for (const std::int64_t k : {-1, 0, 21}) {
       EXPECT_EQ(
           message_of([&] { seed_centroids(data, k, seeding_of(method)); }),

@@ -13,38 +13,64 @@ namespace lloyd {
 
 enum class SeedingMethod {
   kmeans_plus_plus,  ///< greedy, 2 + floor(ln k) candidates a step; Arthur & Vassilvitskii, 2007
+  kmeans_parallel,   ///< k-means||; Bahmani et al., 2012
   random,            ///< k distinct samples
   first,             ///< the first k samples as they are
   file,              ///< given centroids
 };
 
-/// The name in YAML and on the command line: "k-means++", "random", "first", "file".
+/// The name in YAML and on the command line: "k-means++", "k-means||", "random", "first",
+/// "file".
 std::string_view to_string(SeedingMethod method);
 /// Throws InputError for an unknown name.
 SeedingMethod parse_seeding_method(std::string_view name);
 
+inline constexpr double kMostOversampling = 1000;
+inline constexpr std::int64_t kMostRounds = 1000;
+
 struct Seeding {
   SeedingMethod method = SeedingMethod::kmeans_plus_plus;
   std::uint64_t seed = 0;
+  /// For SeedingMethod::kmeans_parallel: a round is expected to collect oversampling x k samples at
+  /// the most; above 0, at most kMostOversampling.
+  double oversampling = 1;
+  std::int64_t rounds = 5;  ///< likewise; 1 to kMostRounds
   /// For SeedingMethod::file: k x d values, row-major, and where they came from, for messages.
   std::vector<double> centroids{};
   std::string file{};
 };
 
-/// Asked now and then; true ends the work with Cancelled. May be empty.
+/// Throws InputError when an option of the method is out of range.
+void check_seeding(const Seeding& seeding);
+
+/// Asked now and then; true ends the work with Cancelled. May be empty. Where a session's kernels
+/// do the work they may ask from any thread; else it is asked on the calling thread.
 using StopFunction = std::function<bool()>;
+
+class OpenSession;
+
+/// What seeding is done with; the samples chosen do not depend on it.
+struct SeedingResources {
+  StopFunction stop{};
+  int threads = 0;  ///< of the core; 0: one per core that the process may use
+  /// A session opened on the same data set: its SeedingKernels are used where it offers them. May
+  /// be null.
+  OpenSession* session = nullptr;
+};
 
 /// Indices of the samples that become the initial centroids (k of them; duplicates only where the
 /// data has fewer than k distinct samples). The same on every machine for the same data and seed.
-/// `restart` 0, 1, ... gives independent choices. Not for SeedingMethod::file.
+/// `restart` 0, 1, ... gives independent choices. Not for SeedingMethod::file. Throws InputError
+/// when k is not in [1, n] or an option of the method is out of range, Cancelled, and BackendError
+/// for what the session's kernels report.
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart = 0,
-                                       const StopFunction& stop = {});
+                                       const SeedingResources& resources = {});
 
-/// Initial centroids, k x d, row-major, float64. Throws InputError when k is not in [1, n] or given
-/// centroids have another shape or values that are not finite.
+/// Initial centroids, k x d, row-major, float64. Throws what seed_indices() does,
+/// and InputError when given centroids have another shape or values that are not finite.
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
                                    const Seeding& seeding, std::int64_t restart = 0,
-                                   const StopFunction& stop = {});
+                                   const SeedingResources& resources = {});
 
 }  // namespace lloyd

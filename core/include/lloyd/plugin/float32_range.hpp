@@ -25,6 +25,9 @@ class Float32Range {
     box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
   }
 
+  /// Whether squared differences of samples neither overflow nor underflow in float32.
+  bool covers_differences() const { return box_is_fine_; }
+
   /// Whether assignments to these centroids (k x d) may be computed in float32.
   bool covers(const double* centroids, std::int64_t clusters) const {
     if (!box_is_fine_) return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 
 #include <lloyd/plugin/backend.hpp>
 
@@ -36,6 +37,10 @@ struct StepBase {
   static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
   /// How many workers for_each_block() uses.
   static int estimate_workers(const ParameterList&) { return 1; }
+
+  /// An interface that the session offers beside its own, such as SeedingKernels; it lives as long
+  /// as the step. Null: none of that name. Must not throw.
+  void* query(std::string_view) { return nullptr; }
 
   int workers() const { return 1; }
 

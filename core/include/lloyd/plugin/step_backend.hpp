@@ -28,7 +28,7 @@ class StepSession final : public Session {
                  PartialResult& result) noexcept override {
     return guarded([&] { loop_.partial(request, observer, result); });
   }
-  void* query(const char*) noexcept override { return nullptr; }
+  void* query(const char* interface_name) noexcept override { return step_.query(interface_name); }
   void release() noexcept override { delete this; }
 
  private:

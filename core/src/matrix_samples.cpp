@@ -1,0 +1,164 @@
+#include "matrix_samples.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace lloyd {
+namespace {
+
+// Distances to two centres, side by side in a vector register of any machine.
+typedef double Pair __attribute__((vector_size(16)));
+
+constexpr std::int64_t kWidest = 8;  // centres side by side
+
+// Up to kWidest centres, feature by feature; a spare place stays zero.
+class CentreGroup {
+ public:
+  CentreGroup(const double* centres, std::int64_t count, std::int64_t features)
+      : count_(count),
+        pairs_((count + 1) / 2),
+        values_(static_cast<std::size_t>(features * pairs_)) {
+    for (std::int64_t c = 0; c < count; ++c) {
+      for (std::int64_t j = 0; j < features; ++j) {
+        values_[static_cast<std::size_t>(j * pairs_ + c / 2)][c % 2] = centres[c * features + j];
+      }
+    }
+  }
+
+  // Squared distances of x to all of them. Each sums over ascending features, as
+  // squared_distance() does.
+  template <class T>
+  std::array<Pair, kWidest / 2> distances(const T* x, std::int64_t features) const {
+    switch (pairs_) {
+      case 1:
+        return distances<1>(x, features);
+      case 2:
+        return distances<2>(x, features);
+      case 3:
+        return distances<3>(x, features);
+      default:
+        return distances<kWidest / 2>(x, features);
+    }
+  }
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  template <std::size_t Pairs, class T>
+  std::array<Pair, kWidest / 2> distances(const T* x, std::int64_t features) const {
+    std::array<Pair, kWidest / 2> sums{};
+    const Pair* coordinate = values_.data();
+    for (std::int64_t j = 0; j < features; ++j, coordinate += Pairs) {
+      const auto value = static_cast<double>(x[j]);
+      for (std::size_t p = 0; p < Pairs; ++p) {
+        const Pair difference = value - coordinate[p];
+        sums[p] += difference * difference;
+      }
+    }
+    return sums;
+  }
+
+  std::int64_t count_;
+  std::int64_t pairs_;
+  std::vector<Pair> values_;
+};
+
+std::vector<CentreGroup> grouped(std::span<const double> centres, std::int64_t features) {
+  const std::int64_t count = static_cast<std::int64_t>(centres.size()) / features;
+  std::vector<CentreGroup> groups;
+  for (std::int64_t c = 0; c < count; c += kWidest) {
+    groups.emplace_back(centres.data() + c * features, std::min(kWidest, count - c), features);
+  }
+  return groups;
+}
+
+// Rows of a range: work enough for a thread, and little enough to be interrupted soon.
+std::int64_t range_rows(std::size_t values_per_row) {
+  constexpr std::int64_t kWork = std::int64_t{1} << 21;
+  return std::clamp<std::int64_t>(kWork / static_cast<std::int64_t>(values_per_row), 1, 1 << 16);
+}
+
+template <class T>
+const T* row(const Matrix& matrix, std::int64_t i) {
+  return static_cast<const T*>(matrix.data) + i * matrix.stride;
+}
+
+template <class T>
+double fold(const Matrix& matrix, RowRange rows, const std::vector<CentreGroup>& groups,
+            std::int64_t first_index, double* squared_distances, std::int32_t* nearest) {
+  std::int64_t index = first_index;
+  for (const CentreGroup& group : groups) {
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
+      for (std::int64_t c = 0; c < group.count(); ++c) {
+        const double distance = distances[static_cast<std::size_t>(c / 2)][c % 2];
+        if (!(distance < squared_distances[i])) continue;
+        squared_distances[i] = distance;
+        if (nearest != nullptr) nearest[i] = static_cast<std::int32_t>(index + c);
+      }
+    }
+    index += group.count();
+  }
+  return *std::max_element(squared_distances + rows.begin, squared_distances + rows.end);
+}
+
+template <class T>
+void add_gains(const Matrix& matrix, RowRange rows, const std::vector<CentreGroup>& groups,
+               const std::int64_t* multiplicities, const double* squared_distances,
+               const WeightScale& scale, std::int64_t* gains) {
+  for (const CentreGroup& group : groups) {
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
+      const double current = squared_distances[i];
+      for (std::int64_t c = 0; c < group.count(); ++c) {
+        const double distance = distances[static_cast<std::size_t>(c / 2)][c % 2];
+        if (!(distance < current)) continue;
+        const std::int64_t times = multiplicities == nullptr ? 1 : multiplicities[i];
+        gains[c] += times * (scale.weight(current) - scale.weight(distance));
+      }
+    }
+    gains += group.count();
+  }
+}
+
+}  // namespace
+
+void MatrixSamples::copy_rows(std::span<const std::int64_t> indices, double* values) const {
+  for (const std::int64_t i : indices) {
+    for (std::int64_t j = 0; j < matrix_.columns; ++j) *values++ = matrix_.at(i, j);
+  }
+}
+
+double MatrixSamples::fold_nearest(std::span<const double> centres, std::int64_t first_index,
+                                   double* squared_distances, std::int32_t* nearest) {
+  const std::vector<CentreGroup> groups = grouped(centres, matrix_.columns);
+  std::mutex mutex;
+  double largest = 0;
+  workers_.for_each_range(
+      matrix_.rows, range_rows(centres.size()), [&](std::int64_t begin, std::int64_t end) {
+        const auto run = matrix_.dtype == DType::float32 ? fold<float> : fold<double>;
+        const double found =
+            run(matrix_, {begin, end}, groups, first_index, squared_distances, nearest);
+        const std::lock_guard lock(mutex);
+        largest = std::max(largest, found);
+      });
+  return largest;
+}
+
+void MatrixSamples::rate(std::span<const double> candidates, const double* squared_distances,
+                         const WeightScale& scale, std::span<std::int64_t> gains) {
+  const std::vector<CentreGroup> groups = grouped(candidates, matrix_.columns);
+  std::fill(gains.begin(), gains.end(), 0);
+  std::mutex mutex;
+  workers_.for_each_range(
+      matrix_.rows, range_rows(candidates.size()), [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::int64_t> sums(gains.size());
+        const auto run = matrix_.dtype == DType::float32 ? add_gains<float> : add_gains<double>;
+        run(matrix_, {begin, end}, groups, multiplicities_, squared_distances, scale, sums.data());
+        const std::lock_guard lock(mutex);
+        for (std::size_t c = 0; c < sums.size(); ++c) gains[c] += sums[c];
+      });
+}
+
+}  // namespace lloyd

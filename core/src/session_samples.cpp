@@ -1,0 +1,98 @@
+#include "session_samples.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+
+namespace lloyd {
+namespace {
+
+// Hands the stop function to a backend, and remembers whether it was asked to stop.
+class StopObserver final : public Observer {
+ public:
+  explicit StopObserver(const StopFunction& stop) : stop_(stop) {}
+
+  bool on_iteration(const IterationRecord&) noexcept override { return true; }
+  bool stop_requested() const noexcept override {
+    if (stop_ && stop_()) asked_ = true;
+    return asked_;
+  }
+  bool asked() const { return asked_; }
+
+ private:
+  const StopFunction& stop_;
+  mutable std::atomic<bool> asked_{false};
+};
+
+void check(const std::string& backend, const Status& status, const StopObserver& observer) {
+  if (status.code == StatusCode::cancelled && observer.asked()) throw Cancelled();
+  throw_unless_ok(backend, status);
+}
+
+}  // namespace
+
+void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* values) const {
+  for (const std::int64_t i : indices) {
+    for (std::int64_t j = 0; j < matrix_.columns; ++j) *values++ = matrix_.at(i, j);
+  }
+}
+
+double SessionSamples::fold_nearest(std::span<const double> centres, std::int64_t first_index,
+                                    double* squared_distances, std::int32_t* nearest) {
+  NearestRequest request;
+  request.centres = centres.data();
+  request.count = static_cast<std::int64_t>(centres.size()) / matrix_.columns;
+  request.first_index = first_index;
+  request.squared_distances = squared_distances;
+  request.nearest = nearest;
+  StopObserver observer(workers_.stop());
+  check(backend_, kernels_.nearest(request, &observer), observer);
+  return largest_of(squared_distances, nearest, first_index + request.count);
+}
+
+// What is wrong here would lead out of bounds later.
+double SessionSamples::largest_of(const double* squared_distances, const std::int32_t* nearest,
+                                  std::int64_t centres) const {
+  constexpr std::int64_t kRange = 1 << 16;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::mutex mutex;
+  double largest = 0;
+  workers_.for_each_range(matrix_.rows, kRange, [&](std::int64_t begin, std::int64_t end) {
+    double found = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double distance = squared_distances[i];
+      const std::int64_t index = nearest == nullptr ? 0 : nearest[i];
+      if (!(distance >= 0 && distance < kInfinity) || index < 0 || index >= centres) {
+        throw BackendError(
+            StatusCode::internal,
+            fmt::format("{}: its seeding kernels gave sample {} a squared distance of {} to "
+                        "centre {} of {}",
+                        backend_, i, distance, index, centres));
+      }
+      found = std::max(found, distance);
+    }
+    const std::lock_guard lock(mutex);
+    largest = std::max(largest, found);
+  });
+  return largest;
+}
+
+void SessionSamples::rate(std::span<const double> candidates, const double* squared_distances,
+                          const WeightScale& scale, std::span<std::int64_t> gains) {
+  GainsRequest request;
+  request.candidates = candidates.data();
+  request.count = static_cast<std::int64_t>(gains.size());
+  request.squared_distances = squared_distances;
+  request.scale = scale;
+  request.gains = gains.data();
+  StopObserver observer(workers_.stop());
+  check(backend_, kernels_.gains(request, &observer), observer);
+}
+
+}  // namespace lloyd

@@ -1,0 +1,40 @@
+// SessionSamples: seeding through the kernels that a backend's session offers.
+#pragma once
+
+#include <string>
+
+#include <lloyd/dataset.hpp>
+
+#include "seeding_samples.hpp"
+#include "workers.hpp"
+
+namespace lloyd {
+
+class SessionSamples final : public SeedingSamples {
+ public:
+  /// `kernels` are those of a session opened on `matrix`. All references must outlive this object.
+  /// Methods throw BackendError with `backend`, the backend's name, for what the kernels report or
+  /// get wrong.
+  SessionSamples(const Matrix& matrix, SeedingKernels& kernels, std::string backend,
+                 const Workers& workers)
+      : matrix_(matrix), kernels_(kernels), backend_(std::move(backend)), workers_(workers) {}
+
+  std::int64_t samples() const override { return matrix_.rows; }
+  std::int64_t features() const override { return matrix_.columns; }
+  void copy_rows(std::span<const std::int64_t> indices, double* values) const override;
+  double fold_nearest(std::span<const double> centres, std::int64_t first_index,
+                      double* squared_distances, std::int32_t* nearest) override;
+  void rate(std::span<const double> candidates, const double* squared_distances,
+            const WeightScale& scale, std::span<std::int64_t> gains) override;
+
+ private:
+  double largest_of(const double* squared_distances, const std::int32_t* nearest,
+                    std::int64_t centres) const;
+
+  const Matrix& matrix_;
+  SeedingKernels& kernels_;
+  std::string backend_;
+  const Workers& workers_;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,239 @@
+// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+#include "distance_screen.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+// Left out: vectors whose length is not known when compiling, and sets that add nothing here.
+// (On x86 the lower bits are the newer sets.)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "distance_screen.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Registers for the samples of a tile, times centres at once: as many sums as there are registers
+// for beside them.
+constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
+constexpr std::size_t kCentres = 4;
+
+template <class Real>
+using Tag = hn::CappedTag<Real, kTile / kVectors>;
+template <class Real>
+using Vector = hn::Vec<Tag<Real>>;
+
+// Squared distances of the samples in lanes [first, first + kVectors registers) to Count centres.
+template <std::size_t Count, class Real>
+HWY_INLINE void distances(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+                          const Real* centres, Vector<Real> (&sums)[Count][kVectors]) {
+  const Tag<Real> tag;
+  for (std::size_t c = 0; c < Count; ++c) {
+    for (std::size_t v = 0; v < kVectors; ++v) sums[c][v] = hn::Zero(tag);
+  }
+  for (std::size_t j = 0; j < d; ++j) {
+    Vector<Real> x[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      x[v] = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+    }
+    for (std::size_t c = 0; c < Count; ++c) {
+      const Vector<Real> value = hn::Set(tag, centres[c * d + j]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const Vector<Real> difference = hn::Sub(x[v], value);
+        sums[c][v] = hn::MulAdd(difference, difference, sums[c][v]);
+      }
+    }
+  }
+}
+
+// Calls visit.template operator()<Count>(c) for groups of centres that cover [0, m).
+template <class Visitor>
+HWY_INLINE void for_each_group(std::size_t m, Visitor& visit) {
+  std::size_t c = 0;
+  for (; c + kCentres <= m; c += kCentres) visit.template centres<kCentres>(c);
+  for (; c < m; ++c) visit.template centres<1>(c);
+}
+
+template <class Real>
+struct NearestVisitor {
+  using Signed = hn::RebindToSigned<Tag<Real>>;
+
+  template <std::size_t Count>
+  HWY_INLINE void centres(std::size_t c) {
+    Vector<Real> sums[Count][kVectors];
+    distances<Count>(tile, first, d, values + c * d, sums);
+    for (std::size_t i = 0; i < Count; ++i) {
+      const auto number = hn::Set(Signed(), static_cast<hn::TFromD<Signed>>(c + i));
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const auto nearer = hn::Lt(sums[i][v], least[v]);
+        second[v] = hn::Min(second[v], hn::Max(least[v], sums[i][v]));
+        least[v] = hn::Min(least[v], sums[i][v]);
+        index[v] = hn::IfThenElse(hn::RebindMask(Signed(), nearer), number, index[v]);
+      }
+    }
+  }
+
+  const TileRow<Real>* tile;
+  std::size_t first, d;
+  const Real* values;
+  Vector<Real> least[kVectors], second[kVectors];
+  hn::Vec<Signed> index[kVectors];
+};
+
+template <class Real>
+HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real* centres,
+                           std::int64_t m, TileNearest<Real>& nearest) {
+  using Visitor = NearestVisitor<Real>;
+  using Index = hn::TFromD<typename Visitor::Signed>;
+  const Tag<Real> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
+    Visitor visitor;
+    visitor.tile = tile;
+    visitor.first = first;
+    visitor.d = static_cast<std::size_t>(d);
+    visitor.values = centres;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      visitor.least[v] = visitor.second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
+      visitor.index[v] = hn::Zero(typename Visitor::Signed());
+    }
+    for_each_group(static_cast<std::size_t>(m), visitor);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const std::size_t at = first + v * lanes;
+      hn::Store(visitor.least[v], tag, nearest.least.lanes + at);
+      hn::Store(visitor.second[v], tag, nearest.second.lanes + at);
+      HWY_ALIGN Index index[kTile];
+      hn::Store(visitor.index[v], typename Visitor::Signed(), index);
+      std::copy_n(index, lanes, nearest.index + at);
+    }
+  }
+}
+
+template <class Real>
+struct BelowVisitor {
+  template <std::size_t Count>
+  HWY_INLINE void centres(std::size_t c) {
+    const Tag<Real> tag;
+    Vector<Real> sums[Count][kVectors];
+    distances<Count>(tile, first, d, values + c * d, sums);
+    for (std::size_t i = 0; i < Count; ++i) {
+      auto any = hn::Le(sums[i][0], limits[0]);
+      for (std::size_t v = 1; v < kVectors; ++v) {
+        any = hn::Or(any, hn::Le(sums[i][v], limits[v]));
+      }
+      if (HWY_LIKELY(hn::AllFalse(tag, any))) continue;
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        std::uint64_t bits = 0;
+        std::uint8_t bytes[sizeof(bits)] = {};
+        hn::StoreMaskBits(tag, hn::Le(sums[i][v], limits[v]), bytes);
+        std::memcpy(&bits, bytes, sizeof(bits));
+        below[c + i] |= bits << (first + v * hn::Lanes(tag));
+      }
+    }
+  }
+
+  const TileRow<Real>* tile;
+  std::size_t first, d;
+  const Real* values;
+  Vector<Real> limits[kVectors];
+  std::uint64_t* below;
+};
+
+template <class Real>
+HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* centres,
+                         std::int64_t m, const TileRow<Real>& limits, std::uint64_t* below) {
+  const Tag<Real> tag;
+  std::fill_n(below, m, 0);
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+    BelowVisitor<Real> visitor;
+    visitor.tile = tile;
+    visitor.first = first;
+    visitor.d = static_cast<std::size_t>(d);
+    visitor.values = centres;
+    visitor.below = below;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      visitor.limits[v] = hn::Load(tag, limits.lanes + first + v * hn::Lanes(tag));
+    }
+    for_each_group(static_cast<std::size_t>(m), visitor);
+  }
+}
+
+void nearest_float(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
+                   TileNearest<float>& nearest) {
+  nearest_in(tile, d, centres, m, nearest);
+}
+void nearest_double(const TileRow<double>* tile, std::int64_t d, const double* centres,
+                    std::int64_t m, TileNearest<double>& nearest) {
+  nearest_in(tile, d, centres, m, nearest);
+}
+void below_float(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
+                 const TileRow<float>& limits, std::uint64_t* below) {
+  below_in(tile, d, centres, m, limits, below);
+}
+void below_double(const TileRow<double>* tile, std::int64_t d, const double* centres,
+                  std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
+  below_in(tile, d, centres, m, limits, below);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(nearest_float);
+HWY_EXPORT(nearest_double);
+HWY_EXPORT(below_float);
+HWY_EXPORT(below_double);
+
+template <>
+void screen_nearest(const TileRow<float>* tile, std::int64_t d, const float* centres,
+                    std::int64_t m, TileNearest<float>& nearest) {
+  HWY_DYNAMIC_DISPATCH(nearest_float)(tile, d, centres, m, nearest);
+}
+template <>
+void screen_nearest(const TileRow<double>* tile, std::int64_t d, const double* centres,
+                    std::int64_t m, TileNearest<double>& nearest) {
+  HWY_DYNAMIC_DISPATCH(nearest_double)(tile, d, centres, m, nearest);
+}
+template <>
+void screen_below(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
+                  const TileRow<float>& limits, std::uint64_t* below) {
+  HWY_DYNAMIC_DISPATCH(below_float)(tile, d, centres, m, limits, below);
+}
+template <>
+void screen_below(const TileRow<double>* tile, std::int64_t d, const double* centres,
+                  std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
+  HWY_DYNAMIC_DISPATCH(below_double)(tile, d, centres, m, limits, below);
+}
+
+template <class T, class Real>
+void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
+               TileRow<Real>* tile) {
+  // Blocks of features, so that each line of a sample is read once.
+  constexpr std::int64_t kFeatures = 16;
+  for (std::int64_t begin = 0; begin < d; begin += kFeatures) {
+    const std::int64_t end = std::min(begin + kFeatures, d);
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const T* sample = samples + (lane < rows ? lane : 0) * stride;
+      for (std::int64_t j = begin; j < end; ++j) {
+        tile[j].lanes[lane] = static_cast<Real>(sample[j]);
+      }
+    }
+  }
+}
+
+template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, TileRow<float>*);
+template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, TileRow<double>*);
+template void load_tile(const double*, std::int64_t, std::int64_t, std::int64_t, TileRow<double>*);
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE

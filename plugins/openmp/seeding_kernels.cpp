@@ -1,0 +1,234 @@
+#include "seeding_kernels.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/float32_range.hpp>
+#include <lloyd/plugin/guard.hpp>
+
+#include "distance_screen.hpp"
+
+namespace lloyd_openmp {
+namespace {
+
+using lloyd::squared_distance;
+
+// Fewer centres than this are screened against the squared distances at hand, one by one; more
+// against one another first.
+constexpr std::int64_t kManyCentres = 8;
+
+struct Problem {
+  const lloyd::DatasetView& dataset;
+  const double* centres;  // count x features
+  std::int64_t count;
+  int threads;
+  lloyd::Observer* observer;
+};
+
+// What a thread needs to screen tiles of samples of type T in arithmetic of type Real.
+template <class T, class Real>
+class TileWorker {
+ public:
+  TileWorker(const Problem& problem, const Real* screened_centres)
+      : problem_(problem),
+        screened_centres_(screened_centres),
+        bound_(problem.dataset.features),
+        tile_(static_cast<std::size_t>(problem.dataset.features)),
+        below_(static_cast<std::size_t>(problem.count)) {}
+
+  void load(lloyd::RowRange rows) {
+    rows_ = rows;
+    load_tile(row(rows.begin), problem_.dataset.stride, rows.size(), problem_.dataset.features,
+              tile_.data());
+  }
+
+  // Calls visit(i, c, distance) for each sample i of the tile and centre c whose squared distance
+  // is below squared_distances[i] when it is its turn; c ascends.
+  template <class Visit>
+  void visit_nearer(const double* squared_distances, Visit&& visit) {
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      limits_.lanes[lane] =
+          lane < rows_.size() ? bound_.widen(squared_distances[rows_.begin + lane]) : Real(-1);
+    }
+    visit_below(squared_distances, visit);
+  }
+
+  // The least squared distances and the centres they belong to, over many centres.
+  template <class Visit>
+  void visit_nearest(const double* squared_distances, Visit&& visit) {
+    screen_nearest(tile_.data(), problem_.dataset.features, screened_centres_, problem_.count,
+                   nearest_);
+    bool undecided = false;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      limits_.lanes[lane] = -1;
+      if (lane >= rows_.size()) continue;
+      const std::int64_t i = rows_.begin + lane;
+      const Real most = bound_.widen(squared_distances[i]);
+      if (nearest_.least.lanes[lane] > most) continue;
+      // At most this far, by the definition, is the nearest one; what is screened beyond `rival`
+      // is farther.
+      const Real rival = bound_.widen(bound_.widen(nearest_.least.lanes[lane]));
+      if (nearest_.second.lanes[lane] > rival) {
+        decide(i, nearest_.index[lane], squared_distances, visit);
+      } else {
+        limits_.lanes[lane] = std::min(rival, most);
+        undecided = true;
+      }
+    }
+    if (undecided) visit_below(squared_distances, visit);
+  }
+
+ private:
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(problem_.dataset.data) + i * problem_.dataset.stride;
+  }
+
+  template <class Visit>
+  void decide(std::int64_t i, std::int64_t c, const double* squared_distances,
+              Visit&& visit) const {
+    const std::int64_t d = problem_.dataset.features;
+    const double distance = squared_distance(row(i), problem_.centres + c * d, d);
+    if (distance < squared_distances[i]) visit(i, c, distance);
+  }
+
+  template <class Visit>
+  void visit_below(const double* squared_distances, Visit&& visit) {
+    screen_below(tile_.data(), problem_.dataset.features, screened_centres_, problem_.count,
+                 limits_, below_.data());
+    for (std::int64_t c = 0; c < problem_.count; ++c) {
+      for (std::uint64_t left = below_[static_cast<std::size_t>(c)]; left != 0; left &= left - 1) {
+        decide(rows_.begin + std::countr_zero(left), c, squared_distances, visit);
+      }
+    }
+  }
+
+  const Problem& problem_;
+  const Real* screened_centres_;
+  ScreenBound<Real> bound_;
+  std::vector<TileRow<Real>> tile_;
+  std::vector<std::uint64_t> below_;
+  TileRow<Real> limits_{};
+  TileNearest<Real> nearest_{};
+  lloyd::RowRange rows_;
+};
+
+// Calls body(thread, worker) for each tile, loaded in its thread's worker.
+template <class T, class Real, class Body>
+void for_each_tile(const Problem& problem, Body&& body) {
+  const std::int64_t n = problem.dataset.samples;
+  const std::int64_t d = problem.dataset.features;
+  const std::vector<Real> screened(problem.centres, problem.centres + problem.count * d);
+  std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(problem.threads),
+                                           {problem, screened.data()});
+  // Work enough to be worth handing out, little enough to be interrupted soon.
+  constexpr std::int64_t kWork = std::int64_t{1} << 23;
+  const std::int64_t chunk =
+      kTile * std::clamp<std::int64_t>(kWork / (kTile * d * (problem.count + 1)), 1, 256);
+  const std::int64_t chunks = (n + chunk - 1) / chunk;
+  std::atomic<bool> stopped = false;
+#pragma omp parallel for num_threads(problem.threads) schedule(dynamic, 1)
+  for (std::int64_t at = 0; at < chunks; ++at) {
+    const int thread = omp_get_thread_num();
+    if (thread == 0 && problem.observer != nullptr && problem.observer->stop_requested()) {
+      stopped = true;
+    }
+    if (stopped) continue;
+    const lloyd::FloatEnvironment environment;
+    TileWorker<T, Real>& worker = workers[static_cast<std::size_t>(thread)];
+    for (std::int64_t i = at * chunk; i < std::min((at + 1) * chunk, n); i += kTile) {
+      worker.load({i, std::min(i + kTile, n)});
+      body(thread, worker);
+    }
+  }
+  if (stopped) throw lloyd::StatusError(lloyd::StatusCode::cancelled, "the seeding was cancelled");
+}
+
+template <class T, class Real>
+void fold_nearest(const Problem& problem, const lloyd::NearestRequest& request) {
+  const auto update = [&](std::int64_t i, std::int64_t c, double distance) {
+    request.squared_distances[i] = distance;
+    if (request.nearest == nullptr) return;
+    request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
+  };
+  for_each_tile<T, Real>(problem, [&](int, TileWorker<T, Real>& worker) {
+    if (request.count < kManyCentres) {
+      worker.visit_nearer(request.squared_distances, update);
+    } else {
+      worker.visit_nearest(request.squared_distances, update);
+    }
+  });
+}
+
+template <class T, class Real>
+void add_gains(const Problem& problem, const lloyd::GainsRequest& request) {
+  std::vector<std::vector<std::int64_t>> sums(
+      static_cast<std::size_t>(problem.threads),
+      std::vector<std::int64_t>(static_cast<std::size_t>(request.count)));
+  for_each_tile<T, Real>(problem, [&](int thread, TileWorker<T, Real>& worker) {
+    std::int64_t* own = sums[static_cast<std::size_t>(thread)].data();
+    worker.visit_nearer(request.squared_distances, [&](std::int64_t i, std::int64_t c,
+                                                       double distance) {
+      own[c] += request.scale.weight(request.squared_distances[i]) - request.scale.weight(distance);
+    });
+  });
+  std::fill_n(request.gains, request.count, 0);
+  for (const auto& own : sums) {
+    for (std::size_t c = 0; c < own.size(); ++c) request.gains[c] += own[c];
+  }
+}
+
+bool is_float32(double value) {
+  return std::abs(value) <= std::numeric_limits<float>::max() &&
+         static_cast<double>(static_cast<float>(value)) == value;
+}
+
+}  // namespace
+
+bool OpenmpSeeding::supports(std::int64_t features) {
+  return features <= ScreenBound<float>::kMostFeatures;
+}
+
+OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads)
+    : dataset_(dataset),
+      threads_(threads),
+      in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
+
+// Float32 samples are screened in float32 where that tells their distances apart, and where the
+// centres are float32 values, as samples are.
+template <class Task>
+void OpenmpSeeding::dispatch(const double* centres, std::int64_t count, Task&& task) const {
+  if (dataset_.dtype == lloyd::DType::float64) {
+    task.template operator()<double, double>();
+  } else if (in_float32_range_ &&
+             std::all_of(centres, centres + count * dataset_.features, is_float32)) {
+    task.template operator()<float, float>();
+  } else {
+    task.template operator()<float, double>();
+  }
+}
+
+lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
+                                     lloyd::Observer* observer) noexcept {
+  return lloyd::guarded([&] {
+    const Problem problem{dataset_, request.centres, request.count, threads_, observer};
+    dispatch(request.centres, request.count,
+             [&]<class T, class Real>() { fold_nearest<T, Real>(problem, request); });
+  });
+}
+
+lloyd::Status OpenmpSeeding::gains(const lloyd::GainsRequest& request,
+                                   lloyd::Observer* observer) noexcept {
+  return lloyd::guarded([&] {
+    const Problem problem{dataset_, request.candidates, request.count, threads_, observer};
+    dispatch(request.candidates, request.count,
+             [&]<class T, class Real>() { add_gains<T, Real>(problem, request); });
+  });
+}
+
+}  // namespace lloyd_openmp

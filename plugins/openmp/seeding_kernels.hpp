@@ -1,0 +1,30 @@
+// The OpenMP backend's seeding kernels: screened, and decided by the definition.
+#pragma once
+
+#include <lloyd/plugin/seeding_kernels.hpp>
+
+namespace lloyd_openmp {
+
+class OpenmpSeeding final : public lloyd::SeedingKernels {
+ public:
+  /// Whether the kernels cover samples of so many features.
+  static bool supports(std::int64_t features);
+
+  OpenmpSeeding(const lloyd::DatasetView& dataset, int threads);
+
+  lloyd::Status nearest(const lloyd::NearestRequest& request,
+                        lloyd::Observer* observer) noexcept override;
+  lloyd::Status gains(const lloyd::GainsRequest& request,
+                      lloyd::Observer* observer) noexcept override;
+
+ private:
+  // Calls task.run<T, Real>() with the types of the samples and of the screen.
+  template <class Task>
+  void dispatch(const double* centres, std::int64_t count, Task&& task) const;
+
+  lloyd::DatasetView dataset_;
+  int threads_;
+  bool in_float32_range_;
+};
+
+}  // namespace lloyd_openmp
