@@ -131,13 +131,14 @@ void for_each_tile(const Problem& problem, Body&& body) {
   const std::int64_t chunk =
       kTile * std::clamp<std::int64_t>(kWork / (kTile * d * (problem.count + 1)), 1, 256);
   const std::int64_t chunks = (n + chunk - 1) / chunk;
-  std::atomic<bool> stopped = false;
+  const auto stop_requested = [&] {
+    return problem.observer != nullptr && problem.observer->stop_requested();
+  };
+  std::atomic<bool> stopped = stop_requested();
 #pragma omp parallel for num_threads(problem.threads) schedule(dynamic, 1)
   for (std::int64_t at = 0; at < chunks; ++at) {
     const int thread = omp_get_thread_num();
-    if (thread == 0 && problem.observer != nullptr && problem.observer->stop_requested()) {
-      stopped = true;
-    }
+    if (thread == 0 && stop_requested()) stopped = true;
     if (stopped) continue;
     const lloyd::FloatEnvironment environment;
     TileWorker<T, Real>& worker = workers[static_cast<std::size_t>(thread)];

@@ -6,6 +6,7 @@
 
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/seeding_kernels.hpp>
 
 namespace {
 
@@ -218,4 +219,26 @@ int main() {
   METHOD(Backend, open);
   METHOD(Backend, query);
   METHOD(Backend, release);
+  // Interfaces with versions of their own.
+  std::printf("%s\n", lloyd::kSeedingKernels);
+  STRUCT(WeightScale);
+  FIELD(WeightScale, first);
+  FIELD(WeightScale, second);
+  STRUCT(NearestRequest);
+  FIELD(NearestRequest, struct_size);
+  FIELD(NearestRequest, centres);
+  FIELD(NearestRequest, count);
+  FIELD(NearestRequest, first_index);
+  FIELD(NearestRequest, squared_distances);
+  FIELD(NearestRequest, nearest);
+  STRUCT(GainsRequest);
+  FIELD(GainsRequest, struct_size);
+  FIELD(GainsRequest, candidates);
+  FIELD(GainsRequest, count);
+  FIELD(GainsRequest, squared_distances);
+  FIELD(GainsRequest, scale);
+  FIELD(GainsRequest, gains);
+  std::printf("SeedingKernels\n");
+  METHOD(SeedingKernels, nearest);
+  METHOD(SeedingKernels, gains);
 }

@@ -14,6 +14,8 @@ CHANGES = [
     ("a field", "fit.hpp", "  std::int64_t iterations = 0;\n  std::int64_t relocations",
      "  std::int64_t inserted = 0;\n"),
     ("a field of a part", "parameters.hpp", "  const char* text = nullptr;", "  double more = 0;\n"),
+    ("a field of an interface asked for by name", "seeding_kernels.hpp", "  WeightScale scale;",
+     "  double more = 0;\n"),
 ]
 
 

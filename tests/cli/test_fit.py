@@ -28,6 +28,19 @@ class Iris(TestCase):
                     self.assertAlmostEqual(fit["adjusted_rand_index"], ADJUSTED_RAND_INDEX, delta=0.001)
                     self.assertEqual(sorted(fit["counts"]), [38, 50, 62])
 
+    def test_every_backend_starts_alike(self):
+        for seeding in (["k-means++"], ["k-means||"], ["k-means||", "--oversampling", "2.5", "--rounds", "2"]):
+            starts = []
+            for variant in VARIANTS:
+                fit = run_json("fit", IRIS, "-k", "7", "--seed", "4", "--iterations", "1", "--dtype", "float64",
+                               "--seeding", *seeding, *variant)
+                starts.append(fit["inertia"])
+                self.assertEqual(fit["seeding"]["method"], seeding[0])
+                if len(seeding) > 1:
+                    self.assertEqual(fit["seeding"]["oversampling"], 2.5)
+                    self.assertEqual(fit["seeding"]["rounds"], 2)
+            self.assertEqual(len(set(starts)), 1, f"{seeding}: {starts}")
+
     def test_text_says_what_json_says(self):
         text = run("fit", IRIS, "-k", "3", "--restarts", "10").stdout
         self.assertIn("78.851", text)

@@ -36,6 +36,7 @@ void add_session_cases(std::vector<Case>& cases);
 void add_environment_cases(std::vector<Case>& cases);
 void add_partial_cases(std::vector<Case>& cases);
 void add_partial_fit_cases(std::vector<Case>& cases);
+void add_seeding_cases(std::vector<Case>& cases);
 void add_reproducibility_cases(std::vector<Case>& cases);
 void add_description_cases(std::vector<Case>& cases);
 void add_limit_cases(std::vector<Case>& cases);

@@ -72,6 +72,29 @@ output: there
   EXPECT_TRUE(setting.options.profile);
 }
 
+TEST(ExperimentConfig, OptionsOfTheSeedingAreReadAndSwept) {
+  const Experiment experiment = parse(R"(
+dataset: {blobs: {samples: 7}}
+seeding: {method: k-means||, oversampling: 0.5, rounds: 3, seed: 1}
+backends: [sequential]
+sweep:
+  seeding.rounds: [4, 5]
+)");
+  for (const Setting& setting : experiment.settings) {
+    EXPECT_EQ(setting.options.seeding.method, SeedingMethod::kmeans_parallel);
+    EXPECT_EQ(setting.options.seeding.oversampling, 0.5);
+    EXPECT_EQ(std::to_string(setting.options.seeding.rounds), setting.axes.at(0).value);
+  }
+  const Seeding defaults = parse(
+                               "{dataset: {blobs: {}}, backends: [sequential], "
+                               "seeding: k-means||}")
+                               .settings.at(0)
+                               .options.seeding;
+  EXPECT_EQ(defaults.method, SeedingMethod::kmeans_parallel);
+  EXPECT_EQ(defaults.oversampling, Seeding().oversampling);
+  EXPECT_EQ(defaults.rounds, 5);
+}
+
 TEST(ExperimentConfig, SweepIsAProductAndTheLastAxisVariesFastest) {
   const Experiment experiment = parse(R"(
 dataset: {blobs: {samples: 7}}

@@ -62,6 +62,15 @@ TEST(ExperimentRecord, ComesBackFromItsText) {
   const std::string text = to_json(example()).dump();
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(text))).dump(), text);
 
+  Record parallel = example();
+  parallel.seeding.method = "k-means||";
+  parallel.seeding.oversampling = 0.5;
+  parallel.seeding.rounds = 3;
+  const ordered_json json = to_json(parallel);
+  EXPECT_EQ(json.at("seeding").at("oversampling"), 0.5);
+  EXPECT_EQ(json.at("seeding").at("rounds"), 3);
+  EXPECT_EQ(to_json(record_from_json(json)).dump(), json.dump());
+
   Record skipped = example();
   skipped.status = TrialStatus::skipped;
   skipped.reason = "there is no device";

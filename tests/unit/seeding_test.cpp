@@ -17,29 +17,10 @@
 #include <lloyd/random.hpp>
 #include <lloyd/seeding.hpp>
 
+#include "seeding_data.hpp"
+
 namespace lloyd {
 namespace {
-
-using Indices = std::vector<std::int64_t>;
-
-constexpr std::int64_t kRows = 20, kColumns = 3;
-
-// Small integers, all rows distinct, times a scale.
-template <class T>
-std::vector<T> lattice_values(std::int64_t rows, double scale) {
-  std::vector<T> values;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < kColumns; ++j) {
-      values.push_back(static_cast<T>(scale * static_cast<double>((i * i + 7 * j * i + j) % 29)));
-    }
-  }
-  return values;
-}
-
-template <class T = float>
-Dataset lattice(std::int64_t rows = kRows, double scale = 1) {
-  return Dataset("lattice", Matrix::own(lattice_values<T>(rows, scale), rows, kColumns));
-}
 
 Seeding seeding_of(SeedingMethod method, std::uint64_t seed = 0) {
   Seeding seeding;
@@ -213,16 +194,6 @@ Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
     chosen.push_back(best);
   }
   return chosen;
-}
-
-template <class T>
-Dataset scattered(std::int64_t n, std::int64_t d) {
-  const RandomStream stream(11, 12);
-  std::vector<T> values;
-  for (std::int64_t i = 0; i < n * d; ++i) {
-    values.push_back(static_cast<T>(stream.uniform(static_cast<std::uint64_t>(i))));
-  }
-  return Dataset("scattered", Matrix::own(std::move(values), n, d));
 }
 
 TEST(PlusPlus, FollowsItsDefinition) {
