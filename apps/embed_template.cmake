@@ -1,6 +1,7 @@
 # Compiles the files of plugin_template/ into lloyd_apps, as plugin_template.hpp declares them.
-file(GLOB template_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template
-  plugin_template/*)
+# Not a folder: it may have been built in its place.
+file(GLOB template_files CONFIGURE_DEPENDS LIST_DIRECTORIES false
+  RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template plugin_template/*)
 set(entries "")
 foreach(template_file IN LISTS template_files)
   set(path ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template/${template_file})

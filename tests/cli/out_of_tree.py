@@ -46,7 +46,7 @@ class OutOfTreeCase(TestCase):
     def template(self, name="template", change=lambda backend: backend):
         """A copy of the example, with its backend's source changed."""
         folder = self.folder / name
-        shutil.copytree(TEMPLATE, folder)
+        shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("build"))
         source = (folder / "backend.cpp").read_text()
         (folder / "backend.cpp").write_text(change(source))
         return folder
