@@ -101,7 +101,7 @@ LLOYD_EXPORT_PLUGIN(NoDevice);"""))
                 ("p VERSION 1.0", "Mine SOURCES backend.cpp", "lower-case letters"),
                 ("p VERSION 1.0", "m" * 48 + " SOURCES backend.cpp", "at most 47"),
                 ("p VERSION 1.0", "mine", "no SOURCES given"),
-                ("p VERSION 1.0", "mine SOURCES backend.cpp LIBS m", "")]:
+                ("p VERSION 1.0", "mine extra SOURCES backend.cpp", "unknown arguments: extra")]:
             with self.subTest(call):
                 shutil.rmtree(self.folder / "p", ignore_errors=True)
                 source = self.template("p")
