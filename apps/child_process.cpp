@@ -17,7 +17,7 @@
 
 #include <lloyd/error.hpp>
 
-// In a program built with a sanitizer its runtime has this function.
+// The runtime of AddressSanitizer has this function, and that of others where they stand alone.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace lloyd::apps {

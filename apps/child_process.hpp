@@ -21,7 +21,7 @@ struct ProcessEnd {
 };
 
 /// A child that reports lines through a pipe. Its standard input is empty, and what it prints to
-/// standard output goes to standard error. Where a sanitizer finds an error it aborts. The kernel
+/// standard output goes to standard error. After a report of AddressSanitizer it aborts. The kernel
 /// kills it when the thread that made it ends.
 class ChildProcess {
  public:

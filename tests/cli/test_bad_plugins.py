@@ -15,9 +15,12 @@ import unittest
 from program import IRIS, LLOYD, SANITIZED, TestCase, run, run_json
 
 BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"
-# A sanitizer reports what a program does wrong and aborts.
+# AddressSanitizer reports it on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
 ENDED = "the plugin ended the process: "
+# NaN between rows makes sums overflow: UndefinedBehaviorSanitizer ends the process before the labels
+# are looked at.
+STRIDE = ENDED + r"exit\(1\)" if SANITIZED else ".*row 1 has label"
 HOST = ["openmp", "sequential"]
 
 # Plugin, the sentence that refuses it, after the file's name.
@@ -70,7 +73,7 @@ FAILED = [
      r".*the definition gives .*allowed excess 0\)", None),
     ("ignores-cancel", "cancel/at-iteration", "cancel/at-iteration/float32",
      r"on_iteration returned false in 1: the status is 0 .*, expected 1", None),
-    ("ignores-stride", "layout/strided", "layout/strided/float32", ".*row 1 has label", None),
+    ("ignores-stride", "layout/strided", "layout/strided/float32", STRIDE, None),
     ("mutates", "layout/unchanged", "layout/unchanged/float32", r"fit\(\) changed the data set in row 0",
      None),
     ("prints", "environment/standard-output", "environment/standard-output/float32",
@@ -244,7 +247,9 @@ class Process(TestCase):
         self.assertEqual(reported, planned)
         self.assertGreater(len(planned), 100)
         failed = {result.get("message") for result in results if result["outcome"] == "failed"}
-        self.assertEqual(failed, {ENDED + "exit(0)"})
+        self.assertIn(ENDED + "exit(0)", failed)
+        for message in failed:  # several threads that exit at once may crash
+            self.assertTrue(message.startswith(ENDED), message)
 
     def test_what_a_plugin_prints_is_not_mixed_with_results(self):
         done = verify("prints", "--case", "stop/labels*", "--json")
