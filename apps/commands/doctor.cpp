@@ -1,0 +1,38 @@
+// lloyd doctor: what the machine is, what it can do, and what is wrong with it.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "context.hpp"
+#include "doctor/report.hpp"
+#include "output.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+int diagnose(const Context& context, bool quick, bool json) {
+  Registry registry = context.registry();
+  const DoctorReport report = examine(registry, !quick);
+  if (json) {
+    print_json(doctor_json(report));
+  } else {
+    fmt::print("{}", doctor_text(report));
+  }
+  return report.usable() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand(
+      "doctor", "Describe this machine, measure its ceilings, and say what is wrong with it");
+  auto quick = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--quick", *quick, "Measure nothing");
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([&context, quick, json] {
+    context.action = [&context, quick, json] { return diagnose(context, *quick, *json); };
+  });
+}
+
+}  // namespace lloyd::apps

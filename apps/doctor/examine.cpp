@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "doctor/report.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+// What the loader, the plugins and their runtimes look at.
+constexpr const char* kVariables[] = {
+    "LLOYD_PLUGIN_PATH", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC",
+    "OMP_PROC_BIND",     "OMP_PLACES",      "OMP_WAIT_POLICY",  "GOMP_CPU_AFFINITY",
+    "GOMP_SPINCOUNT",    "KMP_AFFINITY",    "KMP_BLOCKTIME",    "CUDA_VISIBLE_DEVICES"};
+
+PluginReport describe(const LoadedBackend& backend) {
+  const PluginHeader header = read_plugin_header(backend.path());
+  return {backend.name(),
+          backend.version(),
+          fmt::format("{}.{}", header.abi_major, header.abi_minor),
+          backend.path().string(),
+          backend.info().summary,
+          backend.unavailable()};
+}
+
+void measure_into(DoctorReport& report) {
+  const std::int64_t memory = machine::usable_memory(report.memory, report.cgroup);
+  try {
+    report.ceilings = machine::measure_ceilings(
+        machine::usable_processors(machine::allowed_processors(), report.cgroup.cpus),
+        machine::last_level_bytes(report.caches), std::min(report.memory.available, memory));
+  } catch (const std::bad_alloc&) {
+    report.ceilings_problem = "there is not enough memory";
+  } catch (const std::system_error& error) {
+    report.ceilings_problem = fmt::format("threads cannot be started: {}", error.what());
+  }
+}
+
+}  // namespace
+
+bool DoctorReport::usable() const {
+  return std::any_of(plugins.begin(), plugins.end(),
+                     [](const PluginReport& plugin) { return plugin.unavailable.empty(); });
+}
+
+DoctorReport examine(Registry& registry, bool measure) {
+  DoctorReport report;
+  report.load = machine::load_average();
+  report.build = machine::this_build();
+  report.os = machine::operating_system();
+  report.cpu = machine::read_cpu();
+  report.allowed_processors = static_cast<std::int64_t>(machine::allowed_processors().size());
+  report.cgroup = machine::read_cgroup_limits();
+  report.caches = machine::read_caches();
+  report.memory = machine::read_memory();
+  if (measure) measure_into(report);
+  report.gpus = machine::read_gpus();
+  for (const char* name : kVariables) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) report.environment.emplace_back(name, value);
+  }
+  for (const auto& backend : registry.load_all()) report.plugins.push_back(describe(*backend));
+  report.refused = registry.refused();
+  report.openmp_runtimes = machine::loaded_openmp_runtimes();  // those of the plugins
+  return report;
+}
+
+}  // namespace lloyd::apps

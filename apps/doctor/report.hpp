@@ -1,0 +1,67 @@
+// DoctorReport: everything on this machine that Lloyd's results and times depend on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/registry.hpp>
+
+#include "machine/caches.hpp"
+#include "machine/ceilings.hpp"
+#include "machine/cgroup.hpp"
+#include "machine/cpu.hpp"
+#include "machine/gpu.hpp"
+#include "machine/memory.hpp"
+#include "machine/openmp_runtimes.hpp"
+#include "machine/system.hpp"
+
+namespace lloyd::apps {
+
+/// A plugin that was loaded.
+struct PluginReport {
+  std::string name;
+  std::string version;
+  std::string abi;  ///< version of the boundary it was built with, "0.1"
+  std::string file;
+  std::string summary;
+  std::string unavailable;  ///< why it cannot run here; empty when it can
+};
+
+struct DoctorReport {
+  machine::Build build;
+  std::string os;
+  double load = -1;  ///< mean number of running threads over the last minute; negative: not known
+  machine::Cpu cpu;
+  std::int64_t allowed_processors = 0;  ///< logical, by the affinity mask
+  machine::CgroupLimits cgroup;
+  std::vector<machine::Cache> caches;
+  machine::Memory memory;
+  std::optional<machine::Ceilings> ceilings;  ///< none: not measured
+  std::string ceilings_problem;               ///< why they could not be measured
+  machine::Gpus gpus;
+  std::vector<machine::OpenmpRuntime> openmp_runtimes;
+  std::vector<std::pair<std::string, std::string>>
+      environment;  ///< name, value; those that are set
+  std::vector<PluginReport> plugins;
+  std::vector<RefusedPlugin> refused;
+
+  /// Whether any backend can run here.
+  bool usable() const;
+};
+
+/// Asks the system, loads all plugins of the registry, and measures where it is wanted.
+DoctorReport examine(Registry& registry, bool measure);
+
+/// What is wrong or disturbs measurements: a sentence each, with what to do.
+std::vector<std::string> warnings_of(const DoctorReport& report);
+
+/// One screen, at most 120 columns wide but for words that are wider.
+std::string doctor_text(const DoctorReport& report);
+nlohmann::ordered_json doctor_json(const DoctorReport& report);
+
+}  // namespace lloyd::apps

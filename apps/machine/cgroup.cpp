@@ -1,0 +1,78 @@
+#include "machine/cgroup.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace lloyd::machine {
+namespace {
+
+// A folder below `mount` and its parents up to the mount itself. A container may see its group's
+// own path, of which only the mount is there: the rest reads as empty.
+std::vector<std::string> folders_up(const std::string& mount, std::string path) {
+  std::vector<std::string> folders;
+  while (path.size() > 1) {
+    folders.push_back(mount + path);
+    path.resize(path.rfind('/'));
+  }
+  folders.push_back(mount);
+  return folders;
+}
+
+template <class Value>
+void tighten(Value& limit, Value value) {
+  if (value > 0 && (limit == 0 || value < limit)) limit = value;
+}
+
+void read_version_2(const SystemFiles& files, const std::string& folder, CgroupLimits& limits) {
+  // "max 100000" or "150000 100000": microseconds of each period. memory.max: "max" or bytes.
+  const std::string quota = files.text(folder + "/cpu.max");
+  const std::int64_t time = number_of(quota);
+  const std::int64_t period = number_of(quota.substr(std::min(quota.find(' '), quota.size())));
+  if (time > 0 && period > 0) {
+    tighten(limits.cpus, static_cast<double>(time) / static_cast<double>(period));
+  }
+  tighten(limits.memory_bytes, number_of(files.text(folder + "/memory.max")));
+}
+
+void read_version_1(const SystemFiles& files, const std::string& folder, CgroupLimits& limits) {
+  const std::int64_t time = number_of(files.text(folder + "/cpu.cfs_quota_us"));  // -1: no limit
+  const std::int64_t period = number_of(files.text(folder + "/cpu.cfs_period_us"));
+  if (time > 0 && period > 0) {
+    tighten(limits.cpus, static_cast<double>(time) / static_cast<double>(period));
+  }
+  // No limit is the largest number of whole pages in 63 bits.
+  constexpr std::int64_t kNone = std::int64_t{1} << 62;
+  const std::int64_t bytes = number_of(files.text(folder + "/memory.limit_in_bytes"));
+  if (bytes < kNone) tighten(limits.memory_bytes, bytes);
+}
+
+}  // namespace
+
+CgroupLimits read_cgroup_limits(const SystemFiles& files) {
+  CgroupLimits limits;
+  const std::string groups = files.text("/proc/self/cgroup");
+  for (const std::string_view line : lines_of(groups)) {
+    // "0::/path" is version 2; "4:cpu,cpuacct:/path" is version 1.
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first == line.npos ? first : first + 1);
+    if (second == line.npos) continue;
+    const std::string controllers(line.substr(first + 1, second - first - 1));
+    const std::string path(line.substr(second + 1));
+    if (!path.starts_with('/')) continue;
+    if (controllers.empty()) {
+      for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        for (const std::string& folder : folders_up(mount, path)) {
+          read_version_2(files, folder, limits);
+        }
+      }
+    } else {
+      for (const std::string& folder : folders_up("/sys/fs/cgroup/" + controllers, path)) {
+        read_version_1(files, folder, limits);
+      }
+    }
+  }
+  return limits;
+}
+
+}  // namespace lloyd::machine

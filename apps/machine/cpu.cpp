@@ -1,0 +1,156 @@
+#include "machine/cpu.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace lloyd::machine {
+namespace {
+
+constexpr std::string_view kFolder = "/sys/devices/system/cpu";
+
+struct FeatureName {
+  std::string_view flag;  // in /proc/cpuinfo
+  std::string_view name;
+};
+constexpr FeatureName kFeatures[] = {{"sse4_2", "SSE4.2"},
+                                     {"avx2", "AVX2"},
+                                     {"fma", "FMA"},
+                                     {"avx512f", "AVX-512F"},
+                                     {"avx512bw", "AVX-512BW"},
+                                     {"avx512_vnni", "AVX-512VNNI"},
+                                     {"avx512_bf16", "AVX-512BF16"},
+                                     {"avx_vnni", "AVX-VNNI"},
+                                     {"asimd", "NEON"},
+                                     {"sve", "SVE"},
+                                     {"sve2", "SVE2"},
+                                     {"bf16", "BF16"}};
+
+std::vector<std::string> features_of(const std::string& cpuinfo) {
+  std::string flags = field_of(cpuinfo, "flags");            // x86
+  if (flags.empty()) flags = field_of(cpuinfo, "Features");  // ARM
+  std::vector<std::string> features;
+  for (const FeatureName& feature : kFeatures) {
+    if (has_word(flags, feature.flag)) features.emplace_back(feature.name);
+  }
+  return features;
+}
+
+std::vector<std::string> online_processors(const SystemFiles& files) {
+  std::vector<std::string> names;
+  for (const int processor : processors_of(files.text(fmt::format("{}/online", kFolder)))) {
+    names.push_back(fmt::format("cpu{}", processor));
+  }
+  return names.empty() ? files.numbered(kFolder, "cpu") : names;
+}
+
+// Processors that share a core list the same siblings.
+std::int64_t count_cores(const SystemFiles& files, const std::vector<std::string>& processors) {
+  std::set<std::string> cores;
+  for (const std::string& processor : processors) {
+    const std::string topology = fmt::format("{}/{}/topology/", kFolder, processor);
+    std::string siblings = files.text(topology + "core_cpus_list");
+    if (siblings.empty()) siblings = files.text(topology + "thread_siblings_list");  // before 5.3
+    if (siblings.empty()) return 0;
+    cores.insert(std::move(siblings));
+  }
+  return static_cast<std::int64_t>(cores.size());
+}
+
+std::vector<CoreKind> kinds_of(const SystemFiles& files,
+                               const std::vector<std::string>& processors) {
+  std::vector<CoreKind> kinds;
+  // Intel's hybrid processors have a performance counter unit for each kind.
+  for (const auto& [unit, name] :
+       {std::pair{"cpu_core", "performance"}, std::pair{"cpu_atom", "efficiency"},
+        std::pair{"cpu_lowpower", "low-power"}}) {
+    const auto members = processors_of(files.text(fmt::format("/sys/devices/{}/cpus", unit)));
+    if (!members.empty()) kinds.push_back({name, static_cast<std::int64_t>(members.size())});
+  }
+  if (kinds.empty()) {
+    std::map<std::int64_t, std::int64_t, std::greater<>> capacities;
+    for (const std::string& processor : processors) {
+      const auto capacity =
+          number_of(files.text(fmt::format("{}/{}/cpu_capacity", kFolder, processor)));
+      if (capacity >= 0) ++capacities[capacity];
+    }
+    for (const auto& [capacity, count] : capacities) {
+      kinds.push_back({fmt::format("capacity {}", capacity), count});
+    }
+  }
+  if (kinds.size() < 2) kinds.clear();
+  return kinds;
+}
+
+std::string governor_of(const SystemFiles& files, const std::vector<std::string>& processors) {
+  std::set<std::string> governors;
+  for (const std::string& processor : processors) {
+    governors.insert(files.text(fmt::format("{}/{}/cpufreq/scaling_governor", kFolder, processor)));
+  }
+  governors.erase("");
+  std::string text;
+  for (const std::string& governor : governors) text += (text.empty() ? "" : ", ") + governor;
+  return text;
+}
+
+std::string model_of(const std::string& cpuinfo) {
+  // x86 says "model name"; some ARM systems say "Model", others only numbers.
+  for (const char* key : {"model name", "Model"}) {
+    std::string model = field_of(cpuinfo, key);
+    if (!model.empty()) return model;
+  }
+  const std::string part = field_of(cpuinfo, "CPU part");
+  if (part.empty()) return {};
+  return fmt::format("implementer {}, part {}", field_of(cpuinfo, "CPU implementer"), part);
+}
+
+}  // namespace
+
+std::string read_cpu_model(const SystemFiles& files) {
+  return model_of(files.text("/proc/cpuinfo"));
+}
+
+Cpu read_cpu(const SystemFiles& files) {
+  const std::string cpuinfo = files.text("/proc/cpuinfo");
+  const std::vector<std::string> processors = online_processors(files);
+  Cpu cpu;
+  cpu.model = model_of(cpuinfo);
+  cpu.features = features_of(cpuinfo);
+  cpu.logical = static_cast<std::int64_t>(processors.size());
+  if (processors.empty()) {
+    for (const std::string_view line : lines_of(cpuinfo)) {
+      cpu.logical += line.starts_with("processor") ? 1 : 0;
+    }
+  }
+  cpu.physical = count_cores(files, processors);
+  cpu.kinds = kinds_of(files, processors);
+  cpu.governor = governor_of(files, processors);
+  return cpu;
+}
+
+std::vector<int> allowed_processors() {
+  // The mask must have room for all processors that the kernel could have.
+  for (int room = CPU_SETSIZE; room <= (1 << 20); room *= 2) {
+    const auto free_set = [](cpu_set_t* set) { CPU_FREE(set); };
+    const std::unique_ptr<cpu_set_t, decltype(free_set)> set(CPU_ALLOC(room), free_set);
+    const std::size_t size = CPU_ALLOC_SIZE(room);
+    if (set == nullptr || sched_getaffinity(0, size, set.get()) != 0) continue;
+    std::vector<int> processors;
+    for (int p = 0; p < room; ++p) {
+      if (CPU_ISSET_S(static_cast<std::size_t>(p), size, set.get())) processors.push_back(p);
+    }
+    if (!processors.empty()) return processors;
+  }
+  std::vector<int> processors(
+      static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))));
+  for (std::size_t p = 0; p < processors.size(); ++p) processors[p] = static_cast<int>(p);
+  return processors;
+}
+
+}  // namespace lloyd::machine

@@ -1,0 +1,34 @@
+// Cpu: the processor, its cores, and how many of them this process may use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/system_files.hpp"
+
+namespace lloyd::machine {
+
+/// Processors of one kind, where a machine has several.
+struct CoreKind {
+  std::string name;  ///< "performance", "efficiency", "capacity 446"
+  std::int64_t processors = 0;
+};
+
+struct Cpu {
+  std::string model;  ///< empty where the system does not say
+  /// Those of the instruction sets that matter to k-means which are there: "AVX2", "NEON".
+  std::vector<std::string> features;
+  std::int64_t logical = 0;     ///< processors that are online
+  std::int64_t physical = 0;    ///< cores; 0: not known
+  std::vector<CoreKind> kinds;  ///< empty where all are alike
+  std::string governor;         ///< of the clock frequency, "a, b" where they differ; may be empty
+};
+
+Cpu read_cpu(const SystemFiles& files = SystemFiles());
+std::string read_cpu_model(const SystemFiles& files = SystemFiles());
+
+/// Logical processors that the affinity mask of this process allows; never empty.
+std::vector<int> allowed_processors();
+
+}  // namespace lloyd::machine
