@@ -147,6 +147,12 @@ void check_seeding(const Seeding& seeding) {
   }
 }
 
+std::vector<SeedingMethod> seeding_methods() {
+  std::vector<SeedingMethod> methods;
+  for (const MethodName& entry : kMethodNames) methods.push_back(entry.method);
+  return methods;
+}
+
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart,
                                        const SeedingResources& resources) {

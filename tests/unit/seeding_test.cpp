@@ -277,6 +277,18 @@ TEST(PlusPlus, SurvivesOneSampleFarAway) {
   EXPECT_NE(std::find(indices.begin(), indices.end(), 500), indices.end());
 }
 
+TEST(SeedingMethods, AreListedOnceEach) {
+  const std::vector<SeedingMethod> methods = seeding_methods();
+  EXPECT_EQ(std::set(methods.begin(), methods.end()).size(), methods.size());
+  for (const SeedingMethod method : methods) {
+    EXPECT_EQ(parse_seeding_method(to_string(method)), method);
+  }
+  for (const char* name : {"k-means++", "random", "first", "file"}) {
+    EXPECT_NE(std::find(methods.begin(), methods.end(), parse_seeding_method(name)), methods.end())
+        << name;
+  }
+}
+
 TEST(SeedingMethodNames, AreReadBack) {
   for (const SeedingMethod method :
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,

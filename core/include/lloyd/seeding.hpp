@@ -24,6 +24,8 @@ enum class SeedingMethod {
 std::string_view to_string(SeedingMethod method);
 /// Throws InputError for an unknown name.
 SeedingMethod parse_seeding_method(std::string_view name);
+/// All methods.
+std::vector<SeedingMethod> seeding_methods();
 
 inline constexpr double kMostOversampling = 1000;
 inline constexpr std::int64_t kMostRounds = 1000;

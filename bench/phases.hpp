@@ -1,0 +1,15 @@
+// Fits of exactly kIterations, and the phases that a profiled one reports.
+#pragma once
+
+#include <functional>
+
+#include "program.hpp"
+
+namespace lloyd::bench {
+
+FitOptions fit_options(const Problem& problem);
+
+/// A run is one profiled fit; its time is that of a phase, per iteration.
+std::function<Run(OpenSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase);
+
+}  // namespace lloyd::bench
