@@ -25,6 +25,21 @@ Samples with_outlier(Samples samples, double value) {
   return samples;
 }
 
+// Each sample twice, the second time with every value one unit in the last place off: distances to
+// both are nearer to one another than rounding tells apart.
+template <class T>
+Samples near_twins(const Samples& singles) {
+  Samples twins{2 * singles.n, singles.d, {}};
+  for (std::int64_t i = 0; i < twins.n; ++i) {
+    for (std::int64_t j = 0; j < singles.d; ++j) {
+      const auto value = static_cast<T>(singles.row(i / 2)[j]);
+      const T towards = j % 2 == 0 ? T{100} : T{-100};
+      twins.values.push_back(i % 2 == 0 ? value : std::nextafter(value, towards));
+    }
+  }
+  return twins;
+}
+
 // Shapes around powers of two, ties, and everything that approximate arithmetic gets wrong.
 std::vector<Named> data_sets(DType dtype) {
   const bool narrow = dtype == DType::float32;
@@ -38,6 +53,8 @@ std::vector<Named> data_sets(DType dtype) {
       {"many features", cloud(130, 200, 7)},
       {"ties and duplicates", lattice(1500, 3, 2, 8)},
       {"constant", lattice(200, 3, 0, 9)},
+      {"near twins",
+       narrow ? near_twins<float>(cloud(107, 16, 18)) : near_twins<double>(cloud(107, 16, 18))},
       {"far from the origin", transformed(cloud(700, 4, 10), 1e-3, 4096)},
       {"squares beyond the type", transformed(cloud(700, 4, 11), narrow ? 1e36 : 1e143, 0)},
       {"squares at the type's end", transformed(cloud(700, 1, 12), narrow ? 2.3e18 : 1e144, 0)},
@@ -50,7 +67,8 @@ std::vector<Named> data_sets(DType dtype) {
   return sets;
 }
 
-// m centres: rows from all over the data, or points halfway between two rows each, which no float32
+// m centres: rows from all over the data (one after another where n divides 7918, as it does for
+// the twins), or points halfway between two rows each, which no float32
 // need hold.
 std::vector<double> centres_of(const Samples& samples, std::int64_t m, std::int64_t from,
                                bool between) {
@@ -155,6 +173,21 @@ void nearest(const Context& context) {
   }
 }
 
+// Squared distances to such centres are beyond float32, and get smaller from call to call.
+void far_centres(const Context& context) {
+  const Samples samples = rounded(cloud(300, 3, 19), context.dtype());
+  const Opened opened(context, samples);
+  for (const std::int64_t m : {1, 30}) {
+    State state(samples.n);
+    std::int64_t first = 0;
+    for (const float reach : {3e33F, 1e30F, 2e19F, 1e19F, 1e10F}) {
+      const std::vector<double> centres(static_cast<std::size_t>(m * samples.d), reach);
+      fold(fmt::format("{} centres at {}", m, reach), opened, centres, first, true, state);
+      first += m;
+    }
+  }
+}
+
 // As in the documentation of WeightScale, by powers of two.
 WeightScale scale_for(const std::vector<double>& distances) {
   const double largest = *std::max_element(distances.begin(), distances.end());
@@ -173,7 +206,7 @@ void gains(const Context& context) {
     const WeightScale scale = scale_for(state.distances);
     for (const std::int64_t m : {1, 3, 9, 40}) {
       for (const bool between : {false, true}) {
-        const std::vector<double> candidates = centres_of(samples, m, 4, between);
+        const std::vector<double> candidates = centres_of(samples, m, 3, between);
         Fenced<std::int64_t> got(m);
         GainsRequest request;
         request.candidates = candidates.data();
@@ -232,6 +265,7 @@ void cancelled(const Context& context) {
 
 void add_seeding_cases(std::vector<Case>& cases) {
   cases.push_back({"seeding/nearest", Scope::variants, nearest});
+  cases.push_back({"seeding/far-centres", Scope::variants, far_centres});
   cases.push_back({"seeding/gains", Scope::variants, gains});
   cases.push_back({"seeding/cancel", Scope::defaults, cancelled});
 }
