@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
                  "Look for plugins in this folder first (may be repeated)")
       ->check(CLI::ExistingDirectory);
   apps::add_run_command(app, context);
+  apps::add_report_command(app, context);
   apps::add_fit_command(app, context);
   apps::add_predict_command(app, context);
   apps::add_backends_command(app, context);

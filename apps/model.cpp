@@ -1,11 +1,6 @@
 #include "model.hpp"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "centroids_file.hpp"
+#include "json_text.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -29,38 +25,12 @@ constexpr int kVersion = 1;
   throw InputError(fmt::format("{}: {}", file.string(), what));
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(file, error);
-  if (exists(status) && !is_regular_file(status)) refuse(file, "is not a regular file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) refuse(file, "cannot be read");
-  return text;
-}
-
-// Refuses what no model holds before it is built; to copy or destroy what is nested deeply would
-// overflow the stack.
-Json parse(const std::filesystem::path& file, const std::string& text) {
-  constexpr int kMaximumDepth = 4;
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
-    using Event = Json::parse_event_t;
-    if ((event == Event::object_start || event == Event::array_start) && depth >= kMaximumDepth) {
-      refuse(file, fmt::format("is not a model file: it is nested more than {} levels deep",
-                               kMaximumDepth));
-    }
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
-      refuse(file, fmt::format("the model has the key '{}' twice", value.get<std::string>()));
-    }
-    return true;
-  };
+Json parse(const std::filesystem::path& file) {
+  constexpr int kMostLevels = 4;
+  const std::string text = read_text_file(file);
   try {
-    return Json::parse(text, check);
-  } catch (const Json::exception& error) {
+    return parse_json(text, kMostLevels);
+  } catch (const InputError& error) {
     refuse(file, fmt::format("is not a model file: {}", error.what()));
   }
 }
@@ -141,7 +111,7 @@ Model read_model(const std::filesystem::path& file) {
     model.inertia = std::nan("");
     return model;
   }
-  const Json document = parse(file, read_text(file));
+  const Json document = parse(file);
   if (!document.is_object() || document.value("format", Json()) != Json(kFormat)) {
     refuse(file, fmt::format("is not a model file: its 'format' is not '{}'", kFormat));
   }
@@ -167,7 +137,7 @@ Model read_model(const std::filesystem::path& file) {
     model.seeding_method = seeding.value("method", std::string());
     model.seed = seeding.value("seed", std::uint64_t{0});
   } catch (const Json::exception& error) {
-    refuse(file, fmt::format("has an entry of a wrong type: {}", error.what()));
+    refuse(file, fmt::format("has an entry of a wrong type: {}", json_error_text(error)));
   }
   if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
     refuse(file, fmt::format("the model's 'feature_names' are {}, but it has {} features",

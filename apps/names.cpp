@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
 namespace lloyd::apps {
@@ -57,7 +58,8 @@ Enum parse(const Names<Enum, Count>& names, std::string_view what, std::string_v
     if (name == text) return value;
     known.emplace_back(name);
   }
-  throw InputError(fmt::format("unknown {} '{}'{}", what, text, suggestion(text, known)));
+  throw InputError(
+      fmt::format("unknown {} '{}'{}", what, printable(text), suggestion(text, known)));
 }
 
 }  // namespace
@@ -89,6 +91,18 @@ DType parse_dtype(std::string_view name) {
 }
 EmptyClusters parse_empty_clusters(std::string_view name) {
   return parse(kEmptyClusters, "policy for empty clusters", name);
+}
+Accuracy parse_accuracy(std::string_view name) {
+  return parse(kAccuracies, "accuracy", name);
+}
+Reproducibility parse_reproducibility(std::string_view name) {
+  return parse(kReproducibilities, "reproducibility", name);
+}
+StopReason parse_stop_reason(std::string_view name) {
+  return parse(kStopReasons, "stop reason", name);
+}
+SumForm parse_sum_form(std::string_view name) {
+  return parse(kSumForms, "form of sums", name);
 }
 
 }  // namespace lloyd::apps

@@ -19,5 +19,9 @@ std::string_view to_string(ParameterType type);
 /// Throw InputError for an unknown name, with the known ones.
 DType parse_dtype(std::string_view name);
 EmptyClusters parse_empty_clusters(std::string_view name);
+Accuracy parse_accuracy(std::string_view name);
+Reproducibility parse_reproducibility(std::string_view name);
+StopReason parse_stop_reason(std::string_view name);
+SumForm parse_sum_form(std::string_view name);
 
 }  // namespace lloyd::apps

@@ -34,10 +34,10 @@ struct RunCommand {
 
 void print_summary(const Plan& plan, const Summary& summary, bool json) {
   if (json) {
-    print_json(summary_json(plan, summary));
+    print_json(summary_json(summary, plan.output));
     return;
   }
-  fmt::print("{}\nrecords: {}\nsummary: {}\n", summary_table(plan, summary),
+  fmt::print("{}\nrecords: {}\nsummary: {}\n", summary_table(summary),
              (plan.output / "records.jsonl").string(), (plan.output / "summary.csv").string());
 }
 
@@ -53,22 +53,18 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   RunResult result;
   {
     Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
-    const auto describe_skipped = [&](const PlannedFit& fit) {
-      Record record = describe_trial(plan, fit, 0, run, machine);
-      record.status = TrialStatus::skipped;
-      record.reason = fit.skip;
-      record.time = timestamp();
-      return record;
+    const auto describe = [&](const PlannedFit& fit) {
+      return describe_unrun(plan, fit, run, machine);
     };
     result = run_plan(
-        plan, runner, describe_skipped, [&](const Record& record) { writer.append(record); },
-        interrupted, progress);
+        plan, runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
+        progress);
   }
-  const Summary summary = summarize(plan, result.records);
+  const Summary summary = summarize(result.records);
   print_summary(plan, summary, json);
   if (!result.error.empty()) throw Error(result.error);
   NewFile csv(plan.output / "summary.csv");
-  csv.write(summary_csv(plan, summary));
+  csv.write(summary_csv(summary));
   csv.commit();
   if (result.cancelled) return kInterrupted;
   if (plan.trials() == 0) throw Error("nothing was run: every trial was skipped");

@@ -24,10 +24,6 @@ ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
 }
 
-double number_or_nan(const ordered_json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
-
 Measurements measurements_of(const Fit& fit, double open_ms) {
   const FitResult& result = fit.result;
   Measurements m;
@@ -69,25 +65,25 @@ ordered_json to_json(const Measurements& m) {
   return json;
 }
 
-Measurements measurements_from_json(const ordered_json& json) {
+Measurements measurements_from_json(const JsonFields& json) {
   Measurements m;
-  m.iterations = json.at("iterations").get<std::int64_t>();
-  m.stop_reason = json.at("stop_reason").get<std::string>();
-  m.inertia = number_or_nan(json.at("inertia"));
-  m.open_ms = number_or_nan(json.at("open_ms"));
-  m.loop_ms = number_or_nan(json.at("loop_ms"));
-  m.closing_ms = number_or_nan(json.at("closing_ms"));
-  m.fit_ms = number_or_nan(json.at("fit_ms"));
+  m.iterations = json.integer("iterations", 0);
+  m.stop_reason = json.name("stop_reason", apps::parse_stop_reason);
+  m.inertia = json.number_or_nan("inertia", 0);
+  m.open_ms = json.number_or_nan("open_ms", 0);
+  m.loop_ms = json.number_or_nan("loop_ms", 0);
+  m.closing_ms = json.number_or_nan("closing_ms", 0);
+  m.fit_ms = json.number_or_nan("fit_ms", 0);
+  const JsonFields phases = json.object("phase_ms");
   for (const auto& [name, member] : kPhases) {
-    if (json.at("phase_ms").contains(name)) {
-      m.phases.*member = number_or_nan(json.at("phase_ms").at(name));
-    }
+    if (json.object_json("phase_ms").contains(name))
+      m.phases.*member = phases.number_or_nan(name, 0);
   }
-  m.distances = json.at("distances").get<std::int64_t>();
-  m.relocations = json.at("relocations").get<std::int64_t>();
-  if (!json.at("redecided").is_null()) m.redecided = json.at("redecided").get<std::int64_t>();
-  m.sum_form = json.at("sum_form").get<std::string>();
-  m.restart = json.at("restart").get<std::int64_t>();
+  m.distances = json.integer("distances", 0);
+  m.relocations = json.integer("relocations", 0);
+  if (!json.is_null("redecided")) m.redecided = json.integer("redecided", 0);
+  m.sum_form = json.name("sum_form", apps::parse_sum_form);
+  m.restart = json.integer("restart", 0);
   return m;
 }
 

@@ -9,6 +9,8 @@
 
 #include <lloyd/fit.hpp>
 
+#include "experiment/json_fields.hpp"
+
 namespace lloyd::experiment {
 
 struct Measurements {
@@ -32,11 +34,9 @@ Measurements measurements_of(const Fit& fit, double open_ms);
 /// "iterations", "stop_reason", "inertia", "open_ms", ... in this order. What was not measured is
 /// null; "phase_ms" has the phases that were measured.
 nlohmann::ordered_json to_json(const Measurements& measurements);
-Measurements measurements_from_json(const nlohmann::ordered_json& json);
+/// Throws InputError for a key that is missing or whose value has another type or range.
+Measurements measurements_from_json(const JsonFields& json);
 
 /// The number, or null for what JSON cannot say: NaN and infinities.
 nlohmann::ordered_json finite_or_null(double value);
-/// The number, or NaN for null.
-double number_or_nan(const nlohmann::ordered_json& json);
-
 }  // namespace lloyd::experiment

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -165,24 +164,6 @@ void require_all(const Plan& plan) {
                                  plan.skipped(), plan.fits.size(), plan.variants[fit.variant].label,
                                  fit.skip));
   }
-}
-
-std::vector<VaryingAxis> varying_axes(const Plan& plan) {
-  std::vector<VaryingAxis> axes;
-  const std::vector<AxisValue>& first = plan.settings.front().setting.axes;
-  for (std::size_t a = 0; a < first.size(); ++a) {
-    std::set<std::string> values;
-    for (const PlannedSetting& planned : plan.settings)
-      values.insert(planned.setting.axes[a].value);
-    if (values.size() > 1)
-      axes.push_back({a, first[a].path, first[a].path.substr(first[a].path.rfind('.') + 1)});
-  }
-  std::map<std::string, int> uses;
-  for (const VaryingAxis& axis : axes) ++uses[axis.header];
-  for (VaryingAxis& axis : axes) {
-    if (uses[axis.header] > 1) axis.header = axis.path;
-  }
-  return axes;
 }
 
 }  // namespace lloyd::experiment

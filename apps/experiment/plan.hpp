@@ -45,14 +45,6 @@ struct Plan {
   }
 };
 
-/// Axes with more than one value: the path, and a header that is short but names only one of them.
-struct VaryingAxis {
-  std::size_t index;  ///< in Setting::axes
-  std::string path;
-  std::string header;
-};
-std::vector<VaryingAxis> varying_axes(const Plan& plan);
-
 /// Loads backends, reads data and centroid files, and looks at every pair of setting and variant.
 /// Throws InputError for whatever is wrong in the experiment.
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,

@@ -6,6 +6,7 @@
 
 #include "experiment/numbers.hpp"
 #include "experiment/table.hpp"
+#include "experiment/varying_axes.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
@@ -59,7 +60,9 @@ std::string plan_text(const Plan& plan) {
                       format_bytes(peak.device_bytes));
   text += fmt::format("records: {}\n\n", (plan.output / "records.jsonl").string());
 
-  const std::vector<VaryingAxis> axes = varying_axes(plan);
+  std::vector<std::vector<AxisValue>> settings;
+  for (const PlannedSetting& planned : plan.settings) settings.push_back(planned.setting.axes);
+  const std::vector<VaryingAxis> axes = varying_axes(settings);
   std::vector<Table::Column> columns;
   if (!one) columns.push_back({"data set", false});
   for (const VaryingAxis& axis : axes) columns.push_back({axis.header, true});

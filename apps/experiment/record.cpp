@@ -2,28 +2,45 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+#include <lloyd/suggestion.hpp>
 
 #include "experiment/setting_json.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
+namespace {
+
+constexpr std::array<std::pair<TrialStatus, std::string_view>, 4> kStatuses = {
+    {{TrialStatus::ok, "ok"},
+     {TrialStatus::skipped, "skipped"},
+     {TrialStatus::failed, "failed"},
+     {TrialStatus::cancelled, "cancelled"}}};
+
+}  // namespace
 
 std::string_view to_string(TrialStatus status) {
-  switch (status) {
-    case TrialStatus::ok:
-      return "ok";
-    case TrialStatus::skipped:
-      return "skipped";
-    case TrialStatus::failed:
-      return "failed";
-    case TrialStatus::cancelled:
-      return "cancelled";
+  for (const auto& [known, name] : kStatuses) {
+    if (known == status) return name;
   }
   return "unknown";
+}
+
+TrialStatus parse_trial_status(std::string_view text) {
+  std::vector<std::string> names;
+  for (const auto& [status, name] : kStatuses) {
+    if (name == text) return status;
+    names.emplace_back(name);
+  }
+  throw InputError(fmt::format("unknown status '{}'{}", printable(text), suggestion(text, names)));
 }
 
 Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repeat,
@@ -39,7 +56,14 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.run = run;
   record.setting = planned.hash;
   record.axes = planned.setting.axes;
+  record.plan.setting = static_cast<std::int64_t>(fit.setting);
+  record.plan.settings = std::ssize(plan.settings);
+  record.plan.variant = static_cast<std::int64_t>(fit.variant);
+  record.plan.variants = std::ssize(plan.variants);
+  record.plan.repeats = plan.repeats;
+  if (plan.baseline) record.plan.baseline = plan.variants[*plan.baseline].label;
   record.backend.name = backend.name();
+  record.backend.label = variant.label;
   record.backend.version = backend.version();
   record.backend.parameters = parameters_json(variant.parameters);
   record.backend.accuracy = apps::to_string(backend.accuracy(dataset.dtype));
@@ -67,6 +91,15 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.repeat = repeat;
   record.memory = fit.memory;
   record.machine = machine;
+  return record;
+}
+
+Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string& run,
+                      const Machine& machine) {
+  Record record = describe_trial(plan, fit, 0, run, machine);
+  record.status = fit.skip.empty() ? TrialStatus::cancelled : TrialStatus::skipped;
+  record.reason = fit.skip.empty() ? "not run" : fit.skip;
+  record.time = timestamp();
   return record;
 }
 

@@ -22,6 +22,8 @@ inline constexpr int kRecordSchema = 1;
 
 enum class TrialStatus { ok, skipped, failed, cancelled };
 std::string_view to_string(TrialStatus status);
+/// Throws InputError for an unknown name, with the known ones.
+TrialStatus parse_trial_status(std::string_view name);
 
 /// The state after exactly one iteration from the common start, where implementations still must
 /// agree.
@@ -36,8 +38,19 @@ struct Record {
   std::string setting;  ///< PlannedSetting::hash
   std::vector<AxisValue> axes;
 
+  /// Where the trial stands among all that the run planned: every setting with every variant.
+  struct {
+    std::int64_t setting = 0;  ///< in [0, settings)
+    std::int64_t settings = 1;
+    std::int64_t variant = 0;  ///< in [0, variants)
+    std::int64_t variants = 1;
+    std::int64_t repeats = 1;
+    std::string baseline;  ///< label of the variant that others are compared to; empty: none
+  } plan;
+
   struct {
     std::string name;
+    std::string label;  ///< the name, and the parameters in which variants of one backend differ
     std::string version;
     nlohmann::ordered_json parameters;  ///< an object, name to value
     std::string accuracy;               ///< stated, of labels on this data set's dtype
@@ -70,7 +83,7 @@ struct Record {
 
   std::int64_t repeat = 0;  ///< 0, 1, ...
   TrialStatus status = TrialStatus::ok;
-  std::string reason;  ///< empty for `ok`
+  std::string reason;  ///< empty for `ok`; "not run" where an interrupted run did not come to it
   std::optional<Measurements> fit;
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;
@@ -82,8 +95,13 @@ struct Record {
 Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repeat,
                       const std::string& run, const Machine& machine);
 
+/// The record of a planned fit that is not run: skipped, or left out by a run that was interrupted.
+Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string& run,
+                      const Machine& machine);
+
 nlohmann::ordered_json to_json(const Record& record);
-/// Throws InputError when the object is no record of this schema.
+/// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys
+/// that the schema does not have are passed over.
 Record record_from_json(const nlohmann::ordered_json& json);
 
 /// Now, in UTC, to the second.

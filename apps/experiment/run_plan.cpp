@@ -17,7 +17,19 @@ class PlanRun {
 
   void add(const PlannedFit& fit, Record record) {
     keep_(record);
-    result.records[static_cast<std::size_t>(&fit - plan_.fits.data())].push_back(std::move(record));
+    records_of(fit).push_back(std::move(record));
+  }
+
+  // Every fit without a record gets one.
+  void add_unrun(const std::function<Record(const PlannedFit&)>& describe, bool keep) {
+    for (const PlannedFit& fit : plan_.fits) {
+      if (!records_of(fit).empty()) continue;
+      if (keep) {
+        add(fit, describe(fit));
+      } else {
+        records_of(fit).push_back(describe(fit));
+      }
+    }
   }
 
   // Returns false when the run was interrupted.
@@ -42,36 +54,48 @@ class PlanRun {
   RunResult result;
 
  private:
+  std::vector<Record>& records_of(const PlannedFit& fit) {
+    return result.records[static_cast<std::size_t>(&fit - plan_.fits.data())];
+  }
+
   const Plan& plan_;
   TrialRunner& runner_;
   const std::function<void(const Record&)>& keep_;
   Progress& progress_;
 };
 
+void run_settings(const Plan& plan, PlanRun& run,
+                  const std::function<Record(const PlannedFit&)>& describe_unrun,
+                  const std::function<bool()>& stop) {
+  for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+    for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+      const PlannedFit& fit = plan.fit(s, v);
+      if (!fit.skip.empty()) run.add(fit, describe_unrun(fit));
+    }
+    for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) {
+      for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+        const PlannedFit& fit = plan.fit(s, v);
+        if (!fit.skip.empty()) continue;
+        run.result.cancelled = run.result.cancelled || stop();
+        if (run.result.cancelled || !run.run_trial(fit, repeat)) return;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
-                   const std::function<Record(const PlannedFit&)>& describe_skipped,
+                   const std::function<Record(const PlannedFit&)>& describe_unrun,
                    const std::function<void(const Record&)>& keep,
                    const std::function<bool()>& stop, Progress& progress) {
   PlanRun run(plan, runner, keep, progress);
   try {
-    for (std::size_t s = 0; s < plan.settings.size(); ++s) {
-      for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-        const PlannedFit& fit = plan.fit(s, v);
-        if (!fit.skip.empty()) run.add(fit, describe_skipped(fit));
-      }
-      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) {
-        for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-          const PlannedFit& fit = plan.fit(s, v);
-          if (!fit.skip.empty()) continue;
-          run.result.cancelled = run.result.cancelled || stop();
-          if (run.result.cancelled || !run.run_trial(fit, repeat)) return std::move(run.result);
-        }
-      }
-    }
+    run_settings(plan, run, describe_unrun, stop);
+    run.add_unrun(describe_unrun, true);
   } catch (const Error& error) {
     run.result.error = error.what();
+    run.add_unrun(describe_unrun, false);
   }
   return std::move(run.result);
 }

@@ -13,17 +13,19 @@
 namespace lloyd::experiment {
 
 struct RunResult {
-  std::vector<std::vector<Record>> records;  ///< by planned fit, in the order of Plan::fits
-  std::int64_t failed = 0;                   ///< trials
+  /// By planned fit, in the order of Plan::fits; each has at least one.
+  std::vector<std::vector<Record>> records;
+  std::int64_t failed = 0;  ///< trials
   bool cancelled = false;
   std::string error;  ///< why records could not be kept; the run ended there
 };
 
 /// Runs setting by setting; within one the backends take turns, so that what drifts on the machine
-/// meets all of them alike. Each record goes to `keep` as soon as its trial ends; a skipped fit
-/// leaves one record. Ends early when `stop` says so or `keep` throws Error.
+/// meets all of them alike. Each record goes to `keep` as soon as its trial ends; a fit that is
+/// skipped, or not come to before the run is interrupted, leaves one record, which `describe_unrun`
+/// makes. Ends early when `stop` says so or `keep` throws Error: what follows is not kept.
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
-                   const std::function<Record(const PlannedFit&)>& describe_skipped,
+                   const std::function<Record(const PlannedFit&)>& describe_unrun,
                    const std::function<void(const Record&)>& keep,
                    const std::function<bool()>& stop, Progress& progress);
 

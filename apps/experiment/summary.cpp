@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "names.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
@@ -22,12 +24,10 @@ bool counts(const Record& record) {
   return record.status == TrialStatus::ok && record.fit.has_value();
 }
 
-bool compares_iterations(const Plan& plan, const std::vector<std::vector<Record>>& records) {
-  for (const PlannedSetting& planned : plan.settings) {
-    if (!planned.setting.options.fixed_iterations) return false;
-  }
+bool compares_iterations(const std::vector<std::vector<Record>>& records) {
   for (const std::vector<Record>& group : records) {
     for (const Record& record : group) {
+      if (!record.stop.contains("iterations")) return false;
       if (counts(record) && skips_distances(record)) return false;
     }
   }
@@ -35,7 +35,6 @@ bool compares_iterations(const Plan& plan, const std::vector<std::vector<Record>
 }
 
 std::string problem_of(const std::vector<Record>& records) {
-  if (records.empty()) return "not run";
   std::map<TrialStatus, std::int64_t> counts;
   for (const Record& record : records) ++counts[record.status];
   for (const TrialStatus status : {TrialStatus::skipped, TrialStatus::failed}) {
@@ -47,18 +46,19 @@ std::string problem_of(const std::vector<Record>& records) {
       return fmt::format("{} of {} failed: {}", counts[status], all, record.reason);
     }
   }
-  return counts[TrialStatus::ok] == 0 ? "cancelled" : "";
+  return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", records.front().reason) : "";
 }
 
-SummaryRow make_row(const Plan& plan, const PlannedFit& fit, const std::vector<Record>& records,
-                    bool per_iteration) {
+SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
+  const Record& first = records.front();
   SummaryRow row;
-  row.setting = fit.setting;
-  row.variant = fit.variant;
+  row.setting = first.setting;
+  row.axes = first.axes;
+  row.backend = first.backend.label;
+  row.is_baseline = !first.plan.baseline.empty() && row.backend == first.plan.baseline;
   row.problem = problem_of(records);
-  const DatasetFacts& dataset = plan.settings[fit.setting].dataset;
-  row.quality.samples = dataset.samples;
-  row.quality.accuracy = plan.variants[fit.variant].backend->accuracy(dataset.dtype);
+  row.quality.samples = first.dataset.samples;
+  row.quality.accuracy = apps::parse_accuracy(first.backend.accuracy);
   std::vector<double> times;
   std::vector<double> inertias;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
@@ -88,17 +88,27 @@ Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
 
 }  // namespace
 
-Summary summarize(const Plan& plan, const std::vector<std::vector<Record>>& records) {
+Summary summarize(const std::vector<std::vector<Record>>& records) {
+  const Record& first = records.front().front();
   Summary summary;
-  summary.per_iteration = compares_iterations(plan, records);
-  for (std::size_t f = 0; f < plan.fits.size(); ++f) {
-    summary.rows.push_back(make_row(plan, plan.fits[f], records[f], summary.per_iteration));
+  summary.experiment = first.experiment;
+  summary.baseline = first.plan.baseline;
+  summary.repeats = first.plan.repeats;
+  summary.per_iteration = compares_iterations(records);
+  std::map<std::int64_t, std::size_t> baselines;  // row, by setting
+  for (const std::vector<Record>& group : records) {
+    summary.rows.push_back(make_row(group, summary.per_iteration));
+    if (summary.rows.back().is_baseline) {
+      baselines.emplace(group.front().plan.setting, summary.rows.size() - 1);
+    }
   }
-  if (!plan.baseline) return summary;
-  for (SummaryRow& row : summary.rows) {
-    if (row.variant == *plan.baseline || row.ok == 0) continue;
-    const std::size_t at = row.setting * plan.variants.size() + *plan.baseline;
-    row.comparison = compare_rows(row, summary.rows[at]);
+  for (std::size_t r = 0; r < summary.rows.size(); ++r) {
+    SummaryRow& row = summary.rows[r];
+    if (summary.baseline.empty() || row.is_baseline || row.ok == 0) continue;
+    const auto baseline = baselines.find(records[r].front().plan.setting);
+    row.comparison = baseline == baselines.end()
+                         ? Comparison{{}, "no baseline: it left no record"}
+                         : compare_rows(row, summary.rows[baseline->second]);
   }
   return summary;
 }

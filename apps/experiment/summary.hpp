@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "experiment/plan.hpp"
 #include "experiment/quality.hpp"
 #include "experiment/record.hpp"
 #include "experiment/statistics.hpp"
@@ -16,10 +16,12 @@
 namespace lloyd::experiment {
 
 struct SummaryRow {
-  std::size_t setting = 0;
-  std::size_t variant = 0;
+  std::string setting;  ///< its hash
+  std::vector<AxisValue> axes;
+  std::string backend;  ///< label of the variant
+  bool is_baseline = false;
   std::int64_t ok = 0;     ///< trials that count
-  std::string problem;     ///< "skipped: ...", "1 of 5 failed: ...", "not run"; else empty
+  std::string problem;     ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
   MedianInterval time_ms;  ///< of the trials that count
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
@@ -28,18 +30,23 @@ struct SummaryRow {
 };
 
 struct Summary {
+  std::string experiment;
+  std::string baseline;  ///< label; empty: none
+  std::int64_t repeats = 1;
   /// Times are per iteration: every setting runs a fixed number of them and every backend evaluates
   /// all distances. Else they are those of whole fits.
   bool per_iteration = false;
-  std::vector<SummaryRow> rows;  ///< in the order of Plan::fits
+  std::vector<SummaryRow> rows;  ///< in the order of the records
 };
 
-/// `records` by planned fit, in the order of Plan::fits.
-Summary summarize(const Plan& plan, const std::vector<std::vector<Record>>& records);
+/// The summary of one run, from nothing but its records: by planned fit, in the order of the plan,
+/// at least one fit and each with at least one record.
+Summary summarize(const std::vector<std::vector<Record>>& records);
 
 /// A table of at most 100 columns; axes with one value are left out.
-std::string summary_table(const Plan& plan, const Summary& summary);
-std::string summary_csv(const Plan& plan, const Summary& summary);
-nlohmann::ordered_json summary_json(const Plan& plan, const Summary& summary);
+std::string summary_table(const Summary& summary);
+std::string summary_csv(const Summary& summary);
+/// `output`: the folder of the records.
+nlohmann::ordered_json summary_json(const Summary& summary, const std::filesystem::path& output);
 
 }  // namespace lloyd::experiment

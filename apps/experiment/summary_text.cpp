@@ -6,6 +6,7 @@
 #include "experiment/numbers.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
+#include "experiment/varying_axes.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
@@ -22,8 +23,8 @@ std::string iterations_text(const SummaryRow& row) {
              : fmt::format("{}-{}", row.fewest_iterations, row.most_iterations);
 }
 
-std::string speedup_text(const Plan& plan, const SummaryRow& row) {
-  if (row.variant == plan.baseline) return "baseline";
+std::string speedup_text(const SummaryRow& row) {
+  if (row.is_baseline) return "baseline";
   return row.comparison ? row.comparison->text : "";
 }
 
@@ -40,9 +41,15 @@ std::string csv_cell(const std::string& text) {
   return quoted;
 }
 
+std::vector<VaryingAxis> axes_of(const Summary& summary) {
+  std::vector<std::vector<AxisValue>> settings;
+  for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
+  return varying_axes(settings);
+}
+
 // One row under the names that CSV and JSON share.
-ordered_json row_json(const Plan& plan, const std::vector<VaryingAxis>& axes,
-                      const Summary& summary, const SummaryRow& row) {
+ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summary,
+                      const SummaryRow& row) {
   const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
   const bool measured = row.ok > 0;
   const auto number = [&](double value) {
@@ -52,11 +59,11 @@ ordered_json row_json(const Plan& plan, const std::vector<VaryingAxis>& axes,
     return measured ? ordered_json(value) : ordered_json(nullptr);
   };
   ordered_json json;
-  json["setting"] = plan.settings[row.setting].hash;
+  json["setting"] = row.setting;
   for (const VaryingAxis& axis : axes) {
-    json[axis.path] = plan.settings[row.setting].setting.axes[axis.index].value;
+    json[axis.path] = row.axes[axis.index].value;
   }
-  json["backend"] = plan.variants[row.variant].label;
+  json["backend"] = row.backend;
   json["accuracy"] = apps::to_string(row.quality.accuracy);
   json["trials"] = row.ok;
   json[unit] = number(row.time_ms.median);
@@ -67,10 +74,10 @@ ordered_json row_json(const Plan& plan, const std::vector<VaryingAxis>& axes,
   json["inertia"] = number(row.quality.final_inertia);
   json["inertia_after_one"] = number(row.quality.inertia_after_one);
   json["wrong_labels"] = count(row.quality.wrong_labels);
-  if (plan.baseline) {
+  if (!summary.baseline.empty()) {
     const bool said = row.comparison && row.comparison->speedup;
     json["speedup"] = said ? ordered_json(*row.comparison->speedup) : ordered_json(nullptr);
-    json["comparison"] = speedup_text(plan, row);
+    json["comparison"] = speedup_text(row);
   }
   json["problem"] = row.problem;
   return json;
@@ -78,8 +85,8 @@ ordered_json row_json(const Plan& plan, const std::vector<VaryingAxis>& axes,
 
 }  // namespace
 
-std::string summary_table(const Plan& plan, const Summary& summary) {
-  const std::vector<VaryingAxis> axes = varying_axes(plan);
+std::string summary_table(const Summary& summary) {
+  const std::vector<VaryingAxis> axes = axes_of(summary);
   std::vector<Table::Column> columns;
   columns.reserve(axes.size() + 6);
   for (const VaryingAxis& axis : axes) columns.push_back({axis.header, true});
@@ -88,16 +95,16 @@ std::string summary_table(const Plan& plan, const Summary& summary) {
   columns.push_back({"interval", true});
   columns.push_back({"iterations", true});
   columns.push_back({"inertia", true});
-  if (plan.baseline) columns.push_back({"speedup", false});
+  if (!summary.baseline.empty()) columns.push_back({"speedup", false});
 
   Table table(std::move(columns), kTableWidth);
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
     cells.reserve(axes.size() + 6);
     for (const VaryingAxis& axis : axes) {
-      cells.push_back(plan.settings[row.setting].setting.axes[axis.index].value);
+      cells.push_back(row.axes[axis.index].value);
     }
-    cells.push_back(plan.variants[row.variant].label);
+    cells.push_back(row.backend);
     if (!row.problem.empty()) {
       table.add(std::move(cells), row.problem);
       continue;
@@ -106,20 +113,20 @@ std::string summary_table(const Plan& plan, const Summary& summary) {
     cells.push_back(interval_text(row));
     cells.push_back(iterations_text(row));
     cells.push_back(fmt::format("{:.5g}", row.quality.final_inertia));
-    if (plan.baseline) cells.push_back(speedup_text(plan, row));
+    if (!summary.baseline.empty()) cells.push_back(speedup_text(row));
     table.add(std::move(cells));
   }
-  const char* meaning = plan.repeats < 6 ? "their range" : "where the true median is, with 95 %";
+  const char* meaning = summary.repeats < 6 ? "their range" : "where the true median is, with 95 %";
   return table.str() + fmt::format("{}: median of {}; interval: {}\n",
                                    summary.per_iteration ? "ms/iteration" : "ms/fit",
-                                   format_count(plan.repeats, "repeat"), meaning);
+                                   format_count(summary.repeats, "repeat"), meaning);
 }
 
-std::string summary_csv(const Plan& plan, const Summary& summary) {
-  const std::vector<VaryingAxis> axes = varying_axes(plan);
+std::string summary_csv(const Summary& summary) {
+  const std::vector<VaryingAxis> axes = axes_of(summary);
   std::string csv;
   for (const SummaryRow& row : summary.rows) {
-    const ordered_json json = row_json(plan, axes, summary, row);
+    const ordered_json json = row_json(axes, summary, row);
     std::string header;
     std::string line;
     for (const auto& [key, value] : json.items()) {
@@ -136,17 +143,17 @@ std::string summary_csv(const Plan& plan, const Summary& summary) {
   return csv;
 }
 
-ordered_json summary_json(const Plan& plan, const Summary& summary) {
-  const std::vector<VaryingAxis> axes = varying_axes(plan);
+ordered_json summary_json(const Summary& summary, const std::filesystem::path& output) {
+  const std::vector<VaryingAxis> axes = axes_of(summary);
   ordered_json rows = ordered_json::array();
   for (const SummaryRow& row : summary.rows) {
-    rows.push_back(row_json(plan, axes, summary, row));
+    rows.push_back(row_json(axes, summary, row));
   }
   ordered_json json;
-  json["experiment"] = plan.experiment;
-  json["output"] = plan.output.string();
+  json["experiment"] = summary.experiment;
+  json["output"] = output.string();
   json["baseline"] =
-      plan.baseline ? ordered_json(plan.variants[*plan.baseline].label) : ordered_json(nullptr);
+      summary.baseline.empty() ? ordered_json(nullptr) : ordered_json(summary.baseline);
   json["rows"] = rows;
   return json;
 }

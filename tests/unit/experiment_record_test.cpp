@@ -24,7 +24,13 @@ Record example() {
   record.run = "2026-01-31T12:00:00Z-7";
   record.setting = "0123456789abcdef";
   record.axes = {{"clusters", "8"}, {"dataset.blobs.samples", "100"}};
+  record.plan.setting = 1;
+  record.plan.settings = 2;
+  record.plan.variants = 3;
+  record.plan.repeats = 5;
+  record.plan.baseline = "sequential";
   record.backend.name = "openmp";
+  record.backend.label = "openmp threads=2";
   record.backend.version = "0.1.0";
   record.backend.parameters = {{"threads", 2}, {"layout", "soa"}};
   record.backend.accuracy = "exact";
@@ -108,14 +114,61 @@ TEST(ExperimentRecord, NumbersThatJsonLacksBecomeNull) {
   EXPECT_TRUE(ordered_json::accept(json.dump()));
 }
 
+std::string refusal(const ordered_json& json) {
+  return message_of<InputError>([&] { record_from_json(json); });
+}
+
 TEST(ExperimentRecord, AnotherSchemaIsRefused) {
   ordered_json json = to_json(example());
   json["schema"] = 2;
-  EXPECT_EQ(message_of<InputError>([&] { record_from_json(json); }),
-            "the record has schema 2; this program reads schema 1");
-  EXPECT_TRUE(message_of<InputError>([&] {
-                record_from_json({{"schema", 1}});
-              }).starts_with("not a record: "));
+  EXPECT_EQ(refusal(json), "the record has schema 2; this program reads schema 1");
+  EXPECT_EQ(refusal({{"schema", 1}}), "'experiment' is missing");
+  EXPECT_EQ(refusal(ordered_json::array()), "the line is a list, not an object");
+}
+
+TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
+  const ordered_json whole = to_json(example());
+  for (const auto& [key, value] : whole.items()) {
+    ordered_json json = whole;
+    json.erase(key);
+    EXPECT_EQ(refusal(json), "'" + key + "' is missing");
+    for (const auto& [inner, inner_value] : value.items()) {
+      // What these hold is free, or not in every record.
+      if (!value.is_object() || key == "axes" || key == "phase_ms") continue;
+      json = whole;
+      json[key].erase(inner);
+      EXPECT_EQ(refusal(json), "'" + key + "." + inner + "' is missing");
+    }
+  }
+  ordered_json more = whole;
+  more["later"] = {{"a", 1}};
+  more["backend"]["later"] = 2;
+  EXPECT_EQ(to_json(record_from_json(more)), whole);
+}
+
+TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
+  const auto with = [](const std::string& pointer, const ordered_json& value) {
+    ordered_json json = to_json(example());
+    json[ordered_json::json_pointer(pointer)] = value;
+    return refusal(json);
+  };
+  EXPECT_EQ(with("/dataset/samples", 0), "'dataset.samples' is 0, not an integer >= 1");
+  EXPECT_EQ(with("/clusters", 8.0), "'clusters' is 8.0, not an integer >= 1");
+  EXPECT_EQ(with("/clusters", 9223372036854775808u),
+            "'clusters' is 9223372036854775808, not an integer >= 1");
+  EXPECT_EQ(with("/plan/variant", 3), "'plan.variant' is 3, not an integer from 0 to 2");
+  EXPECT_EQ(with("/repeat", 5), "'repeat' is 5, not an integer from 0 to 4");
+  EXPECT_EQ(with("/setting", "0123"), "'setting' is '0123', not 16 hexadecimal digits");
+  EXPECT_EQ(with("/axes/clusters", 8), "'axes.clusters' is 8, not a text");
+  EXPECT_EQ(with("/machine", "a processor"), "'machine' is 'a processor', not an object");
+  EXPECT_EQ(with("/backend/devices", {1}), "'backend.devices' is a list, not a list of texts");
+  EXPECT_EQ(with("/loop_ms", -1), "'loop_ms' is -1, not a number >= 0");
+  EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
+  EXPECT_EQ(with("/wrong_labels", 101), "'wrong_labels' is 101, not an integer from 0 to 100");
+  EXPECT_EQ(with("/iterations", nullptr), "'iterations' is null, not a number, as 'status' is ok");
+  EXPECT_EQ(with("/status", "timed\nout"),
+            "unknown status 'timed?out' (known: ok, skipped, failed, cancelled)");
+  EXPECT_EQ(with("/backend/accuracy", "exakt"), "unknown accuracy 'exakt' (did you mean 'exact'?)");
 }
 
 class ExperimentWriter : public testing::Test {

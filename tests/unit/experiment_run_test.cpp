@@ -50,14 +50,11 @@ class ExperimentRun : public testing::Test {
     RunResult result;
     {
       Progress progress(plan_, quiet, false);
-      const auto describe_skipped = [&](const PlannedFit& fit) {
-        Record record = describe_trial(plan_, fit, 0, "run", {});
-        record.status = TrialStatus::skipped;
-        record.reason = fit.skip;
-        return record;
+      const auto describe = [&](const PlannedFit& fit) {
+        return describe_unrun(plan_, fit, "run", {});
       };
       result = run_plan(
-          plan_, runner, describe_skipped, keep, [&] { return switch_.on; }, progress);
+          plan_, runner, describe, keep, [&] { return switch_.on; }, progress);
     }
     std::fclose(quiet);
     return result;
@@ -160,18 +157,18 @@ TEST_F(ExperimentRun, RestartsKeepTheLeastInertia) {
 TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   make(kConfig);
   const RunResult result = run([](const Record&) {});
-  const Summary summary = summarize(plan_, result.records);
+  const Summary summary = summarize(result.records);
   ASSERT_EQ(summary.rows.size(), 12u);
   EXPECT_TRUE(summary.per_iteration);
   EXPECT_FALSE(summary.rows[0].comparison);
   EXPECT_TRUE(summary.rows[1].comparison->speedup);
   EXPECT_EQ(summary.rows[4].problem, "failed: broken: the device is on fire");
   EXPECT_EQ(summary.rows[5].problem, "skipped: there is no device");
-  const std::string table = summary_table(plan_, summary);
+  const std::string table = summary_table(summary);
   EXPECT_LE(widest_line(table), 100u);
   EXPECT_TRUE(table.starts_with("clusters  backend           ms/iteration"));
   EXPECT_NE(table.find("skipped: at most 8 clusters, not 9"), std::string::npos);
-  const std::string csv = summary_csv(plan_, summary);
+  const std::string csv = summary_csv(summary);
   EXPECT_TRUE(csv.starts_with("setting,clusters,backend,accuracy,trials,ms_per_iteration,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 13);
 }
@@ -180,16 +177,16 @@ TEST_F(ExperimentRun, FewerDistancesAreComparedByWholeFits) {
   make(kConfig);
   RunResult result = run([](const Record&) {});
   for (Record& record : result.records[1]) --record.fit->distances;
-  EXPECT_FALSE(summarize(plan_, result.records).per_iteration);
+  EXPECT_FALSE(summarize(result.records).per_iteration);
 }
 
 TEST_F(ExperimentRun, WithoutABaselineThereIsNoSpeedup) {
   make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 1}");
   const RunResult result = run([](const Record&) {});
-  const Summary summary = summarize(plan_, result.records);
+  const Summary summary = summarize(result.records);
   EXPECT_FALSE(summary.per_iteration);
-  EXPECT_EQ(summary_table(plan_, summary).find("speedup"), std::string::npos);
-  EXPECT_EQ(summary_csv(plan_, summary).find("speedup"), std::string::npos);
+  EXPECT_EQ(summary_table(summary).find("speedup"), std::string::npos);
+  EXPECT_EQ(summary_csv(summary).find("speedup"), std::string::npos);
 }
 
 TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
@@ -201,10 +198,17 @@ TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
     switch_.on = kept.size() == 3;
   });
   EXPECT_TRUE(result.cancelled);
-  EXPECT_EQ(kept.size(), 3u);
-  const Summary summary = summarize(plan_, result.records);
+  // What was skipped and run, and a record for each fit that the run did not come to.
+  EXPECT_EQ(kept.size(), 12u);
+  EXPECT_EQ(kept[2].status, TrialStatus::ok);
+  for (std::size_t i = 3; i < kept.size(); ++i) {
+    const bool skipped = !plan_.fit(kept[i].plan.setting, kept[i].plan.variant).skip.empty();
+    EXPECT_EQ(kept[i].status, skipped ? TrialStatus::skipped : TrialStatus::cancelled);
+  }
+  const Summary summary = summarize(result.records);
   EXPECT_EQ(summary.rows[0].problem, "");
-  EXPECT_EQ(summary.rows[2].problem, "not run");
+  EXPECT_EQ(summary.rows[2].problem, "cancelled: not run");
+  EXPECT_EQ(summary.rows[9].problem, "skipped: at most 8 clusters, not 9");
 }
 
 TEST_F(ExperimentRun, ACancelledFitIsRecordedAsSuch) {
@@ -249,6 +253,8 @@ TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {
   EXPECT_EQ(result.error, "the disk is full");
   EXPECT_EQ(kept, 4);
   EXPECT_EQ(result.records[0].size(), 1u);
+  EXPECT_EQ(result.records[11].at(0).reason, "there is no device");
+  EXPECT_EQ(result.records[10].at(0).reason, "not run");
 }
 
 TEST(ExperimentTable, BreaksWhatDoesNotFit) {

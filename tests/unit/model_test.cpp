@@ -82,9 +82,9 @@ TEST_F(ModelFile, RefusesDeepNesting) {
 
 TEST_F(ModelFile, RefusesKeysGivenTwice) {
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "clusters": 1)")),
-            "the model has the key 'clusters' twice");
+            "is not a model file: it has the key 'clusters' twice");
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "seeding": {"seed": 1, "seed": 2})")),
-            "the model has the key 'seed' twice");
+            "is not a model file: it has the key 'seed' twice");
 }
 
 TEST_F(ModelFile, RefusesWrongTypes) {

@@ -1,0 +1,138 @@
+// Records from JSON: every key is there, of its type and in its range.
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/json_fields.hpp"
+#include "experiment/record.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+Machine read_machine(const JsonFields& json) {
+  Machine machine;
+  machine.cpu = json.text("cpu");
+  machine.cores = json.integer("cores", 0);
+  machine.memory_bytes = json.integer("memory_bytes", 0);
+  machine.os = json.text("os");
+  machine.compiler = json.text("compiler");
+  machine.lloyd = json.text("lloyd");
+  return machine;
+}
+
+void read_place(const JsonFields& json, Record& record) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // keeps their product far from overflow
+  record.plan.settings = json.integer("settings", 1, kMost);
+  record.plan.setting = json.integer("setting", 0, record.plan.settings - 1);
+  record.plan.variants = json.integer("variants", 1, kMost);
+  record.plan.variant = json.integer("variant", 0, record.plan.variants - 1);
+  record.plan.repeats = json.integer("repeats", 1);
+  record.plan.baseline = json.text_or_null("baseline");
+}
+
+void read_backend(const JsonFields& json, Record& record) {
+  record.backend.name = json.text("name");
+  record.backend.label = json.text("label");
+  record.backend.version = json.text("version");
+  record.backend.parameters = json.object_json("parameters");
+  record.backend.accuracy = json.name("accuracy", apps::parse_accuracy);
+  record.backend.reproducibility = json.name("reproducibility", apps::parse_reproducibility);
+  record.backend.devices = json.texts("devices");
+}
+
+void read_dataset(const JsonFields& json, Record& record) {
+  record.dataset.name = json.text("name");
+  record.dataset.samples = json.integer("samples", 1);
+  record.dataset.features = json.integer("features", 1);
+  record.dataset.dtype = json.name("dtype", apps::parse_dtype);
+  if (!json.is_null("fingerprint")) record.dataset.fingerprint = json.hash("fingerprint");
+  record.dataset.source = json.object_json("source");
+}
+
+void read_seeding(const JsonFields& json, Record& record) {
+  record.seeding.method = json.text("method");
+  record.seeding.seed = json.seed("seed");
+  record.seeding.file = json.text_or_null("file");
+  if (!json.is_null("ms")) record.seeding.ms = json.number("ms", 0);
+  if (record.seeding.method == to_string(SeedingMethod::kmeans_parallel)) {
+    record.seeding.oversampling = json.number("oversampling", 0);
+    record.seeding.rounds = json.integer("rounds", 1);
+  }
+}
+
+// {"iterations"}, or {"max_iterations", "tolerance"}.
+void check_stop(const ordered_json& stop) {
+  const JsonFields json(stop, "stop");
+  if (stop.contains("iterations")) {
+    json.integer("iterations", 1);
+    return;
+  }
+  json.integer("max_iterations", 1);
+  json.number("tolerance", 0);
+}
+
+void read_outcome(const JsonFields& json, Record& record) {
+  record.status = parse_trial_status(json.text("status"));
+  record.reason = json.text_or_null("reason");
+  if (!json.is_null("iterations")) record.fit = measurements_from_json(json);
+  if (!json.is_null("wrong_labels")) {
+    AfterOne& after_one = record.after_one.emplace();
+    after_one.inertia = json.number_or_nan("inertia_after_one", 0);
+    after_one.labels.wrong = json.integer("wrong_labels", 0, record.dataset.samples);
+    after_one.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
+  }
+  if (!json.is_null("memory_bytes")) {
+    const JsonFields bytes = json.object("memory_bytes");
+    MemoryEstimate& memory = record.memory.emplace();
+    memory.host_bytes = bytes.integer("host", 0);
+    memory.device_bytes = bytes.integer("device", 0);
+  }
+  if (record.status != TrialStatus::ok) return;
+  if (!record.fit) json.fail("iterations", "a number, as 'status' is ok");
+  json.integer("iterations", 1);
+  json.number("loop_ms", 0);
+  json.number("fit_ms", 0);
+}
+
+}  // namespace
+
+Record record_from_json(const ordered_json& object) {
+  const JsonFields json(object);
+  const std::int64_t schema = json.integer("schema", 1);
+  if (schema != kRecordSchema) {
+    throw InputError(fmt::format("the record has schema {}; this program reads schema {}", schema,
+                                 kRecordSchema));
+  }
+  Record record;
+  record.experiment = json.text("experiment");
+  record.run = json.text("run");
+  record.setting = json.hash("setting");
+  const JsonFields axes = json.object("axes");
+  for (const auto& [path, value] : json.object_json("axes").items()) {
+    record.axes.push_back({path, axes.text(path)});
+  }
+  read_place(json.object("plan"), record);
+  read_backend(json.object("backend"), record);
+  read_dataset(json.object("dataset"), record);
+  record.clusters = json.integer("clusters", 1);
+  read_seeding(json.object("seeding"), record);
+  record.restarts = json.integer("restarts", 1);
+  record.stop = json.object_json("stop");
+  check_stop(record.stop);
+  record.empty_clusters = json.name("empty_clusters", apps::parse_empty_clusters);
+  record.profile = json.boolean("profile");
+  record.repeat = json.integer("repeat", 0, record.plan.repeats - 1);
+  read_outcome(json, record);
+  record.machine = read_machine(json.object("machine"));
+  record.time = json.text("time");
+  return record;
+}
+
+}  // namespace lloyd::experiment

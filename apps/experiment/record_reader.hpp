@@ -1,0 +1,33 @@
+// read_records: the records of a file, run by run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiment/record.hpp"
+
+namespace lloyd::experiment {
+
+/// What one run of `lloyd run` left in a file.
+struct RecordedRun {
+  std::string id;  ///< Record::run
+  /// By planned fit, in the order of the plan; of each that left a record, its records in the order
+  /// of the file.
+  std::vector<std::vector<Record>> fits;
+  std::int64_t planned = 0;  ///< fits; more than left a record where the run was killed
+};
+
+struct RecordFile {
+  std::vector<RecordedRun> runs;  ///< at least one, in the order of their last records
+  std::string note;               ///< about an incomplete last line; empty when there is none
+};
+
+/// Reads all records of a file that RecordWriter wrote, or several of them one after another. A
+/// last line that a killed run left incomplete is passed over with a note. Throws InputError with
+/// the file, and the line where there is one, for a file that cannot be read or holds no records, a
+/// line that is no record of this schema, and records of one run that contradict each other.
+RecordFile read_records(const std::filesystem::path& file);
+
+}  // namespace lloyd::experiment

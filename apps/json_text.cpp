@@ -1,0 +1,62 @@
+#include "json_text.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+
+namespace lloyd::apps {
+
+using Json = nlohmann::ordered_json;
+
+std::string read_text_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (exists(status) && !is_regular_file(status)) {
+    throw InputError(fmt::format("{}: is not a regular file", file.string()));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw InputError(fmt::format("{}: cannot be opened: {}", file.string(), std::strerror(errno)));
+  }
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", file.string()));
+  return text;
+}
+
+Json parse_json(std::string_view text, int most_levels) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if ((event == Event::object_start || event == Event::array_start) && depth >= most_levels) {
+      throw InputError(fmt::format("it is nested more than {} levels deep", most_levels));
+    }
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
+      throw InputError(
+          fmt::format("it has the key '{}' twice", printable(value.get_ref<const std::string&>())));
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, check);
+  } catch (const Json::exception& error) {
+    throw InputError(json_error_text(error));
+  }
+}
+
+std::string json_error_text(const Json::exception& error) {
+  std::string text = printable(error.what());
+  if (text.starts_with("[json.exception.")) text.erase(0, text.find("] ") + 2);
+  return text;
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,23 @@
+// JSON that people or other programs wrote: read whole, and refused where it could do harm.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace lloyd::apps {
+
+/// All of a regular file. Throws InputError with the file's name.
+std::string read_text_file(const std::filesystem::path& file);
+
+/// Parses one JSON value. Throws InputError, one sentence without a file's name, for a syntax
+/// error, a key that an object has twice, and more than `most_levels` objects and arrays inside
+/// each other: to copy or destroy what is nested deeply would overflow the stack.
+nlohmann::ordered_json parse_json(std::string_view text, int most_levels);
+
+/// What a JSON library's exception says, without its own name and number, on one line.
+std::string json_error_text(const nlohmann::ordered_json::exception& error);
+
+}  // namespace lloyd::apps

@@ -1,0 +1,94 @@
+"""`lloyd report` prints from the records what `lloyd run` printed."""
+
+import json
+import signal
+import subprocess
+import time
+import unittest
+
+from program import LLOYD, TestCase, run
+
+CONFIG = """
+experiment: reported
+dataset:
+  blobs: {samples: 500, features: 2, centers: 4}
+backends: [sequential, openmp: {threads: [1, 2]}]
+baseline: sequential
+repeats: REPEATS
+sweep: {clusters: [2, 3]}
+output: OUTPUT
+"""
+
+
+class Report(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.output = self.folder / "out"
+        self.records = self.output / "records.jsonl"
+
+    def config(self, repeats):
+        text = CONFIG.replace("OUTPUT", str(self.output)).replace("REPEATS", str(repeats))
+        return self.write("config.yaml", text)
+
+    @staticmethod
+    def table_of(printed):
+        return printed[:printed.index("\nrecords: ")]
+
+    def test_table_is_that_of_the_run(self):
+        printed = run("run", self.config(3)).stdout
+        for place in (self.records, self.output):
+            self.assertEqual(run("report", place).stdout, self.table_of(printed))
+        self.assertEqual(run("report", self.records).stderr, "")
+
+    def test_json_is_that_of_the_run(self):
+        printed = run("run", self.config(3), "--json").stdout
+        self.assertEqual(run("report", self.records, "--json").stdout, printed)
+        self.assertEqual(len(json.loads(printed)["rows"]), 6)
+
+    def test_last_of_several_runs_is_shown_and_another_on_demand(self):
+        first = run("run", self.config(2)).stdout
+        second = run("run", self.config(3)).stdout
+        shown = run("report", self.output)
+        self.assertEqual(shown.stdout, self.table_of(second))
+        self.assertRegex(shown.stderr, r"holds 2 runs; this is the last one, \S+ \(--run takes another\)")
+        name = json.loads(self.records.read_text().splitlines()[0])["run"]
+        shown = run("report", self.output, "--run", name)
+        self.assertEqual(shown.stdout, self.table_of(first))
+        self.assertEqual(shown.stderr, "")
+        self.assertIn("has no run 'x'", run("report", self.output, "--run", "x", status=2).stderr)
+
+    def test_interrupted_run_is_reported_as_it_was(self):
+        process = subprocess.Popen([LLOYD, "run", str(self.config(100000))], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and process.poll() is None:
+            if self.records.exists() and self.records.read_bytes().count(b"\n") >= 4:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("cancelled: not run", printed)
+        self.assertEqual(run("report", self.output).stdout, self.table_of(printed))
+
+    def test_killed_run_shows_what_is_there(self):
+        run("run", self.config(2))
+        lines = self.records.read_bytes().splitlines(keepends=True)
+        self.records.write_bytes(lines[0] + lines[1] + lines[2][:50])
+        shown = run("report", self.records)
+        self.assertIn("passed over an incomplete last record of 50 bytes", shown.stderr)
+        self.assertIn("the run was killed: 2 of its 6 rows are here", shown.stderr)
+        self.assertEqual(len(shown.stdout.splitlines()), 5)
+
+    def test_bad_lines_are_refused(self):
+        run("run", self.config(2))
+        lines = self.records.read_text().splitlines(keepends=True)
+        bad = self.write("bad.jsonl", lines[0] + lines[1].replace('"samples":500', '"samples":-1', 1))
+        self.assertEqual(run("report", bad, status=2).stderr,
+                         f"lloyd: {bad}:2: 'dataset.samples' is -1, not an integer >= 1\n")
+        self.assertIn("cannot be opened", run("report", self.folder, status=2).stderr)
+        self.assertIn("holds no records", run("report", self.write("e", ""), status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+// Files of records: read back, and summarized as the run was that left them.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/record_reader.hpp"
+#include "experiment/record_writer.hpp"
+#include "experiment/run_plan.hpp"
+#include "experiment/summary.hpp"
+#include "experiment_fake_backend.hpp"
+#include "temporary_folder.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kConfig = R"(
+experiment: fakes
+dataset: {blobs: {samples: 500, features: 3, centers: 9}}
+stop: {iterations: 4}
+backends: [absent, openmp: {threads: [1, 2]}, sequential, limited, broken]
+baseline: sequential
+repeats: 3
+sweep: {clusters: [9, 8], seeding.seed: [1, 2]}
+)";
+
+/// Stops the run after so many records.
+class Switch final : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
+  bool stop_requested() const noexcept override { return on; }
+  bool on = false;
+};
+
+class ExperimentReport : public testing::Test {
+ protected:
+  std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
+
+  // Runs, leaves the records in the file, and returns the summary. Interrupted after `most`
+  // records.
+  Summary run(const std::string& id, std::size_t most = 1000, const std::string& config = kConfig) {
+    DatasetCache datasets;
+    const Plan plan = make_plan(read_experiment(parse_config(config, "c.yaml"), ".", "c"),
+                                fake::load, datasets, {});
+    Switch observer;
+    InProcessRunner runner(plan, datasets, observer, id, {});
+    std::FILE* quiet = std::fopen("/dev/null", "w");
+    RunResult result;
+    {
+      Progress progress(plan, quiet, false);
+      RecordWriter writer(file());
+      std::size_t kept = 0;
+      result = run_plan(
+          plan, runner, [&](const PlannedFit& fit) { return describe_unrun(plan, fit, id, {}); },
+          [&](const Record& record) {
+            writer.append(record);
+            observer.on = observer.on || ++kept == most;
+          },
+          [] { return false; }, progress);
+    }
+    std::fclose(quiet);
+    return summarize(result.records);
+  }
+
+  static void expect_same(const Summary& read, const Summary& made) {
+    EXPECT_EQ(summary_table(read), summary_table(made));
+    EXPECT_EQ(summary_csv(read), summary_csv(made));
+    EXPECT_EQ(summary_json(read, "folder"), summary_json(made, "folder"));
+  }
+
+  std::vector<std::string> lines() const {
+    std::vector<std::string> result;
+    std::string text = TemporaryFolder::read(file());
+    for (std::size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
+      result.push_back(text.substr(0, end + 1));
+    }
+    return result;
+  }
+
+  std::string refusal(const std::string& text) const {
+    const std::string path = folder_.write("bad.jsonl", text);
+    const std::string message = message_of<InputError>([&] { read_records(path); });
+    return message.starts_with(path) ? message.substr(path.size()) : message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ExperimentReport, IsTheSummaryOfTheRun) {
+  const Summary made = run("a");
+  const RecordFile records = read_records(file());
+  ASSERT_EQ(records.runs.size(), 1u);
+  EXPECT_EQ(records.note, "");
+  EXPECT_EQ(records.runs[0].id, "a");
+  EXPECT_EQ(records.runs[0].planned, 24);
+  EXPECT_EQ(records.runs[0].fits.size(), 24u);
+  expect_same(summarize(records.runs[0].fits), made);
+  const std::string table = summary_table(made);
+  for (const char* part : {"skipped: there is no device", "failed: broken: the device is on fire",
+                           "skipped: at most 8 clusters, not 9", "baseline"}) {
+    EXPECT_NE(table.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(ExperimentReport, IsTheSummaryOfARunThatWasInterrupted) {
+  int interrupted = 0;
+  for (const std::size_t most : {1u, 3u, 4u, 5u, 19u}) {
+    const std::string id = "after " + std::to_string(most);
+    const Summary made = run(id, most);
+    const RecordFile records = read_records(file());
+    EXPECT_EQ(records.runs.back().id, id);
+    EXPECT_EQ(records.runs.back().fits.size(), 24u);
+    expect_same(summarize(records.runs.back().fits), made);
+    const std::string table = summary_table(made);
+    // After a trial that failed the next one is begun, and cancelled, where a variant follows.
+    interrupted += table.find("cancelled: interrupted") != std::string::npos;
+    EXPECT_NE(table.find("cancelled: not run"), std::string::npos) << table;
+  }
+  EXPECT_GE(interrupted, 2);
+}
+
+TEST_F(ExperimentReport, RunsOfOneFileAreKeptApart) {
+  const Summary a = run("a");
+  const Summary b = run("b", 1000, "{dataset: {blobs: {samples: 50}}, backends: [sequential]}");
+  const RecordFile records = read_records(file());
+  ASSERT_EQ(records.runs.size(), 2u);
+  expect_same(summarize(records.runs[0].fits), a);
+  expect_same(summarize(records.runs[1].fits), b);
+  EXPECT_EQ(records.runs[1].id, "b");
+}
+
+TEST_F(ExperimentReport, AHalfLastLineIsPassedOver) {
+  run("a");
+  const std::vector<std::string> all = lines();
+  const std::string path = folder_.write("half.jsonl", all[0] + all[2] + all[3].substr(0, 100));
+  const RecordFile records = read_records(path);
+  EXPECT_EQ(records.note, path +
+                              ":3: passed over an incomplete last record of 100 bytes, left by a "
+                              "run that was killed");
+  EXPECT_EQ(records.runs.at(0).fits.size(), 2u);
+  EXPECT_EQ(records.runs.at(0).planned, 24);
+  // A baseline that left no record is none.
+  EXPECT_EQ(summarize(records.runs[0].fits).rows.at(1).comparison->text,
+            "no baseline: it left no record");
+  // Whole but for its line feed.
+  const std::string whole =
+      folder_.write("whole.jsonl", all[0] + all[1].substr(0, all[1].size() - 1));
+  EXPECT_EQ(read_records(whole).runs.at(0).fits.size(), 2u);
+  EXPECT_EQ(read_records(whole).note, "");
+}
+
+TEST_F(ExperimentReport, BadLinesAreNamed) {
+  run("a");
+  const std::vector<std::string> all = lines();
+  const auto changed = [&](std::size_t line, const std::string& pointer,
+                           const ordered_json& value) {
+    ordered_json json = ordered_json::parse(all[line]);
+    json[ordered_json::json_pointer(pointer)] = value;
+    return json.dump() + "\n";
+  };
+  EXPECT_EQ(refusal(""), ": holds no records");
+  EXPECT_EQ(refusal("{\"half"), ": holds no records");
+  EXPECT_TRUE(
+      refusal(all[0] + "x\n" + all[1]).starts_with(":2: parse error at line 1, column 1: "));
+  EXPECT_TRUE(refusal(all[0] + "\n" + all[1]).starts_with(":2: parse error"));
+  EXPECT_EQ(refusal(all[0] + "{\"schema\": 1, \"schema\": 1}\n"),
+            ":2: it has the key 'schema' twice");
+  EXPECT_EQ(refusal(std::string(100'000, '[') + std::string(100'000, ']') + "\n"),
+            ":1: it is nested more than 16 levels deep");
+  EXPECT_EQ(refusal(all[0] + changed(1, "/schema", 2)),
+            ":2: the record has schema 2; this program reads schema 1");
+  EXPECT_EQ(refusal(changed(1, "/clusters", 0)), ":1: 'clusters' is 0, not an integer >= 1");
+  EXPECT_EQ(refusal(all[0] + all[1] + all[0]),
+            ":3: the run 'a' has a second record of setting 0, variant 0, repeat 0");
+  EXPECT_EQ(
+      refusal(all[0] + changed(1, "/plan/repeats", 9)),
+      ":2: the record is of the run 'a', as line 1 is, but has another experiment, plan or axes");
+  EXPECT_EQ(message_of<InputError>([&] { read_records(folder_.path() / "none"); }),
+            (folder_.path() / "none").string() + ": cannot be opened: No such file or directory");
+}
+
+TEST_F(ExperimentReport, RepeatsOfOneFitMustAgree) {
+  run("a");
+  std::vector<std::string> all = lines();
+  const auto other = std::find_if(all.begin(), all.end(), [](const std::string& line) {
+    return ordered_json::parse(line).at("repeat") == 1;
+  });
+  ASSERT_NE(other, all.end());
+  ordered_json json = ordered_json::parse(*other);
+  json["backend"]["label"] = "else";
+  std::string text;
+  for (auto line = all.begin(); line != other; ++line) text += *line;
+  EXPECT_NE(refusal(text + json.dump() + "\n").find("with another hash, label"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
