@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 
 namespace lloyd::apps {
 
@@ -42,7 +41,7 @@ Json parse_json(std::string_view text, int most_levels) {
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
       throw InputError(
-          fmt::format("it has the key '{}' twice", printable(value.get_ref<const std::string&>())));
+          fmt::format("it has the key '{}' twice", value.get_ref<const std::string&>()));
     }
     return true;
   };
@@ -54,7 +53,7 @@ Json parse_json(std::string_view text, int most_levels) {
 }
 
 std::string json_error_text(const Json::exception& error) {
-  std::string text = printable(error.what());
+  std::string text = error.what();
   if (text.starts_with("[json.exception.")) text.erase(0, text.find("] ") + 2);
   return text;
 }

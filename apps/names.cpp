@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
 namespace lloyd::apps {
@@ -58,8 +57,7 @@ Enum parse(const Names<Enum, Count>& names, std::string_view what, std::string_v
     if (name == text) return value;
     known.emplace_back(name);
   }
-  throw InputError(
-      fmt::format("unknown {} '{}'{}", what, printable(text), suggestion(text, known)));
+  throw InputError(fmt::format("unknown {} '{}'{}", what, text, suggestion(text, known)));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/setting_json.hpp"
@@ -40,7 +39,7 @@ TrialStatus parse_trial_status(std::string_view text) {
     if (name == text) return status;
     names.emplace_back(name);
   }
-  throw InputError(fmt::format("unknown status '{}'{}", printable(text), suggestion(text, names)));
+  throw InputError(fmt::format("unknown status '{}'{}", text, suggestion(text, names)));
 }
 
 Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repeat,

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "json_text.hpp"
 
@@ -52,21 +51,21 @@ void add(OpenRun& run, Record record, std::size_t line) {
   if (!run.fits.empty() && run_facts(run.fits.begin()->second.front()) != run_facts(record)) {
     throw InputError(fmt::format(
         "the record is of the run '{}', as line {} is, but has another experiment, plan or axes",
-        printable(record.run), run.first_line));
+        record.run, run.first_line));
   }
   const Place place(record.plan.setting, record.plan.variant);
   if (!run.repeats.emplace(place, record.repeat).second) {
-    throw InputError(fmt::format(
-        "the run '{}' has a second record of setting {}, variant {}, "
-        "repeat {}",
-        printable(record.run), record.plan.setting, record.plan.variant, record.repeat));
+    throw InputError(
+        fmt::format("the run '{}' has a second record of setting {}, variant {}, "
+                    "repeat {}",
+                    record.run, record.plan.setting, record.plan.variant, record.repeat));
   }
   std::vector<Record>& fit = run.fits[place];
   if (!fit.empty() && fit_facts(fit.front()) != fit_facts(record)) {
     throw InputError(fmt::format(
         "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop or "
         "axes before",
-        printable(record.run), record.plan.setting, record.plan.variant));
+        record.run, record.plan.setting, record.plan.variant));
   }
   fit.push_back(std::move(record));
 }

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <lloyd/plugin/status.hpp>
 
@@ -11,7 +12,8 @@ namespace lloyd {
 /// One clear sentence: what, where, which value, what would be right.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Control characters, which a message may quote from a file or an option, become '?'.
+  explicit Error(std::string_view message);
 };
 
 /// The caller's data, file, option or configuration is wrong.
@@ -23,7 +25,9 @@ class InputError : public Error {
 /// A backend did not do what it was asked.
 class BackendError : public Error {
  public:
+  /// A status that is not ok, and what to say of it.
   BackendError(StatusCode code, const std::string& message) : Error(message), code_(code) {}
+  /// The backend's status.
   StatusCode code() const { return code_; }
 
  private:
@@ -33,6 +37,7 @@ class BackendError : public Error {
 /// The caller's stop function ended the work.
 class Cancelled : public Error {
  public:
+  /// "interrupted".
   Cancelled() : Error("interrupted") {}
 };
 

@@ -1,0 +1,9 @@
+#include <lloyd/error.hpp>
+
+#include <lloyd/status_text.hpp>
+
+namespace lloyd {
+
+Error::Error(std::string_view message) : std::runtime_error(printable(message)) {}
+
+}  // namespace lloyd
