@@ -14,16 +14,18 @@ namespace lloyd {
 /// memory: feature j of sample i is `data[i*stride + j]`. It shares ownership of that memory.
 struct Matrix {
   std::shared_ptr<const void> storage;  ///< keeps `data` alive; may be null for memory not owned
-  const void* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t stride = 0;  ///< values from one row to the next
-  DType dtype = DType::float32;
+  const void* data = nullptr;           ///< the value of row 0, column 0
+  std::int64_t rows = 0;                ///< n
+  std::int64_t columns = 0;             ///< d
+  std::int64_t stride = 0;              ///< values from one row to the next
+  DType dtype = DType::float32;         ///< type of the values
 
   /// Takes over values in row-major order; `values.size()` must be rows x columns.
   static Matrix own(std::vector<float> values, std::int64_t rows, std::int64_t columns);
+  /// The same for float64.
   static Matrix own(std::vector<double> values, std::int64_t rows, std::int64_t columns);
 
+  /// One value, as float64; `row` and `column` are not checked.
   double at(std::int64_t row, std::int64_t column) const {
     const std::int64_t i = row * stride + column;
     return dtype == DType::float32 ? static_cast<const float*>(data)[i]
@@ -40,10 +42,15 @@ class Dataset {
   /// messages and records.
   Dataset(std::string name, Matrix matrix);
 
+  /// For messages and records.
   const std::string& name() const { return name_; }
+  /// The values.
   const Matrix& matrix() const { return matrix_; }
+  /// n.
   std::int64_t samples() const { return matrix_.rows; }
+  /// d.
   std::int64_t features() const { return matrix_.columns; }
+  /// Type of the values.
   DType dtype() const { return matrix_.dtype; }
 
   /// One entry per feature.

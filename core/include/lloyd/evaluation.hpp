@@ -23,6 +23,7 @@ struct LabelCheck {
   /// when none is wrong or wrong ones are ties; infinity where the nearest is at distance 0.
   double worst_ratio = 1;
 };
+/// Judges labels by k x d centroids, row-major; labels must be in [0, k).
 LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
                         std::span<const std::int32_t> labels);
 

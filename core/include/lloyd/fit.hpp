@@ -14,23 +14,23 @@ namespace lloyd {
 
 /// What a user asks for; the defaults are Lloyd's defaults everywhere.
 struct FitOptions {
-  std::int64_t clusters = 8;
-  Seeding seeding;
-  std::int64_t restarts = 1;  ///< >= 1; the fit of least inertia is kept
-  std::int64_t max_iterations = 300;
+  std::int64_t clusters = 8;          ///< k, 1 <= k <= n
+  Seeding seeding;                    ///< how the initial centroids are chosen
+  std::int64_t restarts = 1;          ///< >= 1; the fit of least inertia is kept
+  std::int64_t max_iterations = 300;  ///< >= 1
   /// Relative to the mean variance of the features; 0 switches the rule off.
   double tolerance = 1e-4;
   /// true: exactly max_iterations are run, whatever happens.
   bool fixed_iterations = false;
-  EmptyClusters empty_clusters = EmptyClusters::relocate;
-  bool profile = false;
+  EmptyClusters empty_clusters = EmptyClusters::relocate;  ///< what becomes of them
+  bool profile = false;       ///< measure the phases; the fit may run slower
   std::uint32_t observe = 0;  ///< kObserve... bits, for the observer
 };
 
 /// A finished or cancelled fit. Arrays are in host memory.
 struct Fit {
-  std::int64_t clusters = 0;
-  std::int64_t features = 0;
+  std::int64_t clusters = 0;         ///< k
+  std::int64_t features = 0;         ///< d
   std::vector<double> centroids;     ///< k x d
   std::vector<std::int32_t> labels;  ///< n; empty when this fit was cancelled
   std::vector<std::int64_t> counts;  ///< k; empty when this fit was cancelled
@@ -64,9 +64,13 @@ class OpenSession {
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
+  /// The backend's session, which this object ends.
   Session& session() { return *session_; }
+  /// The backend it was opened on.
   const LoadedBackend& backend() const { return *backend_; }
+  /// The data set that is resident.
   const Dataset& dataset() const { return dataset_; }
+  /// Wall time of opening: transfer and statistics of the backend's own.
   double open_ms() const { return open_ms_; }
 
  private:
@@ -92,6 +96,7 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
 /// The specification that a backend is handed, without initial centroids. `mean_variance` is the
 /// data set's; it makes the tolerance absolute.
 FitSpec make_spec(const FitOptions& options, double mean_variance);
+/// The size of a problem, for the boundary.
 ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 
 /// Why the backend cannot do such a fit (kFeature... bits, limits); empty when it can.

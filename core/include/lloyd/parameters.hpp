@@ -29,6 +29,7 @@ class ParameterSet {
   /// All values by name.
   std::map<std::string, std::string> texts() const;
 
+  /// What the backend declares, in its order.
   const std::vector<ParameterInfo>& schema() const { return schema_; }
   /// For the boundary; valid as long as this set and until it is changed.
   ParameterList list() const;

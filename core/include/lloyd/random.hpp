@@ -14,6 +14,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 /// A stream of numbers: element `index` of stream `stream` of `seed` can be had directly.
 class RandomStream {
  public:
+  /// Streams of one seed are independent of each other.
   RandomStream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
   /// 64 random bits.

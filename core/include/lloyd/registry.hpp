@@ -26,17 +26,27 @@ class LoadedBackend {
   LoadedBackend(const LoadedBackend&) = delete;
   LoadedBackend& operator=(const LoadedBackend&) = delete;
 
+  /// The backend's name, as in its plugin's header.
   const std::string& name() const { return name_; }
+  /// The plugin's own version.
   const std::string& version() const { return version_; }
+  /// The plugin's file.
   const std::filesystem::path& path() const { return path_; }
+  /// What the backend says of itself.
   const BackendInfo& info() const { return *backend_->info(); }
+  /// What its probe found; texts are printable.
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   /// Why the backend cannot run here; empty when it can.
   const std::string& unavailable() const { return unavailable_; }
+  /// Whether the backend can run here.
   bool available() const { return unavailable_.empty(); }
+  /// Of labels on data of this type, as stated.
   Accuracy accuracy(DType dtype) const;
+  /// On data of this type, as stated.
   Reproducibility reproducibility(DType dtype) const;
+  /// Every parameter at its default.
   ParameterSet default_parameters() const;
+  /// The plugin's object, which this one releases.
   Backend& backend() const { return *backend_; }
 
  private:
@@ -50,8 +60,8 @@ class LoadedBackend {
 
 /// A file that looked like a plugin and was refused.
 struct RefusedPlugin {
-  std::filesystem::path path;
-  std::string reason;  ///< one sentence that names the file
+  std::filesystem::path path;  ///< the file
+  std::string reason;          ///< one sentence that names the file
 };
 
 /// Reads the header of a plugin from the file, without loading it. Throws InputError, with the file
@@ -76,6 +86,7 @@ class Registry {
 
   /// Names found, sorted; not yet loaded. A name that two plugins claim is not among them.
   std::vector<std::string> names() const;
+  /// Whether some plugin claims the name.
   bool contains(std::string_view name) const;
   /// Loads the named backend. Throws InputError when there is none (with the nearest name), when
   /// two plugins claim the name, or when the plugin is refused.

@@ -5,19 +5,21 @@
 
 #include <lloyd/plugin/status.hpp>
 
-// Platform and C++ ABI family. A plugin loads only where the host's tag is the same string.
 #if defined(__linux__)
+/// Operating system, for LLOYD_ABI_TAG.
 #define LLOYD_ABI_PLATFORM "linux"
 #else
 #error "Lloyd's plugin boundary is defined for Linux only"
 #endif
 #if defined(__x86_64__)
+/// Processor family, for LLOYD_ABI_TAG.
 #define LLOYD_ABI_MACHINE "x86_64"
 #elif defined(__aarch64__)
 #define LLOYD_ABI_MACHINE "aarch64"
 #else
 #error "Lloyd's plugin boundary is defined for x86_64 and aarch64 only"
 #endif
+/// Platform and C++ ABI family. A plugin loads only where the host's tag is the same string.
 #define LLOYD_ABI_TAG LLOYD_ABI_PLATFORM "-" LLOYD_ABI_MACHINE "-itanium"
 
 /// Name of the ELF section that holds a plugin's descriptor.
@@ -34,6 +36,7 @@ struct DeviceList;
 /// number not newer than the host's. While the major number is 0 the layout may change with each
 /// minor one, so that they must be equal too.
 inline constexpr std::uint32_t kAbiMajor = 0;
+/// See kAbiMajor.
 inline constexpr std::uint32_t kAbiMinor = 1;
 
 /// First bytes of the section: tells a Lloyd plugin from anything else.
@@ -42,20 +45,20 @@ inline constexpr char kPluginMagic[16] = "LLOYD-PLUGIN\r\n\x1a";
 /// The pointer-free start of the section, read from the file before the library is loaded.
 /// Texts are zero-terminated and padded with zeros.
 struct PluginHeader {
-  char magic[16];
+  char magic[16];             ///< kPluginMagic
   std::uint32_t header_size;  ///< sizeof(PluginHeader) of the SDK the plugin was built with
-  std::uint32_t abi_major;
-  std::uint32_t abi_minor;
-  std::uint32_t reserved;
-  char abi_tag[32];
-  char name[48];     ///< the backend's name: lower-case letters, digits and '-'
-  char version[32];  ///< the plugin's own version
+  std::uint32_t abi_major;    ///< kAbiMajor of that SDK
+  std::uint32_t abi_minor;    ///< kAbiMinor of that SDK
+  std::uint32_t reserved;     ///< 0
+  char abi_tag[32];           ///< LLOYD_ABI_TAG of that SDK
+  char name[48];              ///< the backend's name: lower-case letters, digits and '-'
+  char version[32];           ///< the plugin's own version
 };
 static_assert(sizeof(PluginHeader) == 144);
 
 /// What a plugin exports: one `extern "C" const PluginDescriptor lloyd_plugin`.
 struct PluginDescriptor {
-  PluginHeader header;
+  PluginHeader header;  ///< the same bytes as in the file
   /// Lists the devices the backend could use now, without touching data. `unavailable`, with the
   /// reason as its message, when there is none.
   Status (*probe)(DeviceList* devices) noexcept;

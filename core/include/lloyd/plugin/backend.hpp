@@ -12,26 +12,31 @@
 
 namespace lloyd {
 
-enum class DeviceKind : std::int32_t { cpu = 0, gpu = 1 };
+/// What a device is.
+enum class DeviceKind : std::int32_t {
+  cpu = 0,  ///< the processor of this process
+  gpu = 1,  ///< a graphics card, with memory of its own
+};
 
+/// A device that a backend could use.
 struct DeviceInfo {
-  std::int32_t index = 0;
-  DeviceKind kind = DeviceKind::cpu;
-  std::int64_t memory_bytes = 0;  ///< 0: not known
-  char name[112] = {};
+  std::int32_t index = 0;             ///< what a backend's parameter `device` takes
+  DeviceKind kind = DeviceKind::cpu;  ///< CPU or GPU
+  std::int64_t memory_bytes = 0;      ///< 0: not known
+  char name[112] = {};                ///< zero-terminated, UTF-8
 };
 static_assert(sizeof(DeviceInfo) == 128);
 
 /// Filled by a plugin's probe().
 struct DeviceList {
-  std::uint64_t struct_size = sizeof(DeviceList);
-  std::int64_t count = 0;
-  DeviceInfo devices[16];
+  std::uint64_t struct_size = sizeof(DeviceList);  ///< size in its maker's headers
+  std::int64_t count = 0;                          ///< entries filled, 0 to 16
+  DeviceInfo devices[16];                          ///< the first `count` hold devices
 };
 
 /// What a backend says of itself. Lives as long as the plugin.
 struct BackendInfo {
-  std::uint64_t struct_size = sizeof(BackendInfo);
+  std::uint64_t struct_size = sizeof(BackendInfo);                  ///< size in its maker's headers
   const char* summary = nullptr;                                    ///< one line
   const char* algorithm = nullptr;                                  ///< e.g. "lloyd", "elkan"
   std::uint64_t features = 0;                                       ///< kFeature... bits
@@ -41,19 +46,19 @@ struct BackendInfo {
   Reproducibility reproducibility_float64 = Reproducibility::none;  ///< on float64 data
   /// Which backend is taken when none is named: the available one of highest preference.
   std::int32_t preference = 0;
-  std::int32_t reserved = 0;
+  std::int32_t reserved = 0;                     ///< 0
   const char* reproducibility_reason = nullptr;  ///< why it is not better, or null
-  const ParameterInfo* parameters = nullptr;
-  std::int64_t parameter_count = 0;
+  const ParameterInfo* parameters = nullptr;     ///< the schema: `parameter_count` entries
+  std::int64_t parameter_count = 0;              ///< 0 to 1000
 };
 static_assert(sizeof(BackendInfo) == 80);
 
 /// Memory that a fit with all outputs wanted will hold at its peak, beyond the caller's data set
 /// and outputs.
 struct MemoryEstimate {
-  std::uint64_t struct_size = sizeof(MemoryEstimate);
-  std::int64_t host_bytes = 0;
-  std::int64_t device_bytes = 0;
+  std::uint64_t struct_size = sizeof(MemoryEstimate);  ///< size in its maker's headers
+  std::int64_t host_bytes = 0;                         ///< memory of the process
+  std::int64_t device_bytes = 0;                       ///< memory of the device
 };
 static_assert(sizeof(MemoryEstimate) == 24);
 
@@ -63,6 +68,7 @@ class Observer {
  public:
   /// Returns false to end the fit with StatusCode::cancelled.
   virtual bool on_iteration(const IterationRecord& record) noexcept = 0;
+  /// Whether the work is to end with StatusCode::cancelled, soon.
   virtual bool stop_requested() const noexcept = 0;
   /// An interface added after this one was frozen, or null.
   virtual void* query(const char*) noexcept { return nullptr; }
@@ -96,6 +102,7 @@ class Session {
 /// One k-means implementation. Thread-safe.
 class Backend {
  public:
+  /// Never null; valid as long as the plugin.
   virtual const BackendInfo* info() const noexcept = 0;
   /// Whether such a fit is within the backend's limits; if not, the reason with the limit in
   /// numbers. `spec.initial_centroids` may be null here.
@@ -104,10 +111,12 @@ class Backend {
   /// Memory that open() and such a fit will hold together.
   virtual Status estimate(const ProblemShape& shape, const ParameterList& parameters,
                           const FitSpec& spec, MemoryEstimate& memory) const noexcept = 0;
-  /// Makes a data set resident.
+  /// Makes a data set resident. `*session` is the caller's, who ends it with `release()`.
   virtual Status open(const DatasetView& dataset, const ParameterList& parameters,
                       Session** session) noexcept = 0;
+  /// An interface added after this one was frozen, or null.
   virtual void* query(const char* interface_name) noexcept = 0;
+  /// Ends the backend; its sessions must have ended before.
   virtual void release() noexcept = 0;
 
  protected:

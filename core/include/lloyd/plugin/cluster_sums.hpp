@@ -13,6 +13,7 @@
 
 namespace lloyd {
 
+/// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
 /// How the features of a data set are summed. Every value of feature j is an integer multiple of
@@ -20,11 +21,11 @@ __extension__ typedef __int128 Int128;
 /// into `lanes` integers of `lane_bits` bits, each of which is summed in one 64-bit word for
 /// `flush_rows` rows and then moved into 128-bit totals.
 struct SumPlan {
-  SumForm form = SumForm::integer64;
-  int lanes = 1;
-  int lane_bits = 0;
-  std::int64_t flush_rows = 0;
-  std::int64_t features = 0;
+  SumForm form = SumForm::integer64;   ///< integers of one or two words, or compensated float64
+  int lanes = 1;                       ///< integers that a value is split into
+  int lane_bits = 0;                   ///< bits of each of them
+  std::int64_t flush_rows = 0;         ///< rows that 64 bits hold the lanes of
+  std::int64_t features = 0;           ///< d
   std::vector<int> quantum_exponents;  ///< per feature
   std::vector<double> scales;          ///< lanes x features: 1 / quantum of the lane
   std::vector<double> quanta;          ///< lanes x features
@@ -70,6 +71,7 @@ struct SumPlan {
     return plan;
   }
 
+  /// Whether sums are integers: exact, and free of order.
   bool is_integer() const { return form != SumForm::compensated; }
 
   /// Bytes that ClusterSums hold at the most for each cluster and feature: three lanes and a total.
@@ -92,8 +94,10 @@ class ClusterSums {
     }
   }
 
+  /// k.
   std::int64_t clusters() const { return static_cast<std::int64_t>(counts_.size()); }
 
+  /// Sets all sums and counts to zero.
   void clear() {
     std::fill(counts_.begin(), counts_.end(), 0);
     std::fill(lanes_.begin(), lanes_.end(), 0);
@@ -152,6 +156,7 @@ class ClusterSums {
     for (std::size_t c = 0; c < counts_.size(); ++c) counts_[c] += other.counts_[c];
   }
 
+  /// Samples of a cluster.
   std::int64_t count(std::int64_t cluster) const {
     return counts_[static_cast<std::size_t>(cluster)];
   }
@@ -185,6 +190,7 @@ class ClusterSums {
     }
   }
 
+  /// Writes the sums (k x d words) and the counts (k); null arrays are not wanted.
   void store(SumWords* words, std::int64_t* counts) {
     flush();
     if (counts != nullptr) std::copy(counts_.begin(), counts_.end(), counts);

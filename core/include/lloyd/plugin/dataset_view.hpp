@@ -9,13 +9,13 @@ namespace lloyd {
 
 /// What the core knows of one feature (column) over the whole data set, in float64.
 struct FeatureStatistics {
-  double minimum;
-  double maximum;
-  double mean;
+  double minimum;   ///< least value
+  double maximum;   ///< greatest value
+  double mean;      ///< sum divided by n
   double variance;  ///< mean squared deviation from the mean (divided by n)
   /// Largest e such that every value is a multiple of 2^e; 0 where all values are zero.
   std::int32_t quantum_exponent;
-  std::int32_t reserved;
+  std::int32_t reserved;  ///< 0
 };
 static_assert(sizeof(FeatureStatistics) == 40);
 
@@ -24,16 +24,16 @@ static_assert(sizeof(FeatureStatistics) == 40);
 /// `data` is aligned to one value, no more. The core has checked it: n >= 1, d >= 1, stride >= d,
 /// all values finite, no size overflows, |value| and squared distances below 1e290.
 struct DatasetView {
-  std::uint64_t struct_size = sizeof(DatasetView);
-  std::uint64_t required_features = 0;  ///< kFeature... bits
-  const void* data = nullptr;           ///< samples x features values of `dtype`
-  std::int64_t samples = 0;             ///< n
-  std::int64_t features = 0;            ///< d
-  std::int64_t stride = 0;              ///< values from one sample to the next
-  DType dtype = DType::float32;
-  MemorySpace memory_space = MemorySpace::host;
-  std::int32_t device = 0;  ///< index of the device, for MemorySpace::device
-  std::int32_t reserved = 0;
+  std::uint64_t struct_size = sizeof(DatasetView);  ///< size in its maker's headers
+  std::uint64_t required_features = 0;              ///< kFeature... bits
+  const void* data = nullptr;                       ///< samples x features values of `dtype`
+  std::int64_t samples = 0;                         ///< n
+  std::int64_t features = 0;                        ///< d
+  std::int64_t stride = 0;                          ///< values from one sample to the next
+  DType dtype = DType::float32;                     ///< type of the values
+  MemorySpace memory_space = MemorySpace::host;     ///< where `data` is
+  std::int32_t device = 0;          ///< index of the device, for MemorySpace::device
+  std::int32_t reserved = 0;        ///< 0
   void* stream = nullptr;           ///< queue the data was written on, for MemorySpace::device
   const double* weights = nullptr;  ///< reserved, null
   /// One entry per feature, in host memory. Where this view is a part of a larger data set, they
@@ -45,20 +45,21 @@ static_assert(sizeof(DatasetView) == 96);
 
 /// A range of rows, [begin, end).
 struct RowRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+  std::int64_t begin = 0;  ///< first row
+  std::int64_t end = 0;    ///< one behind the last row
+  /// Number of rows.
   constexpr std::int64_t size() const { return end - begin; }
 };
 
 /// The size of a problem, before any data is opened.
 struct ProblemShape {
-  std::uint64_t struct_size = sizeof(ProblemShape);
-  std::int64_t samples = 0;
-  std::int64_t features = 0;
-  std::int64_t stride = 0;
-  std::int64_t clusters = 0;
-  DType dtype = DType::float32;
-  std::int32_t reserved = 0;
+  std::uint64_t struct_size = sizeof(ProblemShape);  ///< size in its maker's headers
+  std::int64_t samples = 0;                          ///< n
+  std::int64_t features = 0;                         ///< d
+  std::int64_t stride = 0;                           ///< values from one sample to the next; >= d
+  std::int64_t clusters = 0;                         ///< k
+  DType dtype = DType::float32;                      ///< type of the samples
+  std::int32_t reserved = 0;                         ///< 0
 };
 static_assert(sizeof(ProblemShape) == 48);
 

@@ -18,9 +18,10 @@ inline double squared_distance(const T* x, const double* c, std::int64_t d) {
   return sum;
 }
 
+/// A sample's nearest centroid.
 struct Nearest {
-  std::int32_t label;
-  double squared_distance;
+  std::int32_t label;       ///< index of the centroid
+  double squared_distance;  ///< to it
 };
 
 /// The nearest of k centroids (k x d, row-major) by the definition; ties go to the lowest index.

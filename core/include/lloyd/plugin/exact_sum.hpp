@@ -12,12 +12,13 @@ namespace lloyd {
 /// the same value(). Plain data, zero-initialised; it may cross the plugin boundary.
 /// Source: R. M. Neal, "Fast exact summation using small and large superaccumulators", 2015.
 struct ExactSum {
+  /// Chunks: 2^1024 / 2^-1074 takes 66, and two more hold the sums of many values.
   static constexpr int kChunks = 68;
   /// Chunks take values below 2^32 and are 64 bits wide; carries move on before they overflow.
   static constexpr std::int64_t kAddsBeforeCarry = std::int64_t{1} << 29;
 
-  std::int64_t chunks[kChunks] = {};
-  std::int64_t adds_since_carry = 0;
+  std::int64_t chunks[kChunks] = {};  ///< from the lowest weight to the highest
+  std::int64_t adds_since_carry = 0;  ///< below kAddsBeforeCarry
 
   /// Adds a finite value.
   void add(double value) {
@@ -40,6 +41,7 @@ struct ExactSum {
     if (++adds_since_carry >= kAddsBeforeCarry) carry();
   }
 
+  /// Adds another sum.
   void add(const ExactSum& other) {
     ExactSum carried = other;
     carried.carry();

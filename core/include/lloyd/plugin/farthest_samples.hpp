@@ -18,6 +18,7 @@ class FarthestSamples {
     samples_.reserve(wanted_);
   }
 
+  /// Adds a candidate.
   void add(const FarSample& sample) {
     if (wanted_ == 0 || !(sample.squared_distance > 0)) return;
     if (samples_.size() == wanted_) {
@@ -30,10 +31,12 @@ class FarthestSamples {
     std::push_heap(samples_.begin(), samples_.end(), farther);  // the nearest one in front
   }
 
+  /// Adds all that another one kept.
   void add(const FarthestSamples& other) {
     for (const FarSample& sample : other.samples_) add(sample);
   }
 
+  /// At most m samples, the farthest first.
   std::vector<FarSample> sorted() const {
     std::vector<FarSample> result = samples_;
     std::sort(result.begin(), result.end(), farther);

@@ -14,6 +14,7 @@ namespace lloyd {
 /// than the spread of the data deserves. Outside them a kernel has to compute in float64.
 class Float32Range {
  public:
+  /// Reads the statistics of the data set.
   explicit Float32Range(const DatasetView& dataset) : features_(dataset.features) {
     double box = 0;  // squared diagonal of the bounding box
     for (std::int64_t j = 0; j < features_; ++j) {

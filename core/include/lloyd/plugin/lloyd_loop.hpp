@@ -24,12 +24,13 @@ namespace lloyd {
 template <Step S>
 class LloydLoop {
  public:
-  using T = typename S::value_type;
+  using T = typename S::value_type;  ///< of the samples: float or double
 
   /// `step` and what `dataset` points to must outlive the loop.
   LloydLoop(S& step, const DatasetView& dataset)
       : step_(step), dataset_(dataset), plan_(SumPlan::make(dataset)) {}
 
+  /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
@@ -57,6 +58,7 @@ class LloydLoop {
     }
   }
 
+  /// Session::label().
   void label(const LabelRequest& request, Observer* observer, LabelResult& result) {
     prepare(request.clusters, observer);
     result.valid = 0;
@@ -69,6 +71,7 @@ class LloydLoop {
     result.label_ms = milliseconds_since(start);
   }
 
+  /// Session::partial().
   void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
     prepare(request.clusters, observer);
     centroids_.assign(request.centroids, request.centroids + cells());

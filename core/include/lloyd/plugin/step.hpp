@@ -29,6 +29,7 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
 /// step declares members of the same names to differ.
 struct StepBase {
+  /// Rows of a block.
   static constexpr std::int64_t kBlockRows = 4096;
 
   /// Limits of the backend; a status other than ok gives the reason.
@@ -42,6 +43,7 @@ struct StepBase {
   /// as the step. Null: none of that name. Must not throw.
   void* query(std::string_view) { return nullptr; }
 
+  /// Workers that for_each_block() calls its body with.
   int workers() const { return 1; }
 
   /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()).
@@ -61,15 +63,18 @@ inline constexpr std::uint64_t kStepFeatures =
 /// const`, which gives the nearest of the centroids to a sample of `dataset.features` values.
 template <class Derived, class T>
 struct RowStep : StepBase {
-  using value_type = T;
+  using value_type = T;  ///< of the samples: float or double
 
+  /// What `view` points to must outlive the step.
   RowStep(const DatasetView& view, const ParameterList&) : dataset(view) {}
 
+  /// Step::set_centroids: keeps the pointer.
   void set_centroids(const double* values, std::int64_t count) {
     centroids = values;
     clusters = count;
   }
 
+  /// Step::assign, a sample at a time.
   std::int64_t assign(RowRange block, std::int32_t* labels) const {
     std::int64_t changed = 0;
     for (std::int64_t i = block.begin; i < block.end; ++i, ++labels) {
@@ -81,9 +86,9 @@ struct RowStep : StepBase {
     return changed;
   }
 
-  DatasetView dataset;
+  DatasetView dataset;                ///< the samples
   const double* centroids = nullptr;  ///< clusters x features, row-major
-  std::int64_t clusters = 0;
+  std::int64_t clusters = 0;          ///< k
 };
 
 }  // namespace lloyd

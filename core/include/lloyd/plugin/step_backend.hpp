@@ -14,6 +14,7 @@ namespace lloyd {
 template <Step S>
 class StepSession final : public Session {
  public:
+  /// What `dataset` points to must outlive the session.
   StepSession(const DatasetView& dataset, const ParameterList& parameters)
       : step_(dataset, parameters), loop_(step_, dataset) {}
 
@@ -51,6 +52,7 @@ constexpr BackendInfo exact_step_info(const char* summary) {
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
  public:
+  /// The template's Info.
   const BackendInfo* info() const noexcept override { return &Info; }
 
   Status supports(const ProblemShape& shape, const ParameterList& parameters,
@@ -99,6 +101,7 @@ class StepBackend final : public Backend {
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
 
+  /// Makes one on the heap, for PluginDescriptor::create.
   static Status create(Backend** backend) noexcept {
     return guarded([&] { *backend = new StepBackend; });
   }

@@ -3,15 +3,21 @@
 
 #include <cstdint>
 
+/// k-means clustering with plugin backends.
 namespace lloyd {
 
-enum class DType : std::int32_t { float32 = 0, float64 = 1 };
+/// Type of the values of samples.
+enum class DType : std::int32_t {
+  float32 = 0,  ///< IEEE 754 binary32
+  float64 = 1,  ///< IEEE 754 binary64
+};
 
 /// Bytes of one value.
 constexpr std::int64_t size_of(DType dtype) {
   return dtype == DType::float32 ? 4 : 8;
 }
 
+/// Where an array is.
 enum class MemorySpace : std::int32_t {
   host = 0,    ///< ordinary memory of the process
   device = 1,  ///< memory of the device named beside it
@@ -41,17 +47,19 @@ enum class EmptyClusters : std::int32_t {
   error = 2,     ///< end the fit with StatusCode::empty_cluster
 };
 
+/// When a fit ends.
 enum class StopRule : std::int32_t {
   converge = 0,  ///< labels unchanged, or shift within the tolerance, or max_iterations
   fixed = 1,     ///< exactly max_iterations
 };
 
+/// Why a fit ended.
 enum class StopReason : std::int32_t {
-  none = 0,  ///< no fit has ended
-  labels = 1,
-  tolerance = 2,
-  max_iterations = 3,
-  cancelled = 4,
+  none = 0,            ///< no fit has ended
+  labels = 1,          ///< no label changed in the last iteration
+  tolerance = 2,       ///< the centroids shifted by no more than FitSpec::tolerance
+  max_iterations = 3,  ///< so many were run
+  cancelled = 4,       ///< the observer asked for it
 };
 
 /// Form of the sums of a fit; see cluster_sums.hpp.
@@ -73,14 +81,14 @@ inline constexpr std::uint64_t kFeatureMetric = 0x40;        ///< not the square
 
 // Bits of FitSpec::observe: what the observer wants in each IterationRecord.
 inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time
-inline constexpr std::uint32_t kObserveInertia = 0x2;
-inline constexpr std::uint32_t kObserveLabels = 0x4;
-inline constexpr std::uint32_t kObserveCentroids = 0x8;
+inline constexpr std::uint32_t kObserveInertia = 0x2;     ///< IterationRecord::inertia
+inline constexpr std::uint32_t kObserveLabels = 0x4;      ///< IterationRecord::labels
+inline constexpr std::uint32_t kObserveCentroids = 0x8;   ///< IterationRecord::centroids
 
 // Bits of FitResult::valid and LabelResult::valid: which outputs hold what they should.
-inline constexpr std::uint32_t kValidCentroids = 0x1;
-inline constexpr std::uint32_t kValidLabels = 0x2;
-inline constexpr std::uint32_t kValidCounts = 0x4;
-inline constexpr std::uint32_t kValidInertia = 0x8;
+inline constexpr std::uint32_t kValidCentroids = 0x1;  ///< of the last finished iteration
+inline constexpr std::uint32_t kValidLabels = 0x2;     ///< of these centroids
+inline constexpr std::uint32_t kValidCounts = 0x4;     ///< of these labels
+inline constexpr std::uint32_t kValidInertia = 0x8;    ///< of these labels and centroids
 
 }  // namespace lloyd
