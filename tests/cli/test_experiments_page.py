@@ -1,0 +1,71 @@
+"""The documentation's examples are what the program accepts."""
+
+import re
+import unittest
+
+from program import ROOT, TestCase, run
+
+PAGE = ROOT / "docs" / "experiments.md"
+SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
+KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "repeats", "sweep", "output"]
+
+
+def examples(page):
+    return re.findall(r"(?ms)^```yaml\n(.*?)^```", page.read_text())
+
+
+class Documentation(TestCase):
+    def dry_run(self, text):
+        """A file of the example beside a copy of the data that it may name."""
+        folder = self.folder / "examples"
+        folder.mkdir(exist_ok=True)
+        data = self.folder / "data"
+        if not data.exists():
+            data.symlink_to(ROOT / "configs" / "data")
+        file = folder / "example.yaml"
+        file.write_text(text)
+        return run("run", file, "--dry-run").stdout
+
+    def test_experiments_of_the_page_are_accepted(self):
+        found = examples(PAGE)
+        self.assertGreaterEqual(len(found), 5)
+        for text in found:
+            with self.subTest(text):
+                self.assertIn("backends:", text)  # each is a whole experiment
+                self.assertIn(" = ", self.dry_run(text))
+
+    def test_experiments_of_the_readme_are_accepted(self):
+        found = examples(ROOT / "README.md")
+        self.assertEqual(len(found), 1)
+        self.dry_run(found[0])
+
+    def test_page_has_every_key_and_no_other(self):
+        documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
+        documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
+                       "memory_bytes"}  # of records
+        self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
+        for key in sorted(documented):
+            with self.subTest(key):
+                # A wrong value is refused as one of that key, not as an unknown key.
+                outer, _, inner = key.partition(".")
+                value = "[[]]"
+                for name in reversed(inner.split(".") if inner else []):
+                    value = f"{{{name}: {value}}}"
+                config = {"dataset": "{blobs: {}}", "backends": "[sequential]", outer: value}
+                text = "".join(f"{name}: {given}\n" for name, given in config.items())
+                refusal = run("run", self.write("c.yaml", text), "--dry-run", status=2).stderr
+                self.assertNotIn("unknown key", refusal)
+
+    def test_records_have_the_keys_of_the_page(self):
+        import json
+        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [sequential]\n")
+        run("run", config, "--output", self.folder / "out", "--repeats", "1")
+        record = json.loads((self.folder / "out" / "records.jsonl").read_text())
+        section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]
+        rows = re.findall(r"(?m)^\| (`.*?) \| ", section)
+        documented = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
+        self.assertEqual(documented, set(record))
+
+
+if __name__ == "__main__":
+    unittest.main()
