@@ -2,21 +2,23 @@
 # Sets up, builds from nothing, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
 # Parts: release, asan (AddressSanitizer and UndefinedBehaviorSanitizer), tsan (ThreadSanitizer, the
-# conformance suite). Default: all three.
+# conformance suite), fuzz (the fuzz targets, over their seeds and then a fixed number of executions).
+# Default: all four.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan)
+[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan fuzz)
 # clang: plugins of others, built by another compiler than the program.
 packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
-    release | asan) ;;
+    release | asan) packages+=(doxygen) ;;
+    fuzz) packages+=(libclang-rt-dev) ;;
     tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;
     *)
-      echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
+      echo "tests/run.sh: unknown part '$part'; known: release asan tsan fuzz" >&2
       exit 2
       ;;
   esac
@@ -66,6 +68,11 @@ for part in "${parts[@]}"; do
       OMP_TOOL_LIBRARIES=$archer OMP_WAIT_POLICY=passive \
         TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \
         build/tests/tsan/bin/conformance_tests --gtest_brief=1
+      ;;
+    fuzz)
+      build fuzz --target fuzzers
+      echo "== fuzz: testing"
+      bash tests/fuzz/run.sh --check build/tests/fuzz
       ;;
   esac
 done

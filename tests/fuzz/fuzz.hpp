@@ -1,0 +1,91 @@
+// What the fuzz targets share: inputs as files, and what must hold of every refusal.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace lloyd::fuzz {
+
+/// Ends the program, which libFuzzer reports together with the input.
+[[noreturn]] inline void fail(std::string_view what) {
+  std::fputs(fmt::format("\nproperty violated: {}\n", what).c_str(), stderr);
+  std::abort();
+}
+
+inline void require(bool holds, std::string_view what) {
+  if (!holds) fail(what);
+}
+
+/// One line without control characters, which a terminal can be shown.
+inline void check_line(std::string_view line) {
+  require(!line.empty(), "a message is empty");
+  for (const char c : line) {
+    const auto code = static_cast<unsigned char>(c);
+    require(code >= 0x20 && code != 0x7f, fmt::format("a message is not printable: {:?}", line));
+  }
+}
+
+/// Lines that each end with a line feed; empty ones may be among them.
+inline void check_lines(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    require(end != std::string_view::npos, "a text does not end with its line");
+    if (end > begin) check_line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// Runs `read`, which may refuse the input: with an InputError of one printable line.
+template <class Read>
+void expect_refusal_or(Read&& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    check_line(error.what());
+  } catch (const std::exception& error) {
+    fail(fmt::format("an exception that is no InputError: {}", error.what()));
+  }
+}
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// A file in memory that takes one input after the other.
+class InputFile {
+ public:
+  InputFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    require(descriptor_ >= 0, "memfd_create failed");
+  }
+  ~InputFile() { ::close(descriptor_); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  /// Its path, now with these bytes. Nothing may still map the bytes before.
+  std::filesystem::path hold(std::string_view bytes) const {
+    require(::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(),
+                                                         0) == static_cast<ssize_t>(bytes.size()),
+            "the input cannot be written");
+    return fmt::format("/proc/self/fd/{}", descriptor_);
+  }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace lloyd::fuzz

@@ -1,0 +1,55 @@
+// Experiments in YAML, up to the plan: no data is made and no file but the experiment is read.
+#include "experiment/config.hpp"
+#include "experiment/plan_text.hpp"
+#include "experiment_fake_backend.hpp"
+#include "fuzz.hpp"
+
+namespace lloyd::fuzz {
+namespace {
+
+using namespace lloyd::experiment;
+
+bool reads_files(const Experiment& experiment) {
+  for (const Setting& setting : experiment.settings) {
+    if (!setting.dataset.blobs || setting.options.seeding.method == SeedingMethod::file) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The fits of a plan take memory: not more than the reader's own limits let through.
+bool is_small(const Experiment& experiment) {
+  std::size_t variants = 0;
+  for (const BackendRequest& backend : experiment.backends) {
+    std::size_t product = 1;
+    for (const ParameterRequest& parameter : backend.parameters) product *= parameter.values.size();
+    variants += product;
+  }
+  return experiment.settings.size() * variants <= 1000;
+}
+
+void check_plan(const Experiment& experiment) {
+  DatasetCache datasets;
+  Machine machine;
+  machine.memory_bytes = std::int64_t{1} << 34;
+  const Plan plan = make_plan(experiment, fake::load, datasets, machine);
+  require(plan.fits.size() == plan.settings.size() * plan.variants.size(),
+          "a plan lacks a pair of setting and variant");
+  check_lines(plan_text(plan));
+  plan_json(plan).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+}  // namespace lloyd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lloyd;
+  fuzz::expect_refusal_or([&] {
+    const auto document =
+        experiment::parse_config(std::string(fuzz::text_of(data, size)), "c.yaml");
+    const auto experiment = experiment::read_experiment(document, "/nowhere", "c");
+    if (!fuzz::reads_files(experiment) && fuzz::is_small(experiment)) fuzz::check_plan(experiment);
+  });
+  return 0;
+}

@@ -1,0 +1,83 @@
+// CSV tables: the first byte chooses options, the rest is the file. What is read is written and
+// read again.
+#include <cstring>
+#include <optional>
+
+#include <lloyd/data/csv.hpp>
+
+#include "fuzz.hpp"
+#include "temporary_folder.hpp"
+
+namespace lloyd::fuzz {
+namespace {
+
+// Bits of the first byte; '@' sets none of them.
+enum Choice : unsigned {
+  kFloat64 = 0x01,
+  kHeader = 0x02,
+  kNoHeader = 0x04,
+  kDelimiter = 0x08,    // the next byte is the delimiter
+  kColumns = 0x10,      // the first line names the columns, comma-separated
+  kLabelColumn = 0x20,  // the line after that names the label column
+};
+
+std::string take_line(std::string_view& text) {
+  const std::string line(text.substr(0, text.find('\n')));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line;
+}
+
+CsvOptions take_options(std::string_view& text) {
+  CsvOptions options;
+  if (text.empty()) return options;
+  const auto choice = static_cast<unsigned char>(text.front());
+  text.remove_prefix(1);
+  if ((choice & kFloat64) != 0) options.dtype = DType::float64;
+  if ((choice & kHeader) != 0) options.header = true;
+  if ((choice & kNoHeader) != 0) options.header = false;
+  if ((choice & kDelimiter) != 0 && !text.empty()) {
+    options.delimiter = text.front();
+    text.remove_prefix(1);
+  }
+  if ((choice & kColumns) != 0) {
+    std::string line = take_line(text);
+    for (std::size_t comma = 0; comma != std::string::npos;) {
+      comma = line.find(',');
+      options.columns.push_back(line.substr(0, comma));
+      if (comma != std::string::npos) line.erase(0, comma + 1);
+    }
+  }
+  if ((choice & kLabelColumn) != 0) options.label_column = take_line(text);
+  return options;
+}
+
+void check_same(const Dataset& a, const Dataset& b) {
+  require(a.samples() == b.samples() && a.features() == b.features() && a.dtype() == b.dtype(),
+          "a table has another shape after writing and reading it");
+  const auto bytes = static_cast<std::size_t>(a.samples() * a.features() * size_of(a.dtype()));
+  require(std::memcmp(a.matrix().data, b.matrix().data, bytes) == 0,
+          "a table has other values after writing and reading it");
+  require(a.classes == b.classes, "a table has other classes after writing and reading it");
+  require(a.feature_names == b.feature_names,
+          "a table has other names after writing and reading it");
+}
+
+}  // namespace
+}  // namespace lloyd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lloyd;
+  static const fuzz::InputFile input;
+  static const TemporaryFolder folder;
+  std::string_view text = fuzz::text_of(data, size);
+  const CsvOptions options = fuzz::take_options(text);
+  std::optional<Dataset> dataset;
+  fuzz::expect_refusal_or([&] { dataset.emplace(read_csv(input.hold(text), options)); });
+  if (!dataset) return 0;
+  const std::filesystem::path copy = folder.path() / "copy.csv";
+  write_csv(copy, *dataset);
+  CsvOptions plain;
+  plain.dtype = options.dtype;
+  fuzz::check_same(*dataset, read_csv(copy, plain));
+  return 0;
+}

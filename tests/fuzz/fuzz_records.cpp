@@ -1,0 +1,31 @@
+// Files of records: each record comes back from its text, and each run has a summary.
+#include <optional>
+
+#include "experiment/record_reader.hpp"
+#include "experiment/summary.hpp"
+#include "fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lloyd;
+  using namespace lloyd::experiment;
+  static const fuzz::InputFile input;
+  std::optional<RecordFile> file;
+  fuzz::expect_refusal_or(
+      [&] { file.emplace(read_records(input.hold(fuzz::text_of(data, size)))); });
+  if (!file) return 0;
+  if (!file->note.empty()) fuzz::check_line(file->note);
+  for (const RecordedRun& run : file->runs) {
+    for (const auto& fit : run.fits) {
+      for (const Record& record : fit) {
+        const std::string text = to_json(record).dump();
+        const Record again = record_from_json(nlohmann::ordered_json::parse(text));
+        fuzz::require(to_json(again).dump() == text, "a record does not come back from its text");
+      }
+    }
+    const Summary summary = summarize(run.fits);
+    fuzz::check_lines(summary_table(summary));
+    summary_csv(summary);
+    summary_json(summary, "folder").dump();
+  }
+  return 0;
+}
