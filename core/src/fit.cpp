@@ -12,6 +12,7 @@
 
 #include "result_check.hpp"
 #include "squared_range.hpp"
+#include "streamed_session.hpp"
 
 namespace lloyd {
 namespace {
@@ -198,7 +199,7 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
 }
 
 OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-                         const ParameterSet& parameters)
+                         const ParameterSet& parameters, std::int64_t block_rows)
     : backend_(std::move(backend)), dataset_(dataset), parameters_(parameters) {
   check_available(*backend_);
   const DatasetView view = dataset.view();
@@ -207,6 +208,11 @@ OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dat
     throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
   }
   const Clock::time_point start = Clock::now();
+  if (!dataset.in_memory()) {
+    session_ = new StreamedSession(backend_, dataset, parameters_, block_rows);
+    open_ms_ = milliseconds_since(start);
+    return;
+  }
   throw_unless_ok(backend_->name(), backend_->backend().open(view, parameters_.list(), &session_));
   open_ms_ = milliseconds_since(start);
   if (session_ == nullptr) {

@@ -109,10 +109,13 @@ std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
                               session.dataset().name()));
     }
     if (void* kernels = session.session().query(kSeedingKernels)) {
-      return std::make_unique<SessionSamples>(dataset.matrix(),
-                                              *static_cast<SeedingKernels*>(kernels),
+      return std::make_unique<SessionSamples>(dataset, *static_cast<SeedingKernels*>(kernels),
                                               session.backend().name(), workers);
     }
+  }
+  if (!dataset.in_memory()) {
+    throw Error(
+        fmt::format("{}: seeding data that is not in memory takes a session", dataset.name()));
   }
   return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
 }
@@ -145,6 +148,25 @@ void check_seeding(const Seeding& seeding) {
     throw InputError(
         fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMostRounds));
   }
+}
+
+double seeding_bytes(const Seeding& seeding, const ProblemShape& shape) {
+  const auto n = static_cast<double>(shape.samples);
+  const auto k = static_cast<double>(shape.clusters);
+  const double row = 8 * static_cast<double>(shape.features);
+  switch (seeding.method) {
+    case SeedingMethod::kmeans_plus_plus:
+      return 8 * n + n / 256 + k * (8 + row);
+    case SeedingMethod::kmeans_parallel: {
+      const double collected = seeding.oversampling * k * static_cast<double>(seeding.rounds) + k;
+      return 12 * n + n / 256 + collected * (64 + 2 * row);
+    }
+    case SeedingMethod::random:
+    case SeedingMethod::first:
+    case SeedingMethod::file:
+      break;
+  }
+  return k * (64 + row);
 }
 
 std::vector<SeedingMethod> seeding_methods() {
@@ -194,9 +216,8 @@ std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters
   }
   std::vector<double> centroids;
   for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, resources)) {
-    for (std::int64_t j = 0; j < dataset.features(); ++j) {
-      centroids.push_back(dataset.matrix().at(index, j));
-    }
+    const std::vector<double> sample = dataset.sample(index);
+    centroids.insert(centroids.end(), sample.begin(), sample.end());
   }
   return centroids;
 }

@@ -39,7 +39,8 @@ void check(const std::string& backend, const Status& status, const StopObserver&
 
 void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* values) const {
   for (const std::int64_t i : indices) {
-    for (std::int64_t j = 0; j < matrix_.columns; ++j) *values++ = matrix_.at(i, j);
+    const std::vector<double> sample = dataset_.sample(i);
+    values = std::copy(sample.begin(), sample.end(), values);
   }
 }
 
@@ -47,7 +48,7 @@ double SessionSamples::fold_nearest(std::span<const double> centres, std::int64_
                                     double* squared_distances, std::int32_t* nearest) {
   NearestRequest request;
   request.centres = centres.data();
-  request.count = static_cast<std::int64_t>(centres.size()) / matrix_.columns;
+  request.count = static_cast<std::int64_t>(centres.size()) / features();
   request.first_index = first_index;
   request.squared_distances = squared_distances;
   request.nearest = nearest;
@@ -63,7 +64,7 @@ double SessionSamples::largest_of(const double* squared_distances, const std::in
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::mutex mutex;
   double largest = 0;
-  workers_.for_each_range(matrix_.rows, kRange, [&](std::int64_t begin, std::int64_t end) {
+  workers_.for_each_range(samples(), kRange, [&](std::int64_t begin, std::int64_t end) {
     double found = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const double distance = squared_distances[i];

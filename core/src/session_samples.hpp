@@ -12,15 +12,15 @@ namespace lloyd {
 
 class SessionSamples final : public SeedingSamples {
  public:
-  /// `kernels` are those of a session opened on `matrix`. All references must outlive this object.
+  /// `kernels` are those of a session opened on `dataset`. All references must outlive this object.
   /// Methods throw BackendError with `backend`, the backend's name, for what the kernels report or
   /// get wrong.
-  SessionSamples(const Matrix& matrix, SeedingKernels& kernels, std::string backend,
+  SessionSamples(const Dataset& dataset, SeedingKernels& kernels, std::string backend,
                  const Workers& workers)
-      : matrix_(matrix), kernels_(kernels), backend_(std::move(backend)), workers_(workers) {}
+      : dataset_(dataset), kernels_(kernels), backend_(std::move(backend)), workers_(workers) {}
 
-  std::int64_t samples() const override { return matrix_.rows; }
-  std::int64_t features() const override { return matrix_.columns; }
+  std::int64_t samples() const override { return dataset_.samples(); }
+  std::int64_t features() const override { return dataset_.features(); }
   void copy_rows(std::span<const std::int64_t> indices, double* values) const override;
   double fold_nearest(std::span<const double> centres, std::int64_t first_index,
                       double* squared_distances, std::int32_t* nearest) override;
@@ -31,7 +31,7 @@ class SessionSamples final : public SeedingSamples {
   double largest_of(const double* squared_distances, const std::int32_t* nearest,
                     std::int64_t centres) const;
 
-  const Matrix& matrix_;
+  const Dataset& dataset_;
   SeedingKernels& kernels_;
   std::string backend_;
   const Workers& workers_;

@@ -1,7 +1,8 @@
-// Dataset: samples in memory with everything the core knows of them.
+// Dataset: samples, in memory or read in blocks, with everything the core knows of them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,12 @@
 #include <lloyd/plugin/dataset_view.hpp>
 
 namespace lloyd {
+
+class RowSource;
+class StatisticsPass;
+
+/// Asked now and then; true ends the work with Cancelled. May be empty.
+using StopFunction = std::function<bool()>;
 
 /// A read-only matrix of n samples (rows) by d features (columns), float32 or float64, in host
 /// memory: feature j of sample i is `data[i*stride + j]`. It shares ownership of that memory.
@@ -42,10 +49,21 @@ class Dataset {
   /// messages and records.
   Dataset(std::string name, Matrix matrix);
 
+  /// A data set that stays where `source` reads it from, `block_rows` rows at a time (>= 1). Throws
+  /// as above, what the source throws, and Cancelled once `stop` says so.
+  Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
+          const StopFunction& stop = {});
+
   /// For messages and records.
   const std::string& name() const { return name_; }
-  /// The values.
+  /// The values; for a data set that is not in memory the shape alone, with `data` null.
   const Matrix& matrix() const { return matrix_; }
+  /// Whether matrix() has the values.
+  bool in_memory() const { return source_ == nullptr; }
+  /// Where the rows are read from; null for a data set in memory.
+  const std::shared_ptr<const RowSource>& source() const { return source_; }
+  /// One sample, d values.
+  std::vector<double> sample(std::int64_t row) const;
   /// n.
   std::int64_t samples() const { return matrix_.rows; }
   /// d.
@@ -62,7 +80,8 @@ class Dataset {
   /// Wall time of validation, statistics and fingerprint.
   double statistics_ms() const { return statistics_ms_; }
 
-  /// The view that a backend is handed; valid as long as this data set.
+  /// The view that a backend is handed; valid as long as this data set. Without data where that is
+  /// not in memory.
   DatasetView view() const;
 
   /// Optional class of each sample (n strings) from a label column, for comparing with clusters.
@@ -71,8 +90,11 @@ class Dataset {
   std::vector<std::string> feature_names;
 
  private:
+  void describe(const std::function<void(StatisticsPass&)>& read);
+
   std::string name_;
   Matrix matrix_;
+  std::shared_ptr<const RowSource> source_;
   std::vector<FeatureStatistics> statistics_;
   double mean_variance_ = 0;
   std::uint64_t fingerprint_ = 0;

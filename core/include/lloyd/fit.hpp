@@ -15,7 +15,7 @@ namespace lloyd {
 /// What a user asks for; the defaults are Lloyd's defaults everywhere.
 struct FitOptions {
   std::int64_t clusters = 8;          ///< k, 1 <= k <= n
-  Seeding seeding;                    ///< how the initial centroids are chosen
+  Seeding seeding{};                  ///< how the initial centroids are chosen
   std::int64_t restarts = 1;          ///< >= 1; the fit of least inertia is kept
   std::int64_t max_iterations = 300;  ///< >= 1
   /// Relative to the mean variance of the features; 0 switches the rule off.
@@ -46,9 +46,11 @@ struct Fit {
 /// parameters that the backend's info does not cover.
 class OpenSession {
  public:
-  /// `dataset` must outlive the session. Throws InputError or BackendError.
+  /// `dataset` must outlive the session. One that is not in memory is read in every pass, block by
+  /// block of `block_rows` rows (>= 1; see plan_memory), of which two are held. Throws InputError
+  /// or BackendError.
   OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-              const ParameterSet& parameters);
+              const ParameterSet& parameters, std::int64_t block_rows = 0);
   ~OpenSession();
   OpenSession(const OpenSession&) = delete;
   OpenSession& operator=(const OpenSession&) = delete;

@@ -44,15 +44,16 @@ struct Seeding {
 
 /// Throws InputError when an option of the method is out of range.
 void check_seeding(const Seeding& seeding);
-
-/// Asked now and then; true ends the work with Cancelled. May be empty. Where a session's kernels
-/// do the work they may ask from any thread; else it is asked on the calling thread.
-using StopFunction = std::function<bool()>;
+/// Host memory that the choice of samples holds at its peak, about; in float64, where nothing
+/// overflows.
+double seeding_bytes(const Seeding& seeding, const ProblemShape& shape);
 
 class OpenSession;
 
 /// What seeding is done with; the samples chosen do not depend on it.
 struct SeedingResources {
+  /// Where a session's kernels do the work they may ask from any thread; else it is asked on the
+  /// calling thread.
   StopFunction stop{};
   int threads = 0;  ///< of the core; 0: one per core that the process may use
   /// A session opened on the same data set: its SeedingKernels are used where it offers them. May

@@ -13,6 +13,7 @@
 #include <lloyd/plugin/exact_sum.hpp>
 #include <lloyd/plugin/farthest_samples.hpp>
 #include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/iteration_rules.hpp>
 #include <lloyd/plugin/step.hpp>
 
 namespace lloyd {
@@ -220,7 +221,6 @@ class LloydLoop {
   // All iterations; false when the observer ended them.
   bool iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
                Clock::time_point start, FitResult& result) {
-    std::vector<double> next(centroids_.size());
     const bool profile = spec.profile != 0;
     // Integer sums are added block by block while the rows are in cache; compensated ones depend on
     // the order of the rows and wait for a pass of their own, as does a profiled update.
@@ -237,24 +237,14 @@ class LloydLoop {
       ClusterSums& sums = merge_workers();
       const std::int64_t relocated = handle_empty(spec, labels, sums, result.iterations + 1);
       if (relocated < 0) return false;
-      for (std::int64_t c = 0; c < clusters_; ++c) {
-        double* target = next.data() + c * dataset_.features;
-        if (sums.count(c) > 0) {
-          sums.mean(c, target);
-        } else {
-          std::copy_n(centroids_.data() + c * dataset_.features, dataset_.features, target);
-        }
-      }
+      std::vector<double> next = next_centroids(sums, centroids_, dataset_.features);
       const Clock::time_point checking = Clock::now();
       IterationRecord record;
+      record.shift = squared_shift(centroids_, next);
       if (observer != nullptr && (spec.observe & kObserveInertia) != 0) {
         ExactSum inertia;
         if (!sum_inertia(labels, inertia)) return false;
         record.inertia = inertia.value();
-      }
-      for (std::size_t i = 0; i < next.size(); ++i) {
-        const double move = next[i] - centroids_[i];
-        record.shift += move * move;
       }
       centroids_.swap(next);
       result.relocations += relocated;
@@ -281,14 +271,6 @@ class LloydLoop {
     return std::chrono::duration<double, std::milli>(duration).count();
   }
 
-  static StopReason stop_reason(const FitSpec& spec, const IterationRecord& record) {
-    if (spec.stop_rule == StopRule::converge && record.relocations == 0) {
-      if (record.changed == 0) return StopReason::labels;
-      if (spec.tolerance > 0 && record.shift <= spec.tolerance) return StopReason::tolerance;
-    }
-    return record.iteration >= spec.max_iterations ? StopReason::max_iterations : StopReason::none;
-  }
-
   // The update's sums where they are not fused with the assignment.
   bool accumulate_all(const std::int32_t* labels) {
     if (plan_.is_integer()) {
@@ -313,18 +295,10 @@ class LloydLoop {
   // observer asked to stop.
   std::int64_t handle_empty(const FitSpec& spec, std::int32_t* labels, ClusterSums& sums,
                             std::int64_t iteration) {
-    std::vector<std::int32_t> empty;
-    for (std::int64_t c = 0; c < clusters_; ++c) {
-      if (sums.count(c) == 0) empty.push_back(static_cast<std::int32_t>(c));
-    }
+    const std::vector<std::int32_t> empty = empty_clusters(sums);
     if (empty.empty() || spec.empty_clusters == EmptyClusters::keep) return 0;
-    if (spec.empty_clusters == EmptyClusters::error) {
-      throw StatusError(StatusCode::empty_cluster,
-                        "cluster " + std::to_string(empty.front()) + " became empty in iteration " +
-                            std::to_string(iteration) + ", and the policy is 'error'");
-    }
+    if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
 
-    // k candidates suffice: each is either taken by an empty cluster or the last of its own.
     for (Worker& worker : workers_) worker.farthest = FarthestSamples(clusters_);
     if (!for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
           for (std::int64_t i = block.begin; i < block.end; ++i) {
@@ -336,18 +310,7 @@ class LloydLoop {
     FarthestSamples farthest(clusters_);
     for (Worker& worker : workers_) farthest.add(worker.farthest);
 
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters_));
-    for (std::int64_t c = 0; c < clusters_; ++c) {
-      counts[static_cast<std::size_t>(c)] = sums.count(c);
-    }
-    std::vector<std::pair<FarSample, std::int32_t>> moves;
-    for (const FarSample& candidate : farthest.sorted()) {
-      if (moves.size() == empty.size()) break;
-      auto& donor = counts[static_cast<std::size_t>(candidate.label)];
-      if (donor < 2) continue;
-      --donor;
-      moves.emplace_back(candidate, empty[moves.size()]);
-    }
+    const std::vector<Relocation> moves = choose_relocations(empty, farthest.sorted(), sums);
     if (plan_.is_integer()) {
       for (const auto& [sample, to] : moves) sums.move(row(sample.row), sample.label, to);
     } else {

@@ -1,0 +1,26 @@
+// Whether a fit is held in memory as a whole, or reads its data set block by block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lloyd/fit.hpp>
+
+namespace lloyd {
+
+struct MemoryPlan {
+  /// 0: the data set is read into memory; else the rows of a block, of which two are held.
+  std::int64_t block_rows = 0;
+  std::int64_t bytes = 0;  ///< host memory that the process will hold at its peak, about
+};
+
+/// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: as
+/// a whole where that fits, else in the largest blocks that are of use. Counts data or blocks,
+/// labels, seeding, what the backend estimates, and the program itself. Throws InputError when not
+/// even blocks of one row fit, with the least limit that would do; BackendError when the backend
+/// cannot say what it needs.
+MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
+                       const ProblemShape& shape, const ParameterSet& parameters,
+                       const FitOptions& options, std::int64_t limit);
+
+}  // namespace lloyd

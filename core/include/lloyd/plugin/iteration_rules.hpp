@@ -1,0 +1,86 @@
+// What every loop decides between two assignments: empty clusters, the next centroids, the stop.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/status.hpp>
+
+namespace lloyd {
+
+/// A sample that leaves its cluster for one that has none.
+struct Relocation {
+  FarSample sample;
+  std::int32_t to = 0;
+};
+
+/// Clusters without samples, ascending.
+inline std::vector<std::int32_t> empty_clusters(const ClusterSums& sums) {
+  std::vector<std::int32_t> empty;
+  for (std::int64_t c = 0; c < sums.clusters(); ++c) {
+    if (sums.count(c) == 0) empty.push_back(static_cast<std::int32_t>(c));
+  }
+  return empty;
+}
+
+/// Gives the empty clusters, in order, the farthest samples that are not the last of their own
+/// cluster. `farthest` is sorted by descending distance, then row; k of them suffice: each is
+/// either taken or the last of its own cluster. Clusters for which none is left stay empty.
+inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t>& empty,
+                                                  const std::vector<FarSample>& farthest,
+                                                  const ClusterSums& sums) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t c = 0; c < sums.clusters(); ++c) counts.push_back(sums.count(c));
+  std::vector<Relocation> relocations;
+  for (const FarSample& sample : farthest) {
+    if (relocations.size() == empty.size()) break;
+    auto& donor = counts[static_cast<std::size_t>(sample.label)];
+    if (donor < 2) continue;
+    --donor;
+    relocations.push_back({sample, empty[relocations.size()]});
+  }
+  return relocations;
+}
+
+/// The end of a fit under EmptyClusters::error.
+[[noreturn]] inline void throw_empty_cluster(std::int32_t cluster, std::int64_t iteration) {
+  throw StatusError(StatusCode::empty_cluster,
+                    "cluster " + std::to_string(cluster) + " became empty in iteration " +
+                        std::to_string(iteration) + ", and the policy is 'error'");
+}
+
+/// The means of the clusters (k x d); a cluster without samples keeps its centroid.
+inline std::vector<double> next_centroids(ClusterSums& sums, const std::vector<double>& centroids,
+                                          std::int64_t features) {
+  std::vector<double> next = centroids;
+  for (std::int64_t c = 0; c < sums.clusters(); ++c) {
+    if (sums.count(c) > 0) sums.mean(c, next.data() + c * features);
+  }
+  return next;
+}
+
+/// Sum of squared shifts from one set of centroids to the next.
+inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
+  double shift = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const double move = to[i] - from[i];
+    shift += move * move;
+  }
+  return shift;
+}
+
+/// Why a fit ends after an iteration, or StopReason::none. Looks at the record's iteration,
+/// changed, relocations and shift.
+inline StopReason stop_reason(const FitSpec& spec, const IterationRecord& record) {
+  if (spec.stop_rule == StopRule::converge && record.relocations == 0) {
+    if (record.changed == 0) return StopReason::labels;
+    if (spec.tolerance > 0 && record.shift <= spec.tolerance) return StopReason::tolerance;
+  }
+  return record.iteration >= spec.max_iterations ? StopReason::max_iterations : StopReason::none;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,64 @@
+#include <lloyd/memory_plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd {
+namespace {
+
+// The program, its libraries, and what a backend's runtime takes for itself.
+constexpr double kProgramBytes = 128 << 20;
+// Larger blocks read no faster.
+constexpr double kLargestBlockBytes = 256 << 20;
+
+// Bytes that do not depend on how the data set is held. In float64, where nothing overflows.
+double fixed_bytes(const ProblemShape& shape, const FitOptions& options) {
+  const auto n = static_cast<double>(shape.samples);
+  const double cells = static_cast<double>(shape.clusters) * static_cast<double>(shape.features);
+  const double labels =
+      4 * n * (options.restarts > 1 ? 2 : 1);  // the best fit's and the next one's
+  return kProgramBytes + labels + seeding_bytes(options.seeding, shape) + 8 * 8 * cells;
+}
+
+double row_bytes(const ProblemShape& shape) {
+  return static_cast<double>(shape.features) * static_cast<double>(size_of(shape.dtype));
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
+                       const ProblemShape& shape, const ParameterSet& parameters,
+                       const FitOptions& options, std::int64_t limit) {
+  const FitSpec spec = make_spec(options, 0);
+  const double fixed = fixed_bytes(shape, options);
+  const auto total = [&](std::int64_t rows, int held) {
+    ProblemShape part = shape;
+    // A block may have fewer rows than there are clusters; an estimate speaks of whole fits.
+    part.samples = std::max(rows, shape.clusters);
+    const MemoryEstimate memory = estimate_memory(backend, part, parameters, spec);
+    return fixed + held * static_cast<double>(rows) * row_bytes(shape) +
+           static_cast<double>(memory.host_bytes);
+  };
+  const auto most = static_cast<double>(limit);
+  const double whole = total(shape.samples, 1);
+  if (whole <= most) return {0, static_cast<std::int64_t>(whole)};
+
+  auto rows = static_cast<std::int64_t>(
+      std::clamp(kLargestBlockBytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
+  for (;; rows /= 2) {
+    const double bytes = total(rows, 2);
+    if (bytes <= most) return {rows, static_cast<std::int64_t>(bytes)};
+    if (rows > 1) continue;
+    throw InputError(fmt::format(
+        "{}: a fit of {} samples of {} features with {} clusters takes {:.0f} MiB of memory even "
+        "when it is read in blocks; the limit is {:.0f} MiB",
+        name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / (1 << 20)),
+        most / (1 << 20)));
+  }
+}
+
+}  // namespace lloyd

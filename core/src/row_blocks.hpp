@@ -1,0 +1,32 @@
+// RowBlocks: walks over rows that are not in memory, a block at a time, reading ahead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <lloyd/data/row_source.hpp>
+
+namespace lloyd {
+
+class RowBlocks {
+ public:
+  /// Holds two blocks of `block_rows` rows (>= 1), or fewer where the source has fewer. `source`
+  /// must outlive it.
+  RowBlocks(const RowSource& source, std::int64_t block_rows);
+
+  /// Calls `body` for blocks that cover `rows`, in ascending order, while the next one is being
+  /// read. `data` is row-major without gaps. Throws what the source or `body` throws.
+  void for_each(RowRange rows, const std::function<void(RowRange rows, const void* data)>& body);
+  void for_each(const std::function<void(RowRange rows, const void* data)>& body) {
+    for_each({0, source_.samples()}, body);
+  }
+
+ private:
+  const RowSource& source_;
+  std::int64_t block_rows_;
+  std::unique_ptr<std::byte[]> buffers_[2];
+};
+
+}  // namespace lloyd

@@ -1,0 +1,56 @@
+// One pass over the values of a data set: finiteness, statistics and fingerprint, block by block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+namespace lloyd {
+
+/// Is given all rows of a data set in ascending order, in pieces of any size; what it finds does
+/// not depend on them. Runs in the caller's floating-point environment.
+class StatisticsPass {
+ public:
+  /// `name` is the data set's, for messages.
+  StatisticsPass(std::string name, std::int64_t samples, std::int64_t features, DType dtype);
+
+  /// Takes the next rows: feature j of row i is `data[i*stride + j]`. Throws InputError for a NaN
+  /// or an infinity, with its row in the whole data set and its column, counted from 0.
+  void add(const void* data, std::int64_t stride, std::int64_t rows);
+
+  /// One entry per feature, of all rows. Throws InputError when squared distances may overflow.
+  std::vector<FeatureStatistics> statistics();
+  std::uint64_t fingerprint() const;
+
+ private:
+  // Moments of one feature.
+  struct Moments {
+    double count = 0;
+    double mean = 0;
+    double squares = 0;  // sum of squared deviations from the mean
+    void merge(const Moments& other);
+  };
+
+  template <class T>
+  void add_rows(const T* data, std::int64_t stride, std::int64_t rows);
+  template <class T>
+  void add_values(const T* data, std::int64_t stride, std::int64_t rows);
+  void hash(const void* data, std::int64_t stride, std::int64_t rows);
+  void end_block();
+
+  std::string name_;
+  std::size_t features_;
+  DType dtype_;
+  std::int64_t rows_ = 0;                  // so far
+  std::int64_t block_rows_ = 0;            // of the block that is open
+  std::vector<double> origin_;             // first row of that block
+  std::vector<double> sums_, squares_;     // of deviations from the origin, over that block
+  std::vector<double> minimum_, maximum_;  // these and the rest: over all rows so far
+  std::vector<int> lowest_bit_;
+  std::vector<Moments> moments_;
+  std::uint64_t hash_;
+};
+
+}  // namespace lloyd

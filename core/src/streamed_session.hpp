@@ -1,0 +1,64 @@
+// StreamedSession: a session on a data set that is not in memory, made of a backend's partial
+// passes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/parameters.hpp>
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/registry.hpp>
+
+#include "row_blocks.hpp"
+#include "streamed_seeding.hpp"
+
+namespace lloyd {
+
+/// Every pass reads the rows block by block, opens a session of the backend on each block and takes
+/// its partial(). Sums are exact or in the order of the rows, and the decisions between two passes
+/// are those of LloydLoop, so that a backend which labels every sample by itself gives the bits of
+/// a fit in memory.
+class StreamedSession final : public Session {
+ public:
+  /// `dataset` must outlive the session; two blocks of `block_rows` rows are held.
+  StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                  const ParameterSet& parameters, std::int64_t block_rows);
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override;
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override;
+  void* query(const char* interface_name) noexcept override;
+  void release() noexcept override { delete this; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void fit_rows(const FitSpec& spec, Observer* observer, FitResult& result);
+  void iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
+               std::vector<double>& centroids, FitResult& result);
+  void label_rows(const LabelRequest& request, Observer* observer, LabelResult& result);
+  void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result);
+  std::int64_t relocate(const FitSpec& spec, Observer* observer,
+                        const std::vector<double>& centroids, std::int32_t* labels,
+                        ClusterSums& sums, std::int64_t iteration);
+  void sum_again(const std::int32_t* labels, ClusterSums& sums);
+
+  /// Calls `body` with the backend's session on each block of `rows`. Throws StatusError for a
+  /// block that cannot be opened, and once the observer asks to stop.
+  void for_each_session(RowRange rows, Observer* observer, const StreamedSeeding::Body& body);
+
+  std::shared_ptr<const LoadedBackend> backend_;
+  const Dataset& dataset_;
+  ParameterSet parameters_;
+  SumPlan plan_;
+  RowBlocks blocks_;
+  StreamedSeeding seeding_;
+};
+
+}  // namespace lloyd
