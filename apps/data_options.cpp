@@ -64,15 +64,25 @@ FileOptions DataOptions::file_options() const {
   return {csv_options(), hdf5_dataset};
 }
 
-Dataset DataOptions::read() const {
-  const FileOptions options = file_options();
+void DataOptions::check_dtype() const {
   const std::optional<FileFormat> format = find_format(file);
   if (!dtype.empty() && format && format != FileFormat::csv) {
     throw InputError(fmt::format(
         "--dtype is for text files; {} has a dtype of its own, which 'lloyd data convert' changes",
         file));
   }
+}
+
+Dataset DataOptions::read() const {
+  const FileOptions options = file_options();
+  check_dtype();
   return read_dataset(file, options);
+}
+
+std::unique_ptr<RowSource> DataOptions::open_rows() const {
+  const FileOptions options = file_options();
+  check_dtype();
+  return lloyd::open_rows(file, options);
 }
 
 }  // namespace lloyd::apps

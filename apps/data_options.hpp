@@ -29,11 +29,15 @@ struct DataOptions {
   /// Reads the file. Throws InputError, also for options that its format does not have.
   Dataset read() const;
 
+  /// Opens the file to be read in blocks. Throws InputError, also for text.
+  std::unique_ptr<RowSource> open_rows() const;
+
   /// How to read the file. Throws InputError for options that its format does not have; a dtype is
   /// passed over where the format has its own.
   FileOptions file_options() const;
 
  private:
+  void check_dtype() const;
   CsvOptions csv_options() const;
 };
 

@@ -13,7 +13,7 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
-#include "copy_progress.hpp"
+#include "rows_progress.hpp"
 #include "data_options.hpp"
 #include "interrupt.hpp"
 #include "names.hpp"
@@ -37,7 +37,7 @@ int write_file(const std::string& output, CopyOptions options, const Copy& copy)
   install_interrupt_handler();
   CopiedRows written;
   {
-    CopyProgress progress;
+    RowsProgress progress("written");
     options.progress = [&](std::int64_t samples, double part) {
       return progress.update(samples, part);
     };

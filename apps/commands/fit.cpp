@@ -13,10 +13,9 @@
 #include <lloyd/fit.hpp>
 
 #include "backend_options.hpp"
+#include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
-#include "experiment/machine.hpp"
-#include "experiment/numbers.hpp"
 #include "fit_progress.hpp"
 #include "fit_report.hpp"
 #include "model.hpp"
@@ -31,6 +30,7 @@ namespace {
 struct FitCommandOptions {
   DataOptions data;
   BackendOptions backend;
+  MemoryOption memory;
   FitOptions fit;
   std::string seeding = "k-means++";
   std::optional<double> oversampling;
@@ -86,20 +86,6 @@ void write_files(const FitCommandOptions& options, const FitReport& report) {
   }
 }
 
-// Refuses, before anything is allocated, what the backend or the machine cannot do.
-void check_plan(const ChosenBackend& chosen, const Dataset& dataset, const FitOptions& options) {
-  check_fit(*chosen.backend, dataset, chosen.parameters, options);
-  const MemoryEstimate memory =
-      estimate_memory(*chosen.backend, make_shape(dataset, options.clusters), chosen.parameters,
-                      make_spec(options, dataset.mean_variance()));
-  const std::int64_t machine = experiment::this_machine().memory_bytes;
-  if (machine > 0 && memory.host_bytes > machine) {
-    throw InputError(fmt::format(
-        "{} needs {} of memory for this fit, the machine has {}", chosen.backend->name(),
-        experiment::format_bytes(memory.host_bytes), experiment::format_bytes(machine)));
-  }
-}
-
 void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
   parse_seeding_option(options.seeding, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
@@ -122,17 +108,17 @@ int run_fit(const Context& context, FitCommandOptions options) {
   options.fit.observe = kObserveIterations;
   set_seeding(options, options.fit.seeding);
   prepare_outputs(options);
-  const Dataset dataset = options.data.read();
-  check_options(options.fit, dataset);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
   if (options.backend.name.empty() && !options.json) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
-  check_plan(chosen, dataset, options.fit);
-
   install_interrupt_handler();
-  OpenSession session(chosen.backend, dataset, chosen.parameters);
+  const BoundedData data = open_within(options.memory, options.data, chosen, options.fit);
+  const Dataset& dataset = data.dataset;
+  check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
+
+  OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   const Fit fit = [&] {
     FitProgress progress(options.fit, dataset.samples());
     return lloyd::fit(session, options.fit, &progress);
@@ -158,6 +144,7 @@ void add_fit_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<FitCommandOptions>();
   options->data.add_to(*command);
   options->backend.add_to(*command);
+  options->memory.add_to(*command);
   command->add_option("-k,--clusters", options->fit.clusters, "Number of clusters")
       ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include <lloyd/fit.hpp>
 
 #include "backend_options.hpp"
+#include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
 #include "experiment/setting_json.hpp"
@@ -27,6 +28,7 @@ struct PredictOptions {
   std::string model;
   DataOptions data;
   BackendOptions backend;
+  MemoryOption memory;
   std::string labels;
   bool json = false;
 };
@@ -52,14 +54,18 @@ void check_features(const std::string& file, const Model& model, const Dataset& 
 
 int predict(const Context& context, const PredictOptions& options) {
   const Model model = read_model(options.model);
-  const Dataset dataset = options.data.read();
-  check_features(options.model, model, dataset);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
-  OpenSession session(chosen.backend, dataset, chosen.parameters);
+  install_interrupt_handler();
+  FitOptions planned;  // labels take no more than a fit from given centroids
+  planned.clusters = model.clusters;
+  planned.seeding.method = SeedingMethod::file;
+  const BoundedData data = open_within(options.memory, options.data, chosen, planned);
+  const Dataset& dataset = data.dataset;
+  check_features(options.model, model, dataset);
+  OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> counts;
-  install_interrupt_handler();
   InterruptObserver observer;
   const LabelResult result =
       session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
@@ -100,6 +106,7 @@ void add_predict_command(CLI::App& app, Context& context) {
       ->required();
   options->data.add_to(*command);
   options->backend.add_to(*command);
+  options->memory.add_to(*command);
   command->add_option("--labels", options->labels,
                       "Write the labels to this .csv or .npy file (default: standard output)");
   command->add_flag("--json", options->json, "Print a summary as JSON");

@@ -63,7 +63,7 @@ Dataset::Dataset(std::string name, Matrix matrix)
 }
 
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
-                 const StopFunction& stop)
+                 const std::function<bool(std::int64_t rows)>& stop)
     : name_(source->name()), source_(std::move(source)) {
   matrix_.rows = source_->samples();
   matrix_.columns = matrix_.stride = source_->features();
@@ -71,7 +71,7 @@ Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_row
   check_shape(name_, matrix_);
   describe([&](StatisticsPass& pass) {
     RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
-      if (stop && stop()) throw Cancelled();
+      if (stop && stop(rows.begin)) throw Cancelled();
       pass.add(data, matrix_.columns, rows.size());
     });
   });

@@ -11,7 +11,7 @@ from program import ROOT, TestCase
 CHANGES = [
     ("a virtual function", "backend.hpp", "  /// Labels the session's samples",
      "  virtual Status pause() noexcept = 0;\n"),
-    ("a field", "fit.hpp", "  std::int64_t iterations = 0;\n  std::int64_t relocations",
+    ("a field", "fit.hpp", "  std::int64_t relocations = 0;  ///< empty clusters that were moved",
      "  std::int64_t inserted = 0;\n"),
     ("a field of a part", "parameters.hpp", "  const char* text = nullptr;", "  double more = 0;\n"),
     ("a field of an interface asked for by name", "seeding_kernels.hpp", "  WeightScale scale;",

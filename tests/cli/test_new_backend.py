@@ -8,7 +8,7 @@ import unittest
 
 from program import ROOT, SANITIZED, TestCase
 
-SOURCES = ["core", "plugins", "apps", "tests", "CMakeLists.txt", "CMakePresets.json"]
+SOURCES = ["core", "plugins", "apps", "docs", "tests", "CMakeLists.txt", "CMakePresets.json"]
 
 
 class NewBackend(TestCase):

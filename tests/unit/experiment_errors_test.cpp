@@ -16,7 +16,7 @@ namespace lloyd::experiment {
 namespace {
 
 const std::filesystem::path kTable =
-    std::filesystem::path(__FILE__).parent_path().parent_path() / "bad_inputs/config_errors.yaml";
+    std::filesystem::path(LLOYD_TESTS_FOLDER) / "bad_inputs/config_errors.yaml";
 
 TEST(ExperimentErrors, EachIsOneSentenceWithItsPlace) {
   const TemporaryFolder folder;

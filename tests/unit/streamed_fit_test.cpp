@@ -209,7 +209,8 @@ TEST(StreamedDataset, NamesTheRowOfWhatIsNotFinite) {
 
 TEST(StreamedDataset, CanBeCancelled) {
   const Matrix matrix = Matrix::own(std::vector<double>(200, 1.0), 100, 2);
-  EXPECT_THROW(Dataset(source_of(matrix), 10, [] { return true; }), Cancelled);
+  EXPECT_THROW(Dataset(source_of(matrix), 10, [](std::int64_t rows) { return rows == 50; }),
+               Cancelled);
 }
 
 // Can be read so many times.

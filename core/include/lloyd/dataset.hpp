@@ -50,9 +50,10 @@ class Dataset {
   Dataset(std::string name, Matrix matrix);
 
   /// A data set that stays where `source` reads it from, `block_rows` rows at a time (>= 1). Throws
-  /// as above, what the source throws, and Cancelled once `stop` says so.
+  /// as above, what the source throws, and Cancelled once `stop`, which is told how many rows have
+  /// been read and may be empty, says so.
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
-          const StopFunction& stop = {});
+          const std::function<bool(std::int64_t rows)>& stop = {});
 
   /// For messages and records.
   const std::string& name() const { return name_; }

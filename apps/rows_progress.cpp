@@ -1,9 +1,10 @@
-#include "copy_progress.hpp"
+#include "rows_progress.hpp"
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,24 +13,25 @@
 
 namespace lloyd::apps {
 
-CopyProgress::CopyProgress()
-    : terminal_(::isatty(STDERR_FILENO) != 0),
+RowsProgress::RowsProgress(std::string done)
+    : done_(std::move(done)),
+      terminal_(::isatty(STDERR_FILENO) != 0),
       apart_(terminal_ ? std::chrono::milliseconds(300) : std::chrono::seconds(10)),
       begun_(Clock::now()),
       last_(begun_) {}
 
-CopyProgress::~CopyProgress() {
+RowsProgress::~RowsProgress() {
   if (line_open_) std::fputs("\r\x1b[K", stderr);
 }
 
-bool CopyProgress::update(std::int64_t samples, double part) {
+bool RowsProgress::update(std::int64_t samples, double part) {
   const Clock::time_point now = Clock::now();
   if (now - last_ >= apart_ && part > 0) {
     last_ = now;
     const double left = std::chrono::duration<double>(now - begun_).count() * (1 - part) / part;
-    const std::string text =
-        fmt::format("{}{} samples written, {:.0f} %, about {} left{}", terminal_ ? "\r\x1b[K" : "",
-                    samples, 100 * part, experiment::format_seconds(left), terminal_ ? "" : "\n");
+    const std::string text = fmt::format("{}{} samples {}, {:.0f} %, about {} left{}",
+                                         terminal_ ? "\r\x1b[K" : "", samples, done_, 100 * part,
+                                         experiment::format_seconds(left), terminal_ ? "" : "\n");
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
     line_open_ = terminal_;

@@ -1,0 +1,75 @@
+#include "bounded_data.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/memory_plan.hpp>
+
+#include "experiment/machine.hpp"
+#include "experiment/numbers.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+#include "rows_progress.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+std::int64_t limit_of(const MemoryOption& memory) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  if (memory.limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*memory.limit, kMost));
+  const std::int64_t machine = experiment::this_machine().memory_bytes;
+  return machine > 0 ? machine : kMost;
+}
+
+Dataset describe(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
+  RowsProgress progress("read for statistics");
+  const auto samples = static_cast<double>(source->samples());
+  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
+    return !progress.update(read, static_cast<double>(read) / samples);
+  });
+}
+
+}  // namespace
+
+void MemoryOption::add_to(CLI::App& command) {
+  command
+      .add_option("--memory-limit", limit,
+                  "Host memory to stay within, e.g. 4GiB; data that does not fit is read in blocks "
+                  "in every pass (default: the machine's memory)")
+      ->transform(CLI::AsSizeValue(true));
+}
+
+BoundedData open_within(const MemoryOption& memory, const DataOptions& data,
+                        const ChosenBackend& chosen, const FitOptions& options) {
+  const std::int64_t limit = limit_of(memory);
+  const auto plan = [&](const std::string& name, const ProblemShape& shape) {
+    return plan_memory(name, *chosen.backend, shape, chosen.parameters, options, limit);
+  };
+  if (find_format(data.file) == FileFormat::csv) {
+    Dataset dataset = data.read();
+    const MemoryPlan whole = plan(dataset.name(), make_shape(dataset, options.clusters));
+    if (whole.block_rows == 0) return {std::move(dataset), 0};
+    throw InputError(fmt::format(
+        "{} is text, which is held in memory as a whole, and this fit does not fit into {}: 'lloyd "
+        "data convert' makes an .npy file of it, which can be read in blocks",
+        data.file, experiment::format_bytes(limit)));
+  }
+  std::unique_ptr<RowSource> source = data.open_rows();
+  ProblemShape shape;
+  shape.samples = source->samples();
+  shape.features = shape.stride = source->features();
+  shape.clusters = options.clusters;
+  shape.dtype = source->dtype();
+  const MemoryPlan planned = plan(source->name(), shape);
+  if (planned.block_rows == 0) return {data.read(), 0};
+  note("{} is read in blocks of {} samples, to stay within {} of memory\n", data.file,
+       planned.block_rows, experiment::format_bytes(limit));
+  return {describe(std::move(source), planned.block_rows), planned.block_rows};
+}
+
+}  // namespace lloyd::apps

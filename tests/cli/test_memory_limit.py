@@ -1,0 +1,61 @@
+"""Fits and predictions within a limit of memory: the same results, from blocks of rows."""
+
+import resource
+import subprocess
+import unittest
+
+from program import LLOYD, SANITIZED, TestCase, run, run_json
+
+MIB = 1 << 20
+
+
+class MemoryLimit(TestCase):
+    def blobs(self, samples, name="blobs.npy"):
+        file = self.folder / name
+        run("data", "blobs", file, "--samples", samples, "--features", 16, "--centers", 8,
+            "--seed", 5)
+        return file
+
+    def test_blocks_give_the_result_of_the_whole(self):
+        file = self.blobs(1_000_000)  # 61 MiB
+        common = ["fit", file, "-k", 8, "--max-iterations", 4]
+        for seeding in ("k-means++", "k-means||", "random"):
+            whole = run_json(*common, "--seeding", seeding)
+            limited = run("fit", file, "-k", 8, "--max-iterations", 4, "--seeding", seeding,
+                          "--memory-limit", "180MiB", "--labels", self.folder / "labels.npy")
+            self.assertIn("is read in blocks of", limited.stderr)
+            blocks = run_json(*common, "--seeding", seeding, "--memory-limit", "180MiB")
+            for key in ("inertia", "counts", "iterations", "stop_reason", "dataset"):
+                self.assertEqual(blocks[key], whole[key], key)
+
+    def test_labels_of_blocks_are_those_of_the_whole(self):
+        file = self.blobs(1_000_000)
+        model = self.folder / "model.json"
+        run("fit", file, "-k", 8, "--max-iterations", 2, "--model", model)
+        for limit, name in (("8GiB", "whole.npy"), ("180MiB", "blocks.npy")):
+            run("predict", model, file, "--labels", self.folder / name, "--memory-limit", limit)
+        self.assertEqual((self.folder / "whole.npy").read_bytes(),
+                         (self.folder / "blocks.npy").read_bytes())
+
+    @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
+    def test_memory_stays_within_the_limit(self):
+        file = self.blobs(8_000_000)  # 488 MiB
+        subprocess.run([LLOYD, "fit", file, "-k", "8", "--max-iterations", "2", "--seeding",
+                        "k-means||", "--memory-limit", "400MiB"], check=True, capture_output=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        self.assertLess(used, 400 * MIB)
+
+    def test_what_does_not_fit_is_refused(self):
+        file = self.blobs(1_000_000)
+        refusal = run("fit", file, "-k", 8, "--memory-limit", "64MiB", status=2).stderr
+        self.assertRegex(refusal, r"takes \d+ MiB of memory even when it is read in blocks; the "
+                                  r"limit is 64 MiB")
+        text = self.write("points.csv", "1,2\n3,4\n5,6\n")
+        refusal = run("fit", text, "-k", 2, "--memory-limit", "1MiB", status=2).stderr
+        self.assertRegex(refusal, "even when it is read in blocks|is text")
+        refusal = run("fit", text, "-k", 2, "--memory-limit", "lots", status=2).stderr
+        self.assertIn("--memory-limit", refusal)
+
+
+if __name__ == "__main__":
+    unittest.main()
