@@ -15,6 +15,17 @@ namespace lloyd::apps {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// What the library says, without its own name and number.
+std::string error_text(const Json::exception& error) {
+  std::string text = error.what();
+  if (text.starts_with("[json.exception.")) text.erase(0, text.find("] ") + 2);
+  return text;
+}
+
+}  // namespace
+
 std::string read_text_file(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
@@ -48,14 +59,8 @@ Json parse_json(std::string_view text, int most_levels) {
   try {
     return Json::parse(text, check);
   } catch (const Json::exception& error) {
-    throw InputError(json_error_text(error));
+    throw InputError(error_text(error));
   }
-}
-
-std::string json_error_text(const Json::exception& error) {
-  std::string text = error.what();
-  if (text.starts_with("[json.exception.")) text.erase(0, text.find("] ") + 2);
-  return text;
 }
 
 }  // namespace lloyd::apps

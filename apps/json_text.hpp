@@ -17,7 +17,4 @@ std::string read_text_file(const std::filesystem::path& file);
 /// each other: to copy or destroy what is nested deeply would overflow the stack.
 nlohmann::ordered_json parse_json(std::string_view text, int most_levels);
 
-/// What a JSON library's exception says, without its own name and number.
-std::string json_error_text(const nlohmann::ordered_json::exception& error);
-
 }  // namespace lloyd::apps

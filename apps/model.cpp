@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "centroids_file.hpp"
+#include "experiment/json_fields.hpp"
 #include "json_text.hpp"
 
 namespace lloyd::apps {
@@ -77,6 +78,20 @@ std::vector<double> read_centroids(const std::filesystem::path& file, const Json
   return centroids;
 }
 
+// The entries that a model may lack.
+void read_origin(const Json& document, Model& model) {
+  const experiment::JsonFields fields(document);
+  model.inertia = std::nan("");
+  if (document.contains("feature_names")) model.feature_names = fields.texts("feature_names");
+  if (document.contains("inertia")) model.inertia = fields.number_or_nan("inertia", 0);
+  if (document.contains("samples")) model.samples = fields.integer("samples", 0);
+  if (document.contains("backend")) model.backend = fields.text("backend");
+  if (!document.contains("seeding")) return;
+  const experiment::JsonFields seeding = fields.object("seeding");
+  if (document["seeding"].contains("method")) model.seeding_method = seeding.text("method");
+  if (document["seeding"].contains("seed")) model.seed = seeding.seed("seed");
+}
+
 }  // namespace
 
 void write_model(const std::filesystem::path& file, const Model& model) {
@@ -128,16 +143,9 @@ Model read_model(const std::filesystem::path& file) {
   model.centroids =
       read_centroids(file, member(file, document, "centroids"), model.clusters, model.features);
   try {
-    model.feature_names = document.value("feature_names", model.feature_names);
-    const Json inertia = document.value("inertia", Json());
-    model.inertia = inertia.is_null() ? std::nan("") : inertia.get<double>();
-    model.samples = document.value("samples", std::int64_t{0});
-    model.backend = document.value("backend", std::string());
-    const Json seeding = document.value("seeding", Json::object());
-    model.seeding_method = seeding.value("method", std::string());
-    model.seed = seeding.value("seed", std::uint64_t{0});
-  } catch (const Json::exception& error) {
-    refuse(file, fmt::format("has an entry of a wrong type: {}", json_error_text(error)));
+    read_origin(document, model);
+  } catch (const InputError& error) {
+    refuse(file, fmt::format("the model has a wrong entry: {}", error.what()));
   }
   if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
     refuse(file, fmt::format("the model's 'feature_names' are {}, but it has {} features",

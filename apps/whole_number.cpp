@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@ CLI::Validator in_range(Integer least, Integer most) {
         Integer value{};
         const char* end = text.data() + text.size();
         const auto [stopped, error] = std::from_chars(text.data(), end, value);
-        const bool leading_zero = text.size() > 1 && text.front() == '0';
+        const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
+        const bool leading_zero = digits.size() > 1 && digits.front() == '0';
         if (stopped == end && error == std::errc() && !leading_zero && value >= least &&
             value <= most) {
           return {};

@@ -353,6 +353,15 @@ TEST_F(Csv, WritesHeaderAndLabels) {
   EXPECT_EQ(TemporaryFolder::read(file), "2\n0\n-1\n");
 }
 
+TEST_F(Csv, NamesThatBeginWithAByteOrderMarkReadBack) {
+  for (const std::string name : {"\xef\xbb\xbfx", "\xff\xfex"}) {
+    const Dataset data = read(" " + name + "\n1\n");
+    ASSERT_EQ(data.feature_names, std::vector<std::string>{name});
+    write_csv(folder_.path() / "copy.csv", data);
+    EXPECT_EQ(read_csv(folder_.path() / "copy.csv").feature_names, data.feature_names);
+  }
+}
+
 TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
   const auto file = folder_.path() / "out.csv";
   for (const Texts& names : {Texts{"1", "2"}, Texts{"x", "2"}, Texts{"nan", ""}, Texts{}}) {

@@ -98,6 +98,19 @@ TEST_F(ModelFile, RefusesWrongTypes) {
             "the model's centroid 0 has a value of type null, not a finite number");
 }
 
+TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
+  const std::string centroids = R"("centroids": [[1, 2]], )";
+  EXPECT_EQ(refusal(model(centroids + R"("seeding": {"seed": 1e20})")),
+            "the model has a wrong entry: 'seeding.seed' is 1e+20, not an integer "
+            "from 0 to 18446744073709551615");
+  EXPECT_EQ(refusal(model(centroids + R"("samples": 1e300)")),
+            "the model has a wrong entry: 'samples' is 1e+300, not an integer >= 0");
+  EXPECT_EQ(refusal(model(centroids + R"("feature_names": [1, 2])")),
+            "the model has a wrong entry: 'feature_names' is a list, not a list of texts");
+  EXPECT_EQ(refusal(model(centroids + R"("inertia": "x")")),
+            "the model has a wrong entry: 'inertia' is 'x', not a number >= 0");
+}
+
 TEST_F(ModelFile, RefusesFeatureNamesOfAnotherNumber) {
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "feature_names": ["x"])")),
             "the model's 'feature_names' are 1, but it has 2 features");

@@ -29,9 +29,11 @@ class TextWriter {
   }
 
   void add_cell(const std::string& text) {
-    // Quoted also where blanks at its ends would be lost and where it would be read as a number.
-    const bool quote =
-        text.empty() || is_number(text) || text.find_first_of(",\" \t") != std::string::npos;
+    // Quoted also where blanks at its ends would be lost, where it would be read as a number, and
+    // where its first byte could be that of a byte-order mark.
+    const bool quote = text.empty() || is_number(text) ||
+                       text.find_first_of(",\" \t") != std::string::npos ||
+                       static_cast<unsigned char>(text.front()) >= 0xef;
     if (quote) text_ += '"';
     for (const char c : text) text_.append(quote && c == '"' ? 2 : 1, c);
     if (quote) text_ += '"';
