@@ -9,6 +9,7 @@
 
 namespace lloyd {
 
+/// The longest name.
 inline constexpr std::size_t kMostNameCharacters = sizeof(PluginHeader::name) - 1;
 
 /// Whether a backend may have this name: 1 to kMostNameCharacters lower-case letters, digits and

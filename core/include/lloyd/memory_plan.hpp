@@ -8,6 +8,7 @@
 
 namespace lloyd {
 
+/// How a fit is held.
 struct MemoryPlan {
   /// 0: the data set is read into memory; else the rows of a block, of which two are held.
   std::int64_t block_rows = 0;

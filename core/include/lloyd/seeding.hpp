@@ -11,6 +11,7 @@
 
 namespace lloyd {
 
+/// How the initial centroids are chosen.
 enum class SeedingMethod {
   kmeans_plus_plus,  ///< greedy, 2 + floor(ln k) candidates a step; Arthur & Vassilvitskii, 2007
   kmeans_parallel,   ///< k-means||; Bahmani et al., 2012
@@ -27,19 +28,20 @@ SeedingMethod parse_seeding_method(std::string_view name);
 /// All methods.
 std::vector<SeedingMethod> seeding_methods();
 
-inline constexpr double kMostOversampling = 1000;
-inline constexpr std::int64_t kMostRounds = 1000;
+inline constexpr double kMostOversampling = 1000;  ///< of Seeding::oversampling
+inline constexpr std::int64_t kMostRounds = 1000;  ///< of Seeding::rounds
 
+/// A method with its options.
 struct Seeding {
-  SeedingMethod method = SeedingMethod::kmeans_plus_plus;
-  std::uint64_t seed = 0;
+  SeedingMethod method = SeedingMethod::kmeans_plus_plus;  ///< one of them
+  std::uint64_t seed = 0;  ///< of the random numbers; `first` and `file` draw none
   /// For SeedingMethod::kmeans_parallel: a round is expected to collect oversampling x k samples at
   /// the most; above 0, at most kMostOversampling.
   double oversampling = 1;
   std::int64_t rounds = 5;  ///< likewise; 1 to kMostRounds
   /// For SeedingMethod::file: k x d values, row-major, and where they came from, for messages.
   std::vector<double> centroids{};
-  std::string file{};
+  std::string file{};  ///< see centroids
 };
 
 /// Throws InputError when an option of the method is out of range.

@@ -9,14 +9,15 @@
 
 namespace lloyd {
 
+/// Which blobs.
 struct BlobsSpec {
-  std::int64_t samples = 100000;
-  std::int64_t features = 2;
-  std::int64_t centers = 8;
-  double std = 1.0;   ///< standard deviation of each feature around its centre
-  double box = 10.0;  ///< centres are uniform in [-box, box] in each feature
-  std::uint64_t seed = 0;
-  DType dtype = DType::float32;
+  std::int64_t samples = 100000;  ///< n >= 1
+  std::int64_t features = 2;      ///< d >= 1
+  std::int64_t centers = 8;       ///< >= 1
+  double std = 1.0;               ///< standard deviation of each feature around its centre
+  double box = 10.0;              ///< centres are uniform in [-box, box] in each feature
+  std::uint64_t seed = 0;         ///< of centres and samples
+  DType dtype = DType::float32;   ///< of the samples
 };
 
 /// Throws InputError for counts below 1, a negative or non-finite std or box, values beyond the

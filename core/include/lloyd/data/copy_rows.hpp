@@ -11,6 +11,7 @@
 
 namespace lloyd {
 
+/// How rows are copied.
 struct CopyOptions {
   /// Of what is written; not set: the source's. float64 is rounded to float32.
   std::optional<DType> dtype = std::nullopt;
@@ -20,9 +21,10 @@ struct CopyOptions {
   std::function<bool(std::int64_t rows, double part)> progress = {};
 };
 
+/// What was copied.
 struct CopiedRows {
-  std::int64_t samples = 0;
-  std::int64_t features = 0;
+  std::int64_t samples = 0;   ///< n
+  std::int64_t features = 0;  ///< d
 };
 
 /// Writes all rows to a file whose format its extension gives, see create_rows(), in blocks of some

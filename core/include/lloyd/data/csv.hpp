@@ -12,6 +12,7 @@
 
 namespace lloyd {
 
+/// How a text is read.
 struct CsvOptions {
   /// Not set: a tab for .tsv files, else a comma.
   std::optional<char> delimiter;
@@ -27,7 +28,7 @@ struct CsvOptions {
   /// classes when no `columns` are given, another column is left and the last cell of the first
   /// sample is neither a number nor empty, or is the only one in quotes; else there are none.
   std::string label_column;
-  DType dtype = DType::float32;
+  DType dtype = DType::float32;  ///< that the numbers are rounded to
 };
 
 /// Reads a table of numbers (std::from_chars, with an optional leading '+'; blanks around cells and
@@ -44,6 +45,7 @@ Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = 
 /// knows them for what they are. Throw Error when that fails; the file then is what it was before.
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns, std::span<const std::string> header = {});
+/// One label a line.
 void write_csv(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 /// Writes a data set: a header where the features have names, the values with the shortest digits
 /// of their own dtype, and classes, where there are some, as the last column, `class`.

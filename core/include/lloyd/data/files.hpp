@@ -22,7 +22,7 @@ std::optional<FileFormat> find_format(const std::filesystem::path& file);
 
 /// How to read a file: what its format does not need is passed over.
 struct FileOptions {
-  CsvOptions csv = {};
+  CsvOptions csv = {};            ///< for text
   std::string hdf5_dataset = {};  ///< path of the data set in an HDF5 file, see read_hdf5
 };
 
@@ -41,6 +41,7 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset);
 /// by extension, .csv or .npy.
 void write_matrix(const std::filesystem::path& file, std::span<const double> values,
                   std::int64_t columns, std::span<const std::string> header = {});
+/// Writes labels by extension, .csv or .npy.
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 
 }  // namespace lloyd

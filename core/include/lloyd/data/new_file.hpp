@@ -13,6 +13,7 @@ namespace lloyd {
 /// throw Error with the system's reason.
 class NewFile {
  public:
+  /// Creates the temporary file.
   explicit NewFile(const std::filesystem::path& file);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -22,6 +23,7 @@ class NewFile {
   void write(std::string_view bytes);
   /// Overwrites what was written at that place.
   void write_at(std::int64_t offset, std::string_view bytes);
+  /// Puts the file in its place, once.
   void commit();
   /// Where the file is until the commit, for a library that writes to a path.
   const std::filesystem::path& temporary() const { return temporary_; }

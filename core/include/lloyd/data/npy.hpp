@@ -22,8 +22,10 @@ Dataset read_npy_dataset(const std::filesystem::path& file);
 /// Write a C-order array, version 1.0: rows x columns, and n labels. Throw Error when that fails;
 /// the file then is what it was before.
 void write_npy(const std::filesystem::path& file, const Matrix& matrix);
+/// rows x columns values, as float64.
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns);
+/// n labels, as int32.
 void write_npy(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 
 }  // namespace lloyd

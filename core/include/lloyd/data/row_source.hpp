@@ -19,7 +19,7 @@ class RowSource {
   virtual const std::string& name() const = 0;
   virtual std::int64_t samples() const = 0;   ///< n >= 1
   virtual std::int64_t features() const = 0;  ///< d >= 1
-  virtual DType dtype() const = 0;
+  virtual DType dtype() const = 0;            ///< of the values read
   /// Copies rows [rows.begin, rows.end) in row-major order, without gaps, to `values`: room for
   /// rows.size() x d values of dtype(), aligned to one value. Throws InputError when they cannot be
   /// read.

@@ -14,8 +14,8 @@ namespace lloyd {
 
 /// What is written. Names and classes are kept by .csv alone.
 struct TableFormat {
-  std::int64_t features = 0;  ///< d >= 1
-  DType dtype = DType::float32;
+  std::int64_t features = 0;                    ///< d >= 1
+  DType dtype = DType::float32;                 ///< of the values written
   std::vector<std::string> feature_names = {};  ///< d names, or none
   bool has_classes = false;                     ///< whether each row has a class
 };

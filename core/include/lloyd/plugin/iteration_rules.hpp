@@ -14,8 +14,8 @@ namespace lloyd {
 
 /// A sample that leaves its cluster for one that has none.
 struct Relocation {
-  FarSample sample;
-  std::int32_t to = 0;
+  FarSample sample;     ///< with the cluster that it leaves
+  std::int32_t to = 0;  ///< the cluster that it goes to
 };
 
 /// Clusters without samples, ascending.

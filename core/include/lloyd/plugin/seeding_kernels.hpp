@@ -14,8 +14,8 @@ inline constexpr char kSeedingKernels[] = "lloyd.seeding/1";
 /// Turns squared distances into integers, which add up to the same in any order. Both factors are
 /// powers of two; together they may be beyond float64 where the distances are denormal.
 struct WeightScale {
-  double first = 1;
-  double second = 1;
+  double first = 1;   ///< multiplied with first
+  double second = 1;  ///< multiplied with last
 
   /// The weight of a sample: squared_distance * first * second, in this order, without its
   /// fraction. The host chooses the factors so that the weights of all samples sum below 2^63.
@@ -27,7 +27,7 @@ static_assert(sizeof(WeightScale) == 16);
 
 /// m further centres for all n samples of a session. All arrays are in host memory.
 struct NearestRequest {
-  std::uint64_t struct_size = sizeof(NearestRequest);
+  std::uint64_t struct_size = sizeof(NearestRequest);  ///< grows with later versions
   /// m x d, row-major, finite; squared distances to all samples are below 1e290.
   const double* centres = nullptr;
   std::int64_t count = 0;        ///< m >= 1
@@ -43,12 +43,12 @@ static_assert(sizeof(NearestRequest) == 48);
 
 /// m candidates for the next centre. All arrays are in host memory.
 struct GainsRequest {
-  std::uint64_t struct_size = sizeof(GainsRequest);
+  std::uint64_t struct_size = sizeof(GainsRequest);  ///< grows with later versions
   /// m x d, row-major, finite; squared distances to all samples are below 1e290.
   const double* candidates = nullptr;
   std::int64_t count = 0;                     ///< m >= 1
   const double* squared_distances = nullptr;  ///< n, finite, >= 0
-  WeightScale scale;
+  WeightScale scale;                          ///< for all samples
   /// m, out: by how much each candidate lowers the sum of weights, that is the sum over the samples
   /// that are nearer to it (by distance.hpp) than their squared distance says, of the weight of
   /// that squared distance less the weight of the one to the candidate.

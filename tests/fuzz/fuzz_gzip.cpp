@@ -1,0 +1,16 @@
+// Text in gzip: the reader inflates what it is given, and whatever comes out is a text or refused.
+#include <lloyd/data/csv.hpp>
+
+#include "fuzz.hpp"
+#include "temporary_folder.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lloyd;
+  static const TemporaryFolder folder;
+  folder.write("input.csv.gz", fuzz::text_of(data, size));
+  fuzz::expect_refusal_or([&] {
+    const Dataset dataset = read_csv(folder.path() / "input.csv.gz");
+    fuzz::require(dataset.samples() >= 1 && dataset.features() >= 1, "an empty table was accepted");
+  });
+  return 0;
+}
