@@ -59,6 +59,8 @@ run_target() {
   local corpus=$build/corpus/$target findings=$build/findings/$target
   $check && corpus=$TMPDIR/corpus-$target && rm -rf "$findings"
   mkdir -p "$corpus" "$findings"
+  # What was found before is tried again first.
+  find "$findings" -type f -exec mv -t "$corpus" {} +
   local options=(-max_len="$most_bytes" -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20
     -print_final_stats=1 -artifact_prefix="$findings/")
   local dictionary=$sources/dictionaries/$target.dict
@@ -90,7 +92,7 @@ for target in "${targets[@]}"; do
     {
       echo "$target: see $log; inputs:"
       find "$build/findings/$target" -type f
-      grep -E 'property violated|ERROR: |runtime error|^SUMMARY' "$log" | head -n 5
+      grep -E 'property violated|ERROR: |runtime error|^SUMMARY' "$log" | head -n 5 || true
     } >&2
   fi
 done
