@@ -1,7 +1,10 @@
-// Seeding: every method that the core has, but for centroids from a file.
+// Seeding: every method that the core has, but for centroids from a file, on the core's own threads
+// and through the kernels of each backend that offers some.
 #include <lloyd/seeding.hpp>
 
 #include <fmt/format.h>
+
+#include <lloyd/plugin/seeding_kernels.hpp>
 
 #include "program.hpp"
 
@@ -9,27 +12,50 @@ namespace lloyd::bench {
 namespace {
 
 // Each run has a seed of its own: a method's time may depend on its draws.
-Run seed(SeedingMethod method, const Problem& problem) {
-  return [&problem, method, next = std::uint64_t{0}](benchmark::State&) mutable {
+Run seed(SeedingMethod method, OpenSession* session, const Problem& problem) {
+  return [&problem, method, session, next = std::uint64_t{0}](benchmark::State&) mutable {
     Seeding seeding;
     seeding.method = method;
     seeding.seed = next++;
     const auto k = problem.clusters();
     std::vector<double> centroids;
-    const double seconds =
-        seconds_of([&] { centroids = seed_centroids(problem.dataset, k, seeding); });
+    const double seconds = seconds_of(
+        [&] { centroids = seed_centroids(problem.dataset, k, seeding, 0, {.session = session}); });
     benchmark::DoNotOptimize(centroids.data());
     return seconds;
   };
 }
 
+bool offers_kernels(const Variant& variant, DType dtype) {
+  const Shape shape{64, 2, 2};
+  if (!unsupported(variant, shape, dtype).empty()) return false;
+  const Problem problem(shape, dtype);
+  OpenSession session(variant.backend, problem.dataset, variant.parameters);
+  return session.session().query(kSeedingKernels) != nullptr;
+}
+
 void add_all(Program& program) {
+  std::vector<Variant> with_kernels;
+  for (const Variant& variant : program.variants()) {
+    if (offers_kernels(variant, program.dtype())) with_kernels.push_back(variant);
+  }
   for (const Shape& shape : program.shapes()) {
     for (const SeedingMethod method : seeding_methods()) {
       if (method == SeedingMethod::file) continue;
-      Row row{fmt::format("seeding/{}", to_string(method)), shape, {}, 0, true, {}};
-      row.prepare = [method](const Problem& problem) { return seed(method, problem); };
+      const std::string operation = fmt::format("seeding/{}", to_string(method));
+      Row row{operation + "/core", shape, {}, 0, true, {}};
+      row.prepare = [method](const Problem& problem) { return seed(method, nullptr, problem); };
       program.add(std::move(row));
+      // The other methods measure no distances.
+      if (method != SeedingMethod::kmeans_plus_plus && method != SeedingMethod::kmeans_parallel) {
+        continue;
+      }
+      for (const Variant& variant : with_kernels) {
+        program.add(operation, variant, shape, {},
+                    [method](OpenSession& session, const Problem& problem) {
+                      return seed(method, &session, problem);
+                    });
+      }
     }
   }
 }

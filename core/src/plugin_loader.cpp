@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <boost/dll/shared_library.hpp>
 
+#include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/status_text.hpp>
@@ -21,13 +22,6 @@ namespace {
 template <std::size_t Size>
 std::string header_text(const char (&field)[Size]) {
   return {field, std::find(field, field + Size, '\0')};
-}
-
-bool valid_name(std::string_view name) {
-  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-         });
 }
 
 void check_header(const std::string& file, const PluginHeader& header) {
@@ -65,7 +59,7 @@ void check_header(const std::string& file, const PluginHeader& header) {
                                  header.header_size, sizeof(PluginHeader)));
   }
   const std::string name = header_text(header.name);
-  if (!valid_name(name) || name.size() == sizeof(header.name)) {
+  if (!is_backend_name(name)) {
     throw InputError(
         fmt::format("{} names its backend '{}', where lower-case letters, digits and "
                     "'-' are expected",

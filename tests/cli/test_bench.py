@@ -14,7 +14,8 @@ PROGRAMS = {
     "assignment_bench": ({"label", "assignment"}, set()),
     "update_bench": ({"partial", "update"}, set()),
     "fit_bench": ({"fit"}, {("fit", "textbook")}),
-    "seeding_bench": (set(), {("seeding", "random"), ("seeding", "k-means++"), ("seeding", "first")}),
+    "seeding_bench": (set(), {("seeding", method)
+                              for method in ("random", "k-means++", "k-means||", "first")}),
 }
 
 
@@ -75,6 +76,13 @@ class Bench(TestCase):
         textbook = [row for row in self.rows("fit_bench", "--benchmark_filter=textbook")["benchmarks"]]
         self.assertEqual(len(textbook), 2)
         self.assertTrue(all(0 < row["ceiling"] < 2 for row in textbook), textbook)
+
+    def test_seeding_runs_in_the_core_and_in_kernels(self):
+        names = [row["name"] for row in self.rows("seeding_bench")["benchmarks"]]
+        for method in ("k-means++", "k-means||"):
+            for where in ("core/", "openmp/"):
+                self.assertTrue(any(name.startswith(f"seeding/{method}/{where}")
+                                    for name in names), names)
 
     def test_float64_and_bad_options(self):
         rows = self.rows("fit_bench", "--dtype=float64")["benchmarks"]
