@@ -44,32 +44,38 @@ void MemoryOption::add_to(CLI::App& command) {
       ->transform(CLI::AsSizeValue(true));
 }
 
-BoundedData open_within(const MemoryOption& memory, const DataOptions& data,
-                        const ChosenBackend& chosen, const FitOptions& options) {
-  const std::int64_t limit = limit_of(memory);
-  const auto plan = [&](const std::string& name, const ProblemShape& shape) {
-    return plan_memory(name, *chosen.backend, shape, chosen.parameters, options, limit);
-  };
+BoundedFile::BoundedFile(const DataOptions& data) : data_(data) {
   if (find_format(data.file) == FileFormat::csv) {
-    Dataset dataset = data.read();
-    const MemoryPlan whole = plan(dataset.name(), make_shape(dataset, options.clusters));
-    if (whole.block_rows == 0) return {std::move(dataset), 0};
-    throw InputError(fmt::format(
-        "{} is text, which is held in memory as a whole, and this fit does not fit into {}: 'lloyd "
-        "data convert' makes an .npy file of it, which can be read in blocks",
-        data.file, experiment::format_bytes(limit)));
+    text_ = data.read();
+  } else {
+    source_ = data.open_rows();
   }
-  std::unique_ptr<RowSource> source = data.open_rows();
+}
+
+std::vector<std::string> BoundedFile::feature_names() const {
+  return text_ ? text_->feature_names : std::vector<std::string>();
+}
+
+BoundedData BoundedFile::hold(const MemoryOption& memory, const ChosenBackend& chosen,
+                              const FitOptions& options) {
+  const std::int64_t limit = limit_of(memory);
+  const auto plan = [&](const ProblemShape& shape) {
+    return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_);
+  };
+  if (text_) {
+    plan(make_shape(*text_, options.clusters));
+    return {std::move(*text_), 0};
+  }
   ProblemShape shape;
-  shape.samples = source->samples();
-  shape.features = shape.stride = source->features();
+  shape.samples = source_->samples();
+  shape.features = shape.stride = source_->features();
   shape.clusters = options.clusters;
-  shape.dtype = source->dtype();
-  const MemoryPlan planned = plan(source->name(), shape);
-  if (planned.block_rows == 0) return {data.read(), 0};
-  note("{} is read in blocks of {} samples, to stay within {} of memory\n", data.file,
+  shape.dtype = source_->dtype();
+  const MemoryPlan planned = plan(shape);
+  if (planned.block_rows == 0) return {data_.read(), 0};
+  note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
-  return {describe(std::move(source), planned.block_rows), planned.block_rows};
+  return {describe(std::move(source_), planned.block_rows), planned.block_rows};
 }
 
 }  // namespace lloyd::apps

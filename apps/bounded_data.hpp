@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <lloyd/data/row_source.hpp>
 #include <lloyd/fit.hpp>
 
 #include "backend_options.hpp"
@@ -25,9 +29,26 @@ struct BoundedData {
   std::int64_t block_rows = 0;  ///< for OpenSession; 0: in memory
 };
 
-/// Opens the file for such a fit with the chosen backend, within the limit. Throws InputError when
-/// the fit does not fit; Cancelled on interruption.
-BoundedData open_within(const MemoryOption& memory, const DataOptions& data,
-                        const ChosenBackend& chosen, const FitOptions& options);
+/// A data file that is open, but not yet held: what it is called and what its columns are is known.
+class BoundedFile {
+ public:
+  /// Reads text as a whole; opens other files only. Throws InputError.
+  explicit BoundedFile(const DataOptions& data);
+
+  const std::string& name() const { return text_ ? text_->name() : source_->name(); }
+  std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
+  /// Empty where they have no names.
+  std::vector<std::string> feature_names() const;
+
+  /// The data for such a fit with the chosen backend, within the limit; once. Throws InputError
+  /// when that does not fit, or for a bad value; Cancelled on interruption.
+  BoundedData hold(const MemoryOption& memory, const ChosenBackend& chosen,
+                   const FitOptions& options);
+
+ private:
+  const DataOptions& data_;
+  std::optional<Dataset> text_;
+  std::unique_ptr<RowSource> source_;
+};
 
 }  // namespace lloyd::apps

@@ -13,11 +13,11 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
-#include "rows_progress.hpp"
 #include "data_options.hpp"
 #include "interrupt.hpp"
 #include "names.hpp"
 #include "output.hpp"
+#include "rows_progress.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::apps {

@@ -108,13 +108,14 @@ int run_fit(const Context& context, FitCommandOptions options) {
   options.fit.observe = kObserveIterations;
   set_seeding(options, options.fit.seeding);
   prepare_outputs(options);
+  BoundedFile file(options.data);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
   if (options.backend.name.empty() && !options.json) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
   install_interrupt_handler();
-  const BoundedData data = open_within(options.memory, options.data, chosen, options.fit);
+  const BoundedData data = file.hold(options.memory, chosen, options.fit);
   const Dataset& dataset = data.dataset;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 

@@ -34,18 +34,18 @@ struct PredictOptions {
 };
 
 // Features are told apart by their place alone; where both sides name them, the names must agree.
-void check_features(const std::string& file, const Model& model, const Dataset& dataset) {
-  if (dataset.features() != model.features) {
-    throw InputError(fmt::format("{} has {} features, but the model {} has {}", dataset.name(),
-                                 dataset.features(), file, model.features));
+void check_features(const std::string& file, const Model& model, const BoundedFile& data) {
+  if (data.features() != model.features) {
+    throw InputError(fmt::format("{} has {} features, but the model {} has {}", data.name(),
+                                 data.features(), file, model.features));
   }
   const std::vector<std::string>& needed = model.feature_names;
-  const std::vector<std::string>& given = dataset.feature_names;
+  const std::vector<std::string> given = data.feature_names();
   if (needed.empty() || given.empty() || needed == given) return;
   const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
   throw InputError(
       fmt::format("feature {} of {} is '{}', but that of the model {} is '{}'{}",
-                  at.first - needed.begin(), dataset.name(), *at.second, file, *at.first,
+                  at.first - needed.begin(), data.name(), *at.second, file, *at.first,
                   std::is_permutation(needed.begin(), needed.end(), given.begin())
                       ? fmt::format("; --columns {} gives the features the model's order",
                                     fmt::join(needed, ","))
@@ -54,15 +54,16 @@ void check_features(const std::string& file, const Model& model, const Dataset& 
 
 int predict(const Context& context, const PredictOptions& options) {
   const Model model = read_model(options.model);
+  BoundedFile file(options.data);
+  check_features(options.model, model, file);
   Registry registry = context.registry();
   const ChosenBackend chosen = options.backend.choose(registry);
   install_interrupt_handler();
   FitOptions planned;  // labels take no more than a fit from given centroids
   planned.clusters = model.clusters;
   planned.seeding.method = SeedingMethod::file;
-  const BoundedData data = open_within(options.memory, options.data, chosen, planned);
+  const BoundedData data = file.hold(options.memory, chosen, planned);
   const Dataset& dataset = data.dataset;
-  check_features(options.model, model, dataset);
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> counts;

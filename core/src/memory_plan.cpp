@@ -11,7 +11,7 @@ namespace lloyd {
 namespace {
 
 // The program, its libraries, and what a backend's runtime takes for itself.
-constexpr double kProgramBytes = 128 << 20;
+constexpr double kProgramBytes = 32 << 20;
 // Larger blocks read no faster.
 constexpr double kLargestBlockBytes = 256 << 20;
 
@@ -32,7 +32,7 @@ double row_bytes(const ProblemShape& shape) {
 
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
-                       const FitOptions& options, std::int64_t limit) {
+                       const FitOptions& options, std::int64_t limit, bool in_blocks) {
   const FitSpec spec = make_spec(options, 0);
   const double fixed = fixed_bytes(shape, options);
   const auto total = [&](std::int64_t rows, int held) {
@@ -47,17 +47,21 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const double whole = total(shape.samples, 1);
   if (whole <= most) return {0, static_cast<std::int64_t>(whole)};
 
+  const auto refuse = [&](double bytes, const char* how) {
+    throw InputError(fmt::format(
+        "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
+        "{:.1f} "
+        "MiB are the program's; the limit is {:.1f} MiB",
+        name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
+        how, kProgramBytes / 0x1p20, most / 0x1p20));
+  };
+  if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
   auto rows = static_cast<std::int64_t>(
       std::clamp(kLargestBlockBytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
   for (;; rows /= 2) {
     const double bytes = total(rows, 2);
     if (bytes <= most) return {rows, static_cast<std::int64_t>(bytes)};
-    if (rows > 1) continue;
-    throw InputError(fmt::format(
-        "{}: a fit of {} samples of {} features with {} clusters takes {:.0f} MiB of memory even "
-        "when it is read in blocks; the limit is {:.0f} MiB",
-        name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / (1 << 20)),
-        most / (1 << 20)));
+    if (rows == 1) refuse(bytes, "even when they are read in blocks");
   }
 }
 

@@ -22,9 +22,9 @@ class MemoryLimit(TestCase):
         for seeding in ("k-means++", "k-means||", "random"):
             whole = run_json(*common, "--seeding", seeding)
             limited = run("fit", file, "-k", 8, "--max-iterations", 4, "--seeding", seeding,
-                          "--memory-limit", "180MiB", "--labels", self.folder / "labels.npy")
+                          "--memory-limit", "80MiB", "--labels", self.folder / "labels.npy")
             self.assertIn("is read in blocks of", limited.stderr)
-            blocks = run_json(*common, "--seeding", seeding, "--memory-limit", "180MiB")
+            blocks = run_json(*common, "--seeding", seeding, "--memory-limit", "80MiB")
             for key in ("inertia", "counts", "iterations", "stop_reason", "dataset"):
                 self.assertEqual(blocks[key], whole[key], key)
 
@@ -32,7 +32,7 @@ class MemoryLimit(TestCase):
         file = self.blobs(1_000_000)
         model = self.folder / "model.json"
         run("fit", file, "-k", 8, "--max-iterations", 2, "--model", model)
-        for limit, name in (("8GiB", "whole.npy"), ("180MiB", "blocks.npy")):
+        for limit, name in (("8GiB", "whole.npy"), ("80MiB", "blocks.npy")):
             run("predict", model, file, "--labels", self.folder / name, "--memory-limit", limit)
         self.assertEqual((self.folder / "whole.npy").read_bytes(),
                          (self.folder / "blocks.npy").read_bytes())
@@ -47,12 +47,12 @@ class MemoryLimit(TestCase):
 
     def test_what_does_not_fit_is_refused(self):
         file = self.blobs(1_000_000)
-        refusal = run("fit", file, "-k", 8, "--memory-limit", "64MiB", status=2).stderr
-        self.assertRegex(refusal, r"takes \d+ MiB of memory even when it is read in blocks; the "
-                                  r"limit is 64 MiB")
+        refusal = run("fit", file, "-k", 8, "--memory-limit", "40MiB", status=2).stderr
+        self.assertRegex(refusal, r"take [\d.]+ MiB of memory even when they are read in blocks, .*; "
+                                  r"the limit is 40.0 MiB")
         text = self.write("points.csv", "1,2\n3,4\n5,6\n")
         refusal = run("fit", text, "-k", 2, "--memory-limit", "1MiB", status=2).stderr
-        self.assertRegex(refusal, "even when it is read in blocks|is text")
+        self.assertRegex(refusal, r"take [\d.]+ MiB of memory as a whole, which is how text is held")
         refusal = run("fit", text, "-k", 2, "--memory-limit", "lots", status=2).stderr
         self.assertIn("--memory-limit", refusal)
 

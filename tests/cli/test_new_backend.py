@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import ROOT, SANITIZED, TestCase
+from program import LLOYD, ROOT, SANITIZED, TestCase
 
 SOURCES = ["core", "plugins", "apps", "docs", "tests", "CMakeLists.txt", "CMakePresets.json"]
 
@@ -28,10 +28,10 @@ class NewBackend(TestCase):
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DLLOYD_BUILD_BENCH=OFF", *launcher)
-        self.call("cmake", "--build", build, "--target", "lloyd", "conformance_tests")
-        listing = self.call(build / "bin" / "lloyd", "backends")
+        self.call("cmake", "--build", build, "--target", "conformance_tests")
         for name in ("copied-backend", "plugin-template", "mine"):
-            self.assertRegex(listing, rf"(?m)^{name} ")
+            listing = self.call(LLOYD, "--plugin-dir", build / "bin", "backends", name)
+            self.assertIn(name, listing)
             suite = self.call(build / "bin" / "conformance_tests",
                               f"--gtest_filter={name.replace('-', '_')}.*")
             self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")

@@ -99,7 +99,8 @@ TEST(CopyRows, KeepsNamesAndClassesFromTextToText) {
 TEST(CopyRows, ReadsTextOfManyBlocks) {
   const TemporaryFolder folder;
   std::string text;
-  for (int i = 0; i < 1200000; ++i) text += std::to_string(i % 1000) + "\n";  // over a block of rows
+  for (int i = 0; i < 1200000; ++i)
+    text += std::to_string(i % 1000) + "\n";  // over a block of rows
   const auto file = folder.write("t.csv", text);
   const fs::path out = folder.path() / "out.csv";
   const CopiedRows copied = copy_file(file, {}, out);

@@ -64,7 +64,7 @@ TEST_F(MemoryPlans, RefuseALimitThatNothingKeeps) {
     plan(100 * kMiB);
     FAIL() << "was planned";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("the limit is 100 MiB"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("the limit is 100.0 MiB"), std::string::npos)
         << error.what();
   }
 }

@@ -17,7 +17,9 @@ constexpr std::size_t kLimit = std::size_t{1} << 28;
 
 }  // namespace
 
-TextBlocks::TextBlocks(const std::filesystem::path& file) : file_(file) {
+TextBlocks::TextBlocks(const std::filesystem::path& file)
+    // A byte more than a small file has shows its end.
+    : file_(file), block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)) {
   if (small_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
@@ -38,16 +40,16 @@ std::string_view TextBlocks::grow() {
       throw InputError(
           fmt::format("{}: 256 MiB of text follow one another without a row's end", path()));
     }
-    if (buffer_.size() - filled_ < kBlock) {
-      buffer_.resize(std::max(filled_ + kBlock, 2 * buffer_.size()));
+    if (buffer_.size() - filled_ < block_) {
+      buffer_.resize(std::max(filled_ + block_, 2 * buffer_.size()));
     }
     char* const end = buffer_.data() + filled_;
-    const std::size_t count = gzip_ ? gzip_->read(end, kBlock)
+    const std::size_t count = gzip_ ? gzip_->read(end, block_)
                                     : static_cast<std::size_t>(file_.read_some(
-                                          offset_, end, static_cast<std::int64_t>(kBlock)));
+                                          offset_, end, static_cast<std::int64_t>(block_)));
     if (!gzip_) offset_ += static_cast<std::int64_t>(count);
     filled_ += count;
-    ended_ = count < kBlock;
+    ended_ = count < block_;
     const std::string_view added(end, count);
     const std::size_t last = added.rfind('\n');
     if (last == std::string_view::npos) continue;

@@ -37,6 +37,7 @@ class TextBlocks {
   std::string_view grow();
 
   InputFile file_;
+  std::size_t block_;  // bytes that are read at a time
   std::optional<GzipStream> gzip_;
   std::int64_t offset_ = 0;  // of plain text
   std::vector<char> buffer_;
