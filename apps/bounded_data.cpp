@@ -15,6 +15,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
+#include "whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -41,7 +42,7 @@ void MemoryOption::add_to(CLI::App& command) {
       .add_option("--memory-limit", limit,
                   "Host memory to stay within, e.g. 4GiB; data that does not fit is read in blocks "
                   "in every pass (default: the machine's memory)")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(byte_count());
 }
 
 BoundedFile::BoundedFile(const DataOptions& data) : data_(data) {

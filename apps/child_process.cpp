@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,8 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 
 namespace lloyd::apps {
 namespace {
+
+constexpr std::size_t kMostLine = std::size_t{1} << 24;  // bytes; more is no line
 
 void write_line(int pipe, std::string_view text) {
   const std::string line = fmt::format("{}\n", text);
@@ -118,7 +121,12 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
 
 bool ChildProcess::take_line() {
   const std::size_t end = buffer_.find('\n');
-  if (end == std::string::npos) return false;
+  if (end == std::string::npos && buffer_.size() < kMostLine) return false;
+  if (end == std::string::npos) {  // nothing that was agreed on
+    line_ = std::exchange(buffer_, {});
+    pipe_open_ = false;
+    return true;
+  }
   line_ = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
   return true;
@@ -128,7 +136,7 @@ bool ChildProcess::take_line() {
 bool ChildProcess::read_pipe() {
   const std::size_t before = buffer_.size();
   char bytes[4096];
-  while (pipe_open_) {
+  while (pipe_open_ && buffer_.size() < kMostLine) {
     const ssize_t count = ::read(pipe_, bytes, sizeof(bytes));
     if (count > 0) buffer_.append(bytes, static_cast<std::size_t>(count));
     if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) pipe_open_ = false;

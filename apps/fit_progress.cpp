@@ -29,7 +29,7 @@ bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
                               options_.max_iterations - record.iteration;
     std::fprintf(
         stderr,
-        "%srestart %lld of %lld, iteration %lld of at most %lld, %.2g %% of labels changed, "
+        "%srestart %lld of %lld, iteration %lld of at most %lld, %.3g %% of labels changed, "
         "at most %.0f s left%s",
         terminal_ ? "\r\x1b[K" : "", static_cast<long long>(restart_),
         static_cast<long long>(options_.restarts), static_cast<long long>(record.iteration),

@@ -1,5 +1,7 @@
 #include "interrupt.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -15,11 +17,21 @@ void handle(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+// Memory-mapped data cannot be read any more.
+void data_is_gone(int) {
+  constexpr char kText[] = "lloyd: a data file was cut while it was in use\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  ::_exit(1);
+}
+
 }  // namespace
 
 void install_interrupt_handler() {
   std::signal(SIGINT, handle);
   std::signal(SIGTERM, handle);
+  std::signal(SIGHUP, handle);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of its writer
+  std::signal(SIGBUS, data_is_gone);
 }
 
 bool interrupted() noexcept {

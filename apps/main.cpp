@@ -31,7 +31,9 @@ std::string usage_error(const CLI::App& app, int argc, char** argv, const CLI::P
   }
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
-  return message + "; 'lloyd --help' lists what there is";
+  const auto subcommands = app.get_subcommands();
+  const std::string of = subcommands.empty() ? "" : subcommands.front()->get_name() + " ";
+  return fmt::format("{}; 'lloyd {}--help' lists what there is", message, of);
 }
 
 // Started with a standard stream closed, the program's first file would take its place, and records

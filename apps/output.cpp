@@ -13,6 +13,23 @@ void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+namespace {
+
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  const auto place = [&error](const std::filesystem::path& file) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+  };
+  return place(a) == place(b);
+}
+
+}  // namespace
+
+void check_not_input(const std::filesystem::path& file, const std::filesystem::path& input) {
+  if (file.empty() || input.empty() || !same_place(file, input)) return;
+  throw InputError(fmt::format("{} is read, so it cannot be written too", file.string()));
+}
+
 void check_output(const std::filesystem::path& file, std::initializer_list<const char*> extensions,
                   std::initializer_list<std::filesystem::path> others) {
   if (file.empty()) return;
@@ -27,9 +44,12 @@ void check_output(const std::filesystem::path& file, std::initializer_list<const
     throw InputError(
         fmt::format("{} cannot be written: {} is not a folder", file.string(), folder.string()));
   }
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
+    throw InputError(
+        fmt::format("{} cannot be written: it exists and is not a regular file", file.string()));
+  }
   for (const std::filesystem::path& other : others) {
-    if (!other.empty() && std::filesystem::weakly_canonical(other, error) ==
-                              std::filesystem::weakly_canonical(file, error)) {
+    if (!other.empty() && same_place(other, file)) {
       throw InputError(fmt::format("{} is named as the output of two things", file.string()));
     }
   }

@@ -19,8 +19,11 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
 /// Prints indented JSON and a line feed to standard output; bytes that are no UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& json);
 
+/// Throws InputError when an output is a file that is read; either may be empty.
+void check_not_input(const std::filesystem::path& file, const std::filesystem::path& input);
+
 /// Throws InputError unless a file of one of these extensions could be written there: its folder
-/// exists, and it is none of `others`.
+/// exists, it is no folder or device itself, and it is none of `others`.
 void check_output(const std::filesystem::path& file, std::initializer_list<const char*> extensions,
                   std::initializer_list<std::filesystem::path> others = {});
 

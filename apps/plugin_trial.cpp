@@ -7,6 +7,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "conformance_json.hpp"
 
@@ -54,7 +55,8 @@ std::string PluginTrial::lost(Event event) {
   const auto child = std::move(child_);
   switch (event) {
     case Event::line:
-      return fmt::format("the process of the plugin reported something else: {}", child->line());
+      return fmt::format("the process of the plugin reported something else: {}",
+                         printable(child->line().substr(0, 80)));
     case Event::ended:
       return fmt::format("the plugin ended the process: {}", child->end().text());
     case Event::timed_out:

@@ -1,4 +1,4 @@
-// whole_number: the one way in which the command line reads integers.
+// whole_number: the one way in which the command line reads integers and sizes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,5 +10,7 @@ namespace lloyd::apps {
 CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 /// The same for seeds: 0 to 2^64 - 1.
 CLI::Validator seed_number();
+/// Turns "4GiB", "500 MB", "1.5gib" or "1048576" into whole bytes, 1 to 2^62.
+CLI::Validator byte_count();
 
 }  // namespace lloyd::apps

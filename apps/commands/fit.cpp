@@ -1,4 +1,5 @@
 // lloyd fit: clusters one file with one backend.
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -56,6 +57,11 @@ void prepare_outputs(FitCommandOptions& options) {
   check_output(options.labels, {".csv", ".npy"}, {options.centroids, options.model});
   check_output(options.centroids, {".csv", ".npy"}, {options.model});
   check_output(options.model, {".json"});
+  for (const std::string& output : {options.labels, options.centroids, options.model}) {
+    for (const std::string& input : {options.data.file, options.fit.seeding.file}) {
+      check_not_input(output, input);
+    }
+  }
 }
 
 // Centroids and model are kept of a fit that was interrupted too.
@@ -66,7 +72,18 @@ void write_files(const FitCommandOptions& options, const FitReport& report) {
   if (!report.complete()) labels.clear();
   const Fit& fit = report.fit;
   const Dataset& dataset = report.dataset;
-  if (!model.empty()) {
+  std::exception_ptr failure;
+  // What can be written is, whatever happens to the others.
+  const auto write = [&failure](const std::string& file, const auto& body) {
+    if (file.empty()) return;
+    try {
+      body();
+      note("wrote {}\n", file);
+    } catch (const Error&) {
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  write(model, [&] {
     write_model(model, {.clusters = fit.clusters,
                         .features = fit.features,
                         .feature_names = dataset.feature_names,
@@ -76,14 +93,11 @@ void write_files(const FitCommandOptions& options, const FitReport& report) {
                         .backend = report.chosen.backend->name(),
                         .seeding_method = std::string(to_string(report.options.seeding.method)),
                         .seed = report.options.seeding.seed});
-  }
-  if (!centroids.empty()) {
-    write_matrix(centroids, fit.centroids, fit.features, dataset.feature_names);
-  }
-  if (!labels.empty()) write_labels(labels, fit.labels);
-  for (const std::string& file : {labels, centroids, model}) {
-    if (!file.empty()) note("wrote {}\n", file);
-  }
+  });
+  write(centroids,
+        [&] { write_matrix(centroids, fit.centroids, fit.features, dataset.feature_names); });
+  write(labels, [&] { write_labels(labels, fit.labels); });
+  if (failure) std::rethrow_exception(failure);
 }
 
 void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
@@ -129,12 +143,12 @@ int run_fit(const Context& context, FitCommandOptions options) {
     return kInterrupted;
   }
   const FitReport report{dataset, chosen, options.fit, fit, session.open_ms()};
+  write_files(options, report);  // first: printing fails where standard output is closed or full
   if (options.json) {
     print_json(to_json(report));
   } else {
     print(report);
   }
-  write_files(options, report);
   return fit.cancelled ? kInterrupted : kDone;
 }
 

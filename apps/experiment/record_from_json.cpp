@@ -57,13 +57,18 @@ void read_dataset(const JsonFields& json, Record& record) {
 }
 
 void read_seeding(const JsonFields& json, Record& record) {
-  record.seeding.method = json.text("method");
+  record.seeding.method = json.name("method", parse_seeding_method);
   record.seeding.seed = json.seed("seed");
   record.seeding.file = json.text_or_null("file");
   if (!json.is_null("ms")) record.seeding.ms = json.number("ms", 0);
   if (record.seeding.method == to_string(SeedingMethod::kmeans_parallel)) {
-    record.seeding.oversampling = json.number("oversampling", 0);
-    record.seeding.rounds = json.integer("rounds", 1);
+    Seeding seeding;
+    seeding.method = SeedingMethod::kmeans_parallel;
+    seeding.oversampling = json.number("oversampling", 0);
+    seeding.rounds = json.integer("rounds", 1);
+    check_seeding(seeding);
+    record.seeding.oversampling = seeding.oversampling;
+    record.seeding.rounds = seeding.rounds;
   }
 }
 

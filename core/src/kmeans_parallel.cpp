@@ -98,6 +98,15 @@ class Collection {
     largest_ = samples_.fold_nearest(samples_.rows(indices), static_cast<std::int64_t>(before),
                                      squared_distances_.data(), nearest_.data());
     collected_.insert(collected_.end(), indices.begin(), indices.end());
+    // Else no number of rounds would come to an end.
+    for (const std::int64_t index : indices) {
+      const double own = squared_distances_[static_cast<std::size_t>(index)];
+      if (own == 0) continue;
+      throw BackendError(
+          StatusCode::internal,
+          fmt::format("seeding: sample {} was found at a squared distance of {} from itself", index,
+                      own));
+    }
   }
 
   SeedingSamples& samples_;

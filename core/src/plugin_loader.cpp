@@ -61,9 +61,9 @@ void check_header(const std::string& file, const PluginHeader& header) {
   const std::string name = header_text(header.name);
   if (!is_backend_name(name)) {
     throw InputError(
-        fmt::format("{} names its backend '{}', where lower-case letters, digits and "
-                    "'-' are expected",
-                    file, printable(name)));
+        fmt::format("{} names its backend '{}', where 1 to {} lower-case letters, digits and '-', "
+                    "a letter first, are expected",
+                    file, printable(name), kMostNameCharacters));
   }
 }
 

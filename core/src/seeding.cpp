@@ -158,7 +158,8 @@ double seeding_bytes(const Seeding& seeding, const ProblemShape& shape) {
     case SeedingMethod::kmeans_plus_plus:
       return 8 * n + n / 256 + k * (8 + row);
     case SeedingMethod::kmeans_parallel: {
-      const double collected = seeding.oversampling * k * static_cast<double>(seeding.rounds) + k;
+      const double collected =
+          std::min(n, seeding.oversampling * k * static_cast<double>(seeding.rounds) + k);
       return 12 * n + n / 256 + collected * (64 + 2 * row);
     }
     case SeedingMethod::random:

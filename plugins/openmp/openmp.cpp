@@ -9,6 +9,7 @@
 
 #include <lloyd/plugin/plugin.hpp>
 
+#include "distance_screen.hpp"
 #include "seeding_kernels.hpp"
 
 namespace {
@@ -98,7 +99,11 @@ class OpenmpStep : public lloyd::StepBase {
     const std::int64_t tile = shape.features * kVectors * 2 * std::int64_t{16};
     const std::int64_t centroids =
         shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
-    return thread_count(parameters) * tile + centroids;
+    // Seeding takes a tile of its own for each thread and one more, and its centres once more.
+    const std::int64_t seeding =
+        shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t threads = thread_count(parameters);
+    return threads * tile + (threads + 1) * seeding + 3 * centroids;
   }
 
   int workers() const { return threads_; }

@@ -21,7 +21,8 @@ ENDED = "the plugin ended the process: "
 # NaN between rows makes sums overflow: UndefinedBehaviorSanitizer ends the process before the labels
 # are looked at.
 STRIDE = ENDED + r"exit\(1\)" if SANITIZED else ".*row 1 has label"
-HOST = ["openmp", "sequential"]
+# Those of the tree, whatever they are.
+HOST = [backend["name"] for backend in run_json("backends")["backends"]]
 
 # Plugin, the sentence that refuses it, after the file's name.
 NEVER_LOADED = [

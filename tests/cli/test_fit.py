@@ -115,6 +115,22 @@ class Large(TestCase):
                 self.assertEqual(fit["inertia"], 0)
 
 
+class Outputs(TestCase):
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        data = self.write("points.csv", "1,2\n3,4\n5,6\n")
+        folder = self.folder / "folder.npy"
+        folder.mkdir()
+        same = self.folder / "same.npy"
+        for options, message in {
+                ("--labels", folder): "it exists and is not a regular file",
+                ("--labels", same, "--centroids", f"{self.folder}/./same.npy"): "of two things",
+                ("--labels", data): "points.csv is read, so it cannot be written too",
+        }.items():
+            with self.subTest(options):
+                self.assertIn(message, run("fit", data, "-k", "2", *options, status=2).stderr)
+        self.assertEqual(data.read_text(), "1,2\n3,4\n5,6\n")
+
+
 class Data(TestCase):
     def test_blobs_convert_and_info(self):
         npy, csv, back = (self.folder / name for name in ("blobs.npy", "blobs.csv", "back.npy"))

@@ -34,6 +34,15 @@ class Streams(TestCase):
                 self.assertEqual(self.shell(redirections, "fit", IRIS, "-k", "3"), 1)
                 self.assertEqual(self.shell(redirections, "--help"), 1)
 
+    def test_files_are_written_though_nothing_can_be_printed(self):
+        for redirections in (">&-", ">/dev/full"):
+            with self.subTest(redirections):
+                model = self.folder / "model.json"
+                self.assertEqual(
+                    self.shell(redirections, "fit", IRIS, "-k", "3", "--model", model), 1)
+                self.assertEqual(json.loads(model.read_text())["clusters"], 3)
+                model.unlink()
+
     def test_records_are_not_mixed_with_what_is_printed(self):
         output = self.folder / "out"
         config = self.write("config.yaml", CONFIG.replace("OUTPUT", str(output)))

@@ -1,6 +1,8 @@
 // Integers of the command line.
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "whole_number.hpp"
@@ -23,6 +25,28 @@ TEST(WholeNumber, TakesDecimalDigitsOnly) {
 // CLI11 reads these as octal.
 TEST(WholeNumber, RefusesLeadingZeros) {
   for (const char* text : {"00", "010", "-010", "-00"}) EXPECT_FALSE(takes(text)) << text;
+}
+
+std::string bytes(std::string text) {
+  const std::string refusal = byte_count()(text);
+  return refusal.empty() ? text : refusal;
+}
+
+TEST(ByteCount, TakesDecimalAndBinaryUnits) {
+  for (const auto& [text, expected] :
+       {std::pair{"1048576", "1048576"}, std::pair{"4GiB", "4294967296"},
+        std::pair{"500 MB", "500000000"}, std::pair{"1.5kib", "1536"},
+        std::pair{"2tb", "2000000000000"}, std::pair{"7b", "7"}}) {
+    EXPECT_EQ(bytes(text), expected) << text;
+  }
+}
+
+TEST(ByteCount, RefusesWhatIsNoSize) {
+  for (const char* text : {"", "GiB", "-1", "0", "0.1", "1e9", "4 GiB x", "5XB", "nan", "inf",
+                           "18446744073709551616", "4GiBGiB"}) {
+    EXPECT_EQ(bytes(text),
+              fmt::format("'{}' is no number of bytes; 4GiB, 500MB or 1048576 would be", text));
+  }
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ InputFile::InputFile(const std::filesystem::path& file)
     throw InputError(fmt::format("{}: is not a regular file", path_));
   }
   size_ = status.st_size;
+  changed_ = status.st_mtim;
 }
 
 InputFile::~InputFile() {
@@ -54,9 +55,15 @@ std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_
 
 void InputFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) const {
   const std::int64_t done = read_some(offset, buffer, bytes);
-  if (done == bytes) return;
-  throw InputError(fmt::format("{}: the file ends at byte {}; it was cut while it was read", path_,
-                               offset + done));
+  if (done < bytes) {
+    throw InputError(fmt::format("{}: the file ends at byte {}; it was cut while it was read",
+                                 path_, offset + done));
+  }
+  struct stat status = {};
+  if (::fstat(descriptor_, &status) != 0) fail("read the file's size");
+  if (status.st_mtim.tv_sec != changed_.tv_sec || status.st_mtim.tv_nsec != changed_.tv_nsec) {
+    throw InputError(fmt::format("{}: the file was changed while it was in use", path_));
+  }
 }
 
 void InputFile::fail(const char* action) const {

@@ -1,6 +1,8 @@
 // InputFile: a regular file that is open for reading.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,7 +27,8 @@ class InputFile {
   /// Reads up to `bytes` bytes from `offset` on and returns how many: fewer only at the file's end.
   /// Throws InputError.
   std::int64_t read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const;
-  /// Reads exactly so many bytes. Throws InputError, also when the file ends before.
+  /// Reads exactly so many bytes. Throws InputError, also when the file ends before or was changed
+  /// since it was opened.
   void read(std::int64_t offset, void* buffer, std::int64_t bytes) const;
 
  private:
@@ -34,6 +37,7 @@ class InputFile {
   std::string path_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;
+  timespec changed_ = {};
 };
 
 }  // namespace lloyd
