@@ -15,7 +15,11 @@ endif()
 # For code whose speed nobody measures: what it takes to compile counts. Sanitized, an optimiser
 # takes several times as long.
 add_library(lloyd_quick_build INTERFACE)
-target_compile_options(lloyd_quick_build INTERFACE $<IF:$<BOOL:${LLOYD_SANITIZE}>,-O0,-O1>)
+if(LLOYD_SANITIZE)
+  target_compile_options(lloyd_quick_build INTERFACE -O0)
+else()
+  target_compile_options(lloyd_quick_build INTERFACE -O1)
+endif()
 # Not for nvcc, which knows few of them.
 target_compile_options(lloyd_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 set(LLOYD_COMPILE_OPTIONS ${options}) # as a list of words
