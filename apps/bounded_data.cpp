@@ -1,5 +1,7 @@
 #include "bounded_data.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -25,6 +27,13 @@ std::int64_t limit_of(const MemoryOption& memory) {
   if (memory.limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*memory.limit, kMost));
   const std::int64_t machine = experiment::this_machine().memory_bytes;
   return machine > 0 ? machine : kMost;
+}
+
+// glibc keeps freed memory of up to 32 MiB apiece; each block and each thread would add to it.
+void give_back_what_is_freed() {
+#ifdef M_MMAP_THRESHOLD
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 Dataset describe(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
@@ -76,6 +85,7 @@ BoundedData BoundedFile::hold(const MemoryOption& memory, const ChosenBackend& c
   if (planned.block_rows == 0) return {data_.read(), 0};
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
+  give_back_what_is_freed();
   return {describe(std::move(source_), planned.block_rows), planned.block_rows};
 }
 
