@@ -14,6 +14,13 @@
 #include "file_size_limit.hpp"
 #include "temporary_folder.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+// Where the disk is full, the HDF5 library does not free what it could not write.
+extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+  return "leak:libhdf5";
+}
+#endif
+
 namespace lloyd {
 namespace {
 
