@@ -8,6 +8,7 @@
 #include <lloyd/plugin/guard.hpp>
 
 #include "matrix_samples.hpp"
+#include "status_error.hpp"
 #include "workers.hpp"
 
 namespace lloyd {
@@ -15,10 +16,6 @@ namespace {
 
 SeedingKernels* kernels_of(Session& session) {
   return static_cast<SeedingKernels*>(session.query(kSeedingKernels));
-}
-
-void throw_unless_ok(const Status& status) {
-  if (!status.ok()) throw StatusError(status);
 }
 
 // Runs `body` with the core's own threads, which the observer can stop.
@@ -30,7 +27,7 @@ void with_workers(Observer* observer, const Body& body) {
   try {
     body(Workers(0, stop));
   } catch (const Cancelled&) {
-    throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+    throw_cancelled();
   }
 }
 
@@ -48,7 +45,7 @@ Status StreamedSeeding::nearest(const NearestRequest& request, Observer* observe
       part.squared_distances += rows.begin;
       if (part.nearest != nullptr) part.nearest += rows.begin;
       if (SeedingKernels* kernels = kernels_of(session)) {
-        throw_unless_ok(kernels->nearest(part, observer));
+        throw_if_error(kernels->nearest(part, observer));
         return;
       }
       const Matrix matrix = block_matrix(rows, data);
@@ -71,7 +68,7 @@ Status StreamedSeeding::gains(const GainsRequest& request, Observer* observer) n
       part.squared_distances += rows.begin;
       part.gains = gains.data();
       if (SeedingKernels* kernels = kernels_of(session)) {
-        throw_unless_ok(kernels->gains(part, observer));
+        throw_if_error(kernels->gains(part, observer));
       } else {
         const Matrix matrix = block_matrix(rows, data);
         const auto values = static_cast<std::size_t>(part.count * matrix.columns);

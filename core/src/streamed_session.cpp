@@ -8,6 +8,8 @@
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/iteration_rules.hpp>
 
+#include "status_error.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -15,10 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-void throw_unless_ok(const Status& status) {
-  if (!status.ok()) throw StatusError(status);
 }
 
 struct ReleaseSession {
@@ -93,13 +91,13 @@ void StreamedSession::for_each_session(RowRange rows, Observer* observer,
                                        const StreamedSeeding::Body& body) {
   blocks_.for_each(rows, [&](RowRange block, const void* data) {
     if (observer != nullptr && observer->stop_requested()) {
-      throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+      throw_cancelled();
     }
     DatasetView view = dataset_.view();
     view.data = data;
     view.samples = block.size();
     Session* opened = nullptr;
-    throw_unless_ok(backend_->backend().open(view, parameters_.list(), &opened));
+    throw_if_error(backend_->backend().open(view, parameters_.list(), &opened));
     if (opened == nullptr) throw StatusError(StatusCode::internal, "open returned no session");
     const std::unique_ptr<Session, ReleaseSession> session(opened);
     body(block, *session, data);
@@ -127,7 +125,7 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
     parts.inertia = result.inertia;
     parts.farthest = wanted > 0 ? found.data() : nullptr;
     part.farthest_wanted = wanted;
-    throw_unless_ok(session.partial(part, observer, parts));
+    throw_if_error(session.partial(part, observer, parts));
     check_part(part, block, parts);
     if (parts.sum_form != plan_.form) {
       throw StatusError(StatusCode::internal, "a partial pass returned sums of another form");
@@ -235,7 +233,7 @@ void StreamedSession::iterate(const FitSpec& spec, Observer* observer, std::int3
       if ((spec.observe & kObserveLabels) != 0) record.labels = labels;
       if ((spec.observe & kObserveCentroids) != 0) record.centroids = centroids.data();
       if (!observer->on_iteration(record)) {
-        throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+        throw_cancelled();
       }
     }
     if (result.stop_reason != StopReason::none) return;
@@ -314,7 +312,7 @@ void StreamedSession::label_rows(const LabelRequest& request, Observer* observer
       part.labels = result.labels == nullptr ? nullptr : result.labels + block.begin;
       part.counts = counts.data();
       part.squared_distances = result.squared_distances + block.begin;
-      throw_unless_ok(session.label(request, observer, part));
+      throw_if_error(session.label(request, observer, part));
       for (std::int64_t i = 0; i < block.size(); ++i) inertia.add(part.squared_distances[i]);
       for (std::size_t c = 0; result.counts != nullptr && c < counts.size(); ++c) {
         result.counts[c] += counts[c];

@@ -1,0 +1,17 @@
+// Statuses as exceptions, where the core is itself what a session is made of.
+#pragma once
+
+#include <lloyd/plugin/status.hpp>
+
+namespace lloyd {
+
+/// Throws StatusError unless the status is ok.
+inline void throw_if_error(const Status& status) {
+  if (!status.ok()) throw StatusError(status);
+}
+
+[[noreturn]] inline void throw_cancelled() {
+  throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+}
+
+}  // namespace lloyd
