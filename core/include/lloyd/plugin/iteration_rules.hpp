@@ -63,14 +63,21 @@ inline std::vector<double> next_centroids(ClusterSums& sums, const std::vector<d
   return next;
 }
 
-/// Sum of squared shifts from one set of centroids to the next.
+/// Partial sums of squared_shift(): enough for a device to work on side by side.
+inline constexpr int kShiftLanes = 1024;
+
+/// Sum of squared shifts from one set of centroids to the next, in an order that suits many threads:
+/// lane i adds up every kShiftLanes-th value from the i-th on, then halves are added pairwise.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
-  double shift = 0;
+  double lanes[kShiftLanes] = {};
   for (std::size_t i = 0; i < from.size(); ++i) {
     const double move = to[i] - from[i];
-    shift += move * move;
+    lanes[i % kShiftLanes] += move * move;
   }
-  return shift;
+  for (int half = kShiftLanes / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
 }
 
 /// Why a fit ends after an iteration, or StopReason::none. Looks at the record's iteration,

@@ -1,0 +1,76 @@
+// The first version of every k-means on a GPU: a thread per sample, everything in global memory.
+#include <memory>
+
+#include "cuda/backend.hpp"
+#include "cuda/resident_step.hpp"
+#include "kernels.hpp"
+
+namespace {
+
+using lloyd_cuda_naive::Update;
+
+constexpr const char* kUpdates[] = {"atomic", "block", "serial"};
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd_cuda::device_parameter(),
+    lloyd_cuda::block_size_parameter(256),
+    lloyd::choice_parameter("update", kUpdates,
+                            "who adds up: atomic: each sample's thread; block: the first thread of "
+                            "a block; serial: a thread per cluster and feature"),
+};
+
+template <class T>
+class NaiveStep final : public lloyd_cuda::ResidentStep<T> {
+ public:
+  NaiveStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+            cudaStream_t stream)
+      : lloyd_cuda::ResidentStep<T>(dataset, lloyd_cuda::Layout::aos, stream),
+        block_size_(static_cast<int>(parameters.integer("block_size"))),
+        update_(static_cast<Update>(parameters.choice("update"))) {}
+
+  void assign(const lloyd_cuda::Pass& pass) override {
+    lloyd_cuda_naive::enqueue_assignment(pass, this->samples(), block_size_);
+    if (!pass.accumulates()) return;
+    if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
+    lloyd_cuda_naive::enqueue_update(pass, this->samples(), update_, block_size_);
+  }
+
+ private:
+  int block_size_;
+  Update update_;
+};
+
+struct NaivePlugin {
+  static constexpr lloyd::BackendInfo kInfo = {
+      .summary = "CUDA: a thread per sample, global memory",
+      .algorithm = "lloyd",
+      .features = lloyd_cuda::kCudaFeatures,
+      .accuracy = lloyd::Accuracy::float32,
+      .accuracy_float64 = lloyd::Accuracy::exact,
+      .reproducibility = lloyd::Reproducibility::threads,
+      .reproducibility_float64 = lloyd::Reproducibility::canonical,
+      .preference = 110,
+      .reproducibility_reason = "distances of float32 samples are computed in float32",
+      .parameters = kParameters,
+      .parameter_count = 3,
+  };
+
+  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
+                                const lloyd::FitSpec&) {
+    return {};
+  }
+  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
+                                        const lloyd::ParameterList&) {
+    return lloyd_cuda::resident_bytes(shape);
+  }
+  template <class T>
+  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
+                                                        const lloyd::ParameterList& parameters,
+                                                        const lloyd_cuda::DeviceLimits&,
+                                                        cudaStream_t stream) {
+    return std::make_unique<NaiveStep<T>>(dataset, parameters, stream);
+  }
+};
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(lloyd_cuda::CudaBackend<NaivePlugin>);

@@ -1,0 +1,138 @@
+// CudaBackend: a whole backend made of a class that says what it is and makes its steps.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/plugin.hpp>
+
+#include "cuda/device.hpp"
+#include "cuda/loop.hpp"
+
+namespace lloyd_cuda {
+
+/// The parameters that every CUDA backend has, for its schema.
+constexpr lloyd::ParameterInfo device_parameter() {
+  return lloyd::integer_parameter("device", 0, 0, 15, "index of the CUDA device");
+}
+constexpr lloyd::ParameterInfo block_size_parameter(std::int64_t threads) {
+  return lloyd::integer_parameter("block_size", threads, 32, 1024, "threads of a block");
+}
+
+/// Features of a CUDA backend: samples come from host memory and are packed on the device.
+inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
+                                               lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
+
+/// A session that runs DeviceLoop over a step of `Plugin`.
+template <class Plugin, class T>
+class CudaSession final : public lloyd::Session {
+ public:
+  /// Makes the data set resident. Throws StatusError.
+  CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
+      : device_(static_cast<int>(parameters.integer("device"))) {
+    const DeviceScope scope(device_);
+    parts_ = std::make_unique<Parts>(dataset, parameters, read_limits(device_));
+  }
+
+  lloyd::Status fit(const lloyd::FitSpec& spec, lloyd::Observer* observer,
+                    lloyd::FitResult& result) noexcept override {
+    return on_device([&] { parts_->loop.fit(spec, observer, result); });
+  }
+  lloyd::Status label(const lloyd::LabelRequest& request, lloyd::Observer* observer,
+                      lloyd::LabelResult& result) noexcept override {
+    return on_device([&] { parts_->loop.label(request, observer, result); });
+  }
+  lloyd::Status partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
+                        lloyd::PartialResult& result) noexcept override {
+    return on_device([&] { parts_->loop.partial(request, observer, result); });
+  }
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override {
+    on_device([&] { parts_.reset(); });
+    delete this;
+  }
+
+ private:
+  struct Parts {
+    Parts(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+          const DeviceLimits& limits)
+        : step(Plugin::template make_step<T>(dataset, parameters, limits, stream)),
+          loop(*step, dataset, stream) {}
+    Stream stream;
+    std::unique_ptr<Step<T>> step;
+    DeviceLoop<T> loop;
+  };
+
+  template <class Body>
+  lloyd::Status on_device(Body&& body) noexcept {
+    return lloyd::guarded([&] {
+      const DeviceScope scope(device_);
+      body();
+    });
+  }
+
+  int device_;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// A backend of `Plugin`, which has
+/// - `static constexpr lloyd::BackendInfo kInfo`, whose schema has device_parameter();
+/// - `static lloyd::Status supports(shape, parameters, spec)`;
+/// - `static lloyd::MemoryEstimate estimate(shape, parameters)`: what its step holds, samples
+/// included;
+/// - `template <class T> static std::unique_ptr<Step<T>> make_step(dataset, parameters, limits,
+/// stream)`.
+template <class Plugin>
+class CudaBackend final : public lloyd::Backend {
+ public:
+  const lloyd::BackendInfo* info() const noexcept override { return &Plugin::kInfo; }
+
+  lloyd::Status supports(const lloyd::ProblemShape& shape, const lloyd::ParameterList& parameters,
+                         const lloyd::FitSpec& spec) const noexcept override {
+    return lloyd::guarded([&] {
+      lloyd::Status status = check_device(parameters.integer("device"));
+      if (status.ok()) status = Plugin::supports(shape, parameters, spec);
+      if (!status.ok()) throw lloyd::StatusError(status);
+    });
+  }
+
+  lloyd::Status estimate(const lloyd::ProblemShape& shape, const lloyd::ParameterList& parameters,
+                         const lloyd::FitSpec&,
+                         lloyd::MemoryEstimate& memory) const noexcept override {
+    return lloyd::guarded([&] {
+      const lloyd::MemoryEstimate step = Plugin::estimate(shape, parameters);
+      const lloyd::MemoryEstimate loop = shape.dtype == lloyd::DType::float32
+                                             ? DeviceLoop<float>::estimate(shape)
+                                             : DeviceLoop<double>::estimate(shape);
+      memory.host_bytes = step.host_bytes + loop.host_bytes;
+      memory.device_bytes = step.device_bytes + loop.device_bytes;
+    });
+  }
+
+  lloyd::Status open(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+                     lloyd::Session** session) noexcept override {
+    return lloyd::guarded([&] {
+      *session = nullptr;
+      if (dataset.dtype == lloyd::DType::float32) {
+        *session = new CudaSession<Plugin, float>(dataset, parameters);
+      } else {
+        *session = new CudaSession<Plugin, double>(dataset, parameters);
+      }
+    });
+  }
+
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+  /// Makes one on the heap, for PluginDescriptor::create.
+  static lloyd::Status create(lloyd::Backend** backend) noexcept {
+    return lloyd::guarded([&] { *backend = new CudaBackend; });
+  }
+  /// PluginDescriptor::probe.
+  static lloyd::Status probe(lloyd::DeviceList* devices) noexcept {
+    return lloyd_cuda::probe(devices);
+  }
+};
+
+}  // namespace lloyd_cuda

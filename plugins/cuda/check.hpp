@@ -1,0 +1,44 @@
+// Checked CUDA calls: an error becomes a StatusError, never an exit.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include <lloyd/plugin/status.hpp>
+
+namespace lloyd_cuda {
+
+/// The status code that a CUDA error stands for.
+inline lloyd::StatusCode status_code(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return lloyd::StatusCode::out_of_memory;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInvalidDevice:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorSystemNotReady:
+      return lloyd::StatusCode::unavailable;
+    default:
+      return lloyd::StatusCode::device_error;
+  }
+}
+
+/// Throws StatusError for any error; `doing` says what was being done ("copying the labels").
+inline void check(cudaError_t error, const char* doing) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // the next call starts without it
+  throw lloyd::StatusError(status_code(error), std::string("CUDA failed ") + doing + ": " +
+                                                   cudaGetErrorName(error) + ", " +
+                                                   cudaGetErrorString(error));
+}
+
+/// After each kernel launch.
+inline void check_launch(const char* kernel) {
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) check(error, (std::string("launching ") + kernel).c_str());
+}
+
+}  // namespace lloyd_cuda

@@ -1,0 +1,82 @@
+#include "cuda/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include <lloyd/plugin/guard.hpp>
+
+#include "cuda/check.hpp"
+
+namespace lloyd_cuda {
+
+using lloyd::Status;
+using lloyd::StatusCode;
+
+Status probe(lloyd::DeviceList* devices) noexcept {
+  return lloyd::guarded([&] {
+    devices->count = 0;
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+      cudaGetLastError();
+      const std::string why =
+          error == cudaSuccess ? "it lists none" : std::string(cudaGetErrorString(error));
+      throw lloyd::StatusError(StatusCode::unavailable,
+                               "no CUDA device can be used: the CUDA runtime says: " + why);
+    }
+    count = std::min(count, static_cast<int>(std::size(devices->devices)));
+    for (int device = 0; device < count; ++device) {
+      cudaDeviceProp properties;
+      check(cudaGetDeviceProperties(&properties, device), "reading a device's properties");
+      lloyd::DeviceInfo& info = devices->devices[devices->count++];
+      info = {};
+      info.index = device;
+      info.kind = lloyd::DeviceKind::gpu;
+      info.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+      std::memcpy(info.name, properties.name, sizeof(info.name) - 1);  // longer ones are cut
+    }
+  });
+}
+
+Status check_device(std::int64_t device) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  if (device < count) return {};
+  return Status::error(StatusCode::unsupported, "there is no CUDA device " +
+                                                    std::to_string(device) + ": this machine has " +
+                                                    std::to_string(count) + ", counted from 0");
+}
+
+DeviceLimits read_limits(int device) {
+  DeviceLimits limits;
+  limits.device = device;
+  const auto read = [device](cudaDeviceAttr attribute) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device), "reading a limit of the device");
+    return value;
+  };
+  limits.multiprocessors = read(cudaDevAttrMultiProcessorCount);
+  limits.shared_bytes_per_block = read(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  limits.constant_bytes = read(cudaDevAttrTotalConstantMemory);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "reading the device's memory");
+  limits.total_bytes = static_cast<std::int64_t>(total_bytes);
+  return limits;
+}
+
+DeviceScope::DeviceScope(int device) {
+  check(cudaGetDevice(&former_), "asking for the current device");
+  check(cudaSetDevice(device), "choosing the device");
+}
+
+DeviceScope::~DeviceScope() {
+  cudaSetDevice(former_);
+}
+
+}  // namespace lloyd_cuda

@@ -1,0 +1,49 @@
+// The samples farthest from their own centroid, for relocations.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/fit.hpp>
+
+#include "cuda/buffer.hpp"
+#include "cuda/samples.hpp"
+
+namespace lloyd_cuda {
+
+/// Finds the m farthest samples: the device hands over those of each piece of rows that are farther
+/// than the m-th farthest so far.
+class FarthestPass {
+ public:
+  /// Rows of a piece.
+  static constexpr std::int64_t kRows = std::int64_t{1} << 18;
+  /// Device memory that is held.
+  static constexpr std::int64_t kDeviceBytes = kRows * sizeof(lloyd::FarSample);
+
+  /// Takes its memory. Throws StatusError.
+  explicit FarthestPass(std::int64_t wanted) : wanted_(wanted) {}
+
+  /// Adds the samples of `rows`; pieces come in ascending order. `centroids` (k x d) and `labels`
+  /// (n) are device memory. Waits for the stream.
+  template <class T>
+  void add(lloyd::RowRange rows, const Samples<T>& samples, const double* centroids,
+           const std::int32_t* labels, cudaStream_t stream);
+
+  /// At most m samples at a distance > 0, by descending distance, then ascending row.
+  std::vector<lloyd::FarSample> sorted();
+
+ private:
+  void keep_farthest();
+
+  std::int64_t wanted_;
+  double threshold_ = 0;  // nothing at or below it is wanted
+  std::vector<lloyd::FarSample> farthest_;
+  DeviceBuffer<lloyd::FarSample> candidates_{kRows};
+  DeviceBuffer<unsigned int> count_{1};
+};
+
+}  // namespace lloyd_cuda

@@ -1,0 +1,19 @@
+# Enables CUDA where the CUDA plugins can be built, else says why not. Included at the root, since a
+# language is enabled for a folder and those below.
+option(LLOYD_BUILD_CUDA "Build the CUDA plugins where nvcc is found" ON)
+if(NOT LLOYD_BUILD_CUDA)
+  message(STATUS "Lloyd: the CUDA plugins are left out: LLOYD_BUILD_CUDA is off")
+  return()
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  message(STATUS "Lloyd: the CUDA plugins are left out: no CUDA compiler (nvcc) was found")
+  return()
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  # Machine code for the cards of today, and PTX for newer ones.
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90
+    CACHE STRING "CUDA architectures to build for")
+endif()
+enable_language(CUDA)

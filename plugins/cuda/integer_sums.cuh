@@ -1,0 +1,97 @@
+// Exact sums in kernels: values as integers, 128-bit totals, and the mean.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/cluster_sums.hpp"
+
+namespace lloyd_cuda {
+
+/// A 128-bit integer, two's complement.
+struct Words {
+  unsigned long long low;
+  unsigned long long high;
+};
+
+__device__ inline Words operator+(Words a, Words b) {
+  const unsigned long long low = a.low + b.low;
+  return {low, a.high + b.high + (low < a.low ? 1u : 0u)};
+}
+
+__device__ inline Words operator-(Words a) {
+  const unsigned long long low = ~a.low + 1;
+  return {low, ~a.high + (low == 0 ? 1u : 0u)};
+}
+
+/// A 64-bit integer with its sign.
+__device__ inline Words widen(long long value) {
+  return {static_cast<unsigned long long>(value), value < 0 ? ~0ull : 0ull};
+}
+
+/// A value as a multiple of its feature's quantum, which has to be `narrow`.
+template <class T>
+__device__ inline long long narrow_value(T x, double scale) {
+  return __double2ll_rz(static_cast<double>(x) * scale);
+}
+
+/// A value as a multiple of 2^exponent, which it is.
+template <class T>
+__device__ inline Words wide_value(T x, int exponent) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(x)));
+  const int biased = static_cast<int>(bits >> 52 & 0x7ff);
+  unsigned long long mantissa = bits & ((1ull << 52) - 1);
+  if (biased > 0) mantissa |= 1ull << 52;
+  if (mantissa == 0) return {0, 0};
+  const int shift = (biased > 0 ? biased - 1 : 0) - 1074 - exponent;
+  Words value{0, 0};
+  if (shift <= 0) {
+    value.low = mantissa >> -shift;  // the bits that go are zeros
+  } else if (shift < 64) {
+    value.low = mantissa << shift;
+    value.high = mantissa >> (64 - shift);
+  } else {
+    value.high = mantissa << (shift - 64);
+  }
+  return bits >> 63 != 0 ? -value : value;
+}
+
+/// A value of feature j, whichever its form.
+template <class T>
+__device__ inline Words exact_value(T x, const SumScale& scale, std::int64_t j) {
+  return scale.narrow ? widen(narrow_value(x, scale.scales[j])) : wide_value(x, scale.exponents[j]);
+}
+
+/// Adds to a total that others add to at the same time, in device or shared memory. Order-free:
+/// each carry out of the low word is added to the high one by whoever caused it.
+__device__ inline void add_to(lloyd::SumWords* total, Words value) {
+  const unsigned long long former =
+      atomicAdd(reinterpret_cast<unsigned long long*>(&total->low), value.low);
+  const unsigned long long high = value.high + (former + value.low < former ? 1u : 0u);
+  if (high != 0) atomicAdd(reinterpret_cast<unsigned long long*>(&total->high), high);
+}
+
+/// The integer rounded once to float64, to nearest, ties to even.
+__device__ inline double to_double(Words value) {
+  const bool negative = value.high >> 63 != 0;
+  if (negative) value = -value;
+  double result;
+  if (value.high == 0) {
+    result = __ull2double_rn(value.low);
+  } else {
+    const int shift = 64 - __clzll(static_cast<long long>(value.high));  // 1 to 64
+    unsigned long long kept;
+    bool sticky;
+    if (shift == 64) {
+      kept = value.high;
+      sticky = value.low != 0;
+    } else {
+      kept = value.high << (64 - shift) | value.low >> shift;
+      sticky = value.low << (64 - shift) != 0;
+    }
+    // 64 bits are rounded to 53, so that the last one only has to say whether anything follows.
+    result = ldexp(__ull2double_rn(kept | (sticky ? 1u : 0u)), shift);
+  }
+  return negative ? -result : result;
+}
+
+}  // namespace lloyd_cuda

@@ -1,0 +1,65 @@
+// Owning streams and events, and times of phases measured with them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "cuda/check.hpp"
+
+namespace lloyd_cuda {
+
+/// A queue of work on the device that was current when it was made.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+
+  /// Waits for all of it.
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "running kernels"); }
+
+  /// Whether all of it is done.
+  bool finished() const {
+    const cudaError_t error = cudaStreamQuery(stream_);
+    if (error == cudaErrorNotReady) return false;
+    check(error, "running kernels");
+    return true;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A moment in a stream.
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_), "making an event"); }
+  ~Event() {
+    if (event_ != nullptr) cudaEventDestroy(event_);
+  }
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+
+  void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "timing"); }
+  void synchronize() const { check(cudaEventSynchronize(event_), "running kernels"); }
+  operator cudaEvent_t() const { return event_; }
+
+  /// Milliseconds from another event to this one; both have been reached.
+  double milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "timing");
+    return static_cast<double>(milliseconds);
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace lloyd_cuda
