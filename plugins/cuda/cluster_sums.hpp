@@ -10,13 +10,15 @@
 
 namespace lloyd_cuda {
 
-/// How kernels turn values into integers. `narrow`: one value fits 64 bits so well that
-/// `flush_rows` of them can be added up in 64 bits.
+/// How kernels turn values into integers, as lloyd::SumPlan says. Arrays are device memory.
 struct SumScale {
-  bool narrow = false;
-  std::int64_t flush_rows = 0;
-  const double* scales = nullptr;           ///< per feature, device: 1 / quantum
-  const std::int32_t* exponents = nullptr;  ///< per feature, device: log2 of the quantum
+  bool narrow = false;                      ///< one lane holds a value
+  int lanes = 1;                            ///< integers that a value is split into
+  int lane_bits = 0;                        ///< bits of each of them
+  std::int64_t flush_rows = 0;              ///< rows that 64 bits hold the lanes of
+  const double* scales = nullptr;           ///< lanes x features: 1 / quantum of the lane
+  const double* quanta = nullptr;           ///< lanes x features
+  const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of lane 0
 };
 
 /// Where a pass adds its sums; device memory. Totals are two's-complement 128-bit integers, added
@@ -33,30 +35,33 @@ class ResidentScale {
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
     scale_.narrow = plan.lanes == 1;
+    scale_.lanes = plan.lanes;
+    scale_.lane_bits = plan.lane_bits;
     scale_.flush_rows = plan.flush_rows;
-    const auto features = plan.features;
-    const std::vector<std::int32_t> exponents(plan.quantum_exponents.begin(),
-                                              plan.quantum_exponents.end());
-    scales_ = DeviceBuffer<double>(features);
-    exponents_ = DeviceBuffer<std::int32_t>(features);
-    // The lowest lane's: those of the whole value where there is one lane. Not asynchronous, since
-    // the vector goes away.
-    check(cudaMemcpy(scales_.data(), plan.scales.data(),
-                     static_cast<std::size_t>(features) * sizeof(double), cudaMemcpyHostToDevice),
-          "copying to the device");
-    check(cudaMemcpy(exponents_.data(), exponents.data(),
-                     static_cast<std::size_t>(features) * sizeof(std::int32_t),
-                     cudaMemcpyHostToDevice),
-          "copying to the device");
-    scale_.scales = scales_.data();
-    scale_.exponents = exponents_.data();
+    scale_.scales = put(plan.scales, scales_);
+    scale_.quanta = put(plan.quanta, quanta_);
+    scale_.exponents =
+        put(std::vector<std::int32_t>(plan.quantum_exponents.begin(), plan.quantum_exponents.end()),
+            exponents_);
   }
 
+  /// The scale, as kernels take it.
   const SumScale& get() const { return scale_; }
 
  private:
+  // Not asynchronous, since the values may go away.
+  template <class T>
+  static const T* put(const std::vector<T>& values, DeviceBuffer<T>& buffer) {
+    buffer.resize(static_cast<std::int64_t>(values.size()));
+    check(
+        cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+        "copying to the device");
+    return buffer.data();
+  }
+
   SumScale scale_;
   DeviceBuffer<double> scales_;
+  DeviceBuffer<double> quanta_;
   DeviceBuffer<std::int32_t> exponents_;
 };
 

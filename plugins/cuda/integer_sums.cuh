@@ -61,6 +61,33 @@ __device__ inline Words exact_value(T x, const SumScale& scale, std::int64_t j) 
   return scale.narrow ? widen(narrow_value(x, scale.scales[j])) : wide_value(x, scale.exponents[j]);
 }
 
+/// Shifts left by less than 128 bits.
+__device__ inline Words shifted(Words value, int bits) {
+  if (bits == 0) return value;
+  if (bits >= 64) return {0, value.low << (bits - 64)};
+  return {value.low << bits, value.high << bits | value.low >> (64 - bits)};
+}
+
+/// Adds a value of feature j to its lanes, which lie `lane_step` words apart in shared memory and
+/// are added to by the whole block. Each is a 64-bit sum that overflows after SumScale::flush_rows
+/// values.
+template <class T>
+__device__ inline void add_to_lanes(unsigned long long* sum, std::int64_t lane_step, T x,
+                                    const SumScale& scale, std::int64_t j, std::int64_t features) {
+  double rest = static_cast<double>(x);
+  for (int lane = scale.lanes - 1; lane > 0; --lane) {
+    const long long part = __double2ll_rz(rest * scale.scales[lane * features + j]);
+    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[lane * features + j]));
+    atomicAdd(sum + lane * lane_step, static_cast<unsigned long long>(part));
+  }
+  atomicAdd(sum, static_cast<unsigned long long>(narrow_value(rest, scale.scales[j])));
+}
+
+/// The value of a lane's 64-bit sum.
+__device__ inline Words lane_value(unsigned long long sum, int lane, const SumScale& scale) {
+  return shifted(widen(static_cast<long long>(sum)), lane * scale.lane_bits);
+}
+
 /// Adds to a total that others add to at the same time, in device or shared memory. Order-free:
 /// each carry out of the low word is added to the high one by whoever caused it.
 __device__ inline void add_to(lloyd::SumWords* total, Words value) {

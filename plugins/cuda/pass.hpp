@@ -34,7 +34,7 @@ struct Pass {
   cudaStream_t stream = nullptr;       ///< all work goes here
   Phases* phases = nullptr;            ///< to be told of the phases; null where they are not wanted
 
-  bool accumulates() const { return totals.sums != nullptr; }
+  LLOYD_CUDA_BOTH bool accumulates() const { return totals.sums != nullptr; }
 };
 
 /// The assignment and the sums of a backend, over its resident samples. Serves one thread.

@@ -130,6 +130,22 @@ Update update(const Samples& samples, const std::vector<double>& centroids,
   return result;
 }
 
+// Every 1024th value from each of the first 1024 on, then the sums of these, by halves.
+double shift(const std::vector<double>& from, const std::vector<double>& to) {
+  std::vector<double> sums(1024);
+  for (std::size_t at = 0; at < from.size(); ++at) {
+    const double move = to[at] - from[at];
+    const double square = move * move;
+    sums[at % sums.size()] = sums[at % sums.size()] + square;
+  }
+  while (sums.size() > 1) {
+    const std::size_t half = sums.size() / 2;
+    for (std::size_t at = 0; at < half; ++at) sums[at] = sums[at] + sums[half + at];
+    sums.resize(half);
+  }
+  return sums[0];
+}
+
 Fit fit(const Samples& samples, const Settings& settings) {
   Fit result;
   result.centroids = settings.initial_centroids;
@@ -152,11 +168,7 @@ Fit fit(const Samples& samples, const Settings& settings) {
     Update next = update(samples, result.centroids, result.labels, settings.empty);
     iteration.relocations = next.relocations;
     iteration.centroids = next.centroids;
-    for (std::size_t at = 0; at < result.centroids.size(); ++at) {
-      const double move = next.centroids[at] - result.centroids[at];
-      const double square = move * move;
-      iteration.shift = iteration.shift + square;
-    }
+    iteration.shift = shift(result.centroids, next.centroids);
     result.centroids = std::move(next.centroids);
     ++result.iterations;
 

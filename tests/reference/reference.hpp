@@ -79,6 +79,7 @@ double inertia(const Samples& samples, const std::vector<double>& centroids,
                const std::vector<std::int32_t>& labels);
 Update update(const Samples& samples, const std::vector<double>& centroids,
               const std::vector<std::int32_t>& labels, EmptyPolicy policy);
+double shift(const std::vector<double>& from, const std::vector<double>& to);
 Fit fit(const Samples& samples, const Settings& settings);
 
 }  // namespace lloyd::reference

@@ -67,7 +67,7 @@ struct IterationRecord {
   std::int64_t iteration = 0;                           ///< 1, 2, ...
   std::int64_t changed = 0;      ///< labels that differ from the iteration before; n in the first
   std::int64_t relocations = 0;  ///< empty clusters that this update moved
-  double shift = 0;              ///< sum of squared centroid shifts of this update
+  double shift = 0;  ///< sum of squared centroid shifts of this update; see squared_shift()
   double inertia = std::numeric_limits<double>::quiet_NaN();  ///< of `labels`, before the update
   double elapsed_ms = 0;                                      ///< since the loop began
   const std::int32_t* labels = nullptr;                       ///< n; this iteration's assignment

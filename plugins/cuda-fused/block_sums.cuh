@@ -1,0 +1,77 @@
+// Sums of a block's samples in shared memory, exact.
+#pragma once
+
+#include <cstdint>
+
+#include "configuration.hpp"
+#include "cuda/integer_sums.cuh"
+
+namespace lloyd_cuda_fused {
+
+/// A tile of sums and counts in shared memory, for clusters from `first_cluster` and features from
+/// `first_feature` on.
+struct BlockSums {
+  Tile tile;
+  unsigned long long* sums;
+  unsigned int* counts;
+  std::int64_t first_cluster;
+  std::int64_t first_feature;
+
+  __device__ BlockSums(const Tile& of, unsigned long long* memory, std::int64_t cluster,
+                       std::int64_t feature)
+      : tile(of),
+        sums(memory),
+        counts(reinterpret_cast<unsigned int*>(memory + of.copies * of.copy_step)),
+        first_cluster(cluster),
+        first_feature(feature) {}
+
+  /// By all threads of the block; a barrier has to follow.
+  __device__ void clear() {
+    for (std::int64_t i = threadIdx.x; i < tile.copies * tile.copy_step; i += blockDim.x) {
+      sums[i] = 0;
+    }
+    for (std::int64_t i = threadIdx.x; i < tile.copies * tile.clusters; i += blockDim.x) {
+      counts[i] = 0;
+    }
+  }
+
+  /// Where this thread adds feature `first_feature` of a cluster of the tile.
+  __device__ unsigned long long* sum_of(std::int64_t cluster) {
+    const int copy = static_cast<int>(threadIdx.x) % tile.copies;
+    return sums + copy * tile.copy_step + (cluster - first_cluster) * tile.cluster_step;
+  }
+  __device__ void count(std::int64_t cluster) {
+    const int copy = static_cast<int>(threadIdx.x) % tile.copies;
+    atomicAdd(counts + copy * tile.clusters + (cluster - first_cluster), 1u);
+  }
+
+  /// Adds all copies to the totals, by all threads of the block, between two barriers.
+  __device__ void flush(const lloyd_cuda::Totals& totals, const lloyd_cuda::SumScale& scale,
+                        std::int64_t clusters, std::int64_t features) {
+    const std::int64_t cells = tile.clusters * tile.features;
+    for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
+      const std::int64_t cluster = at / tile.features;
+      const std::int64_t feature = at - cluster * tile.features;
+      if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
+      lloyd_cuda::Words value{0, 0};
+      for (int lane = 0; lane < scale.lanes; ++lane) {
+        for (int copy = 0; copy < tile.copies; ++copy) {
+          const unsigned long long sum = sums[copy * tile.copy_step + lane * tile.lane_step +
+                                              cluster * tile.cluster_step + feature];
+          value = value + lloyd_cuda::lane_value(sum, lane, scale);
+        }
+      }
+      if (value.low == 0 && value.high == 0) continue;
+      lloyd_cuda::add_to(
+          totals.sums + (first_cluster + cluster) * features + first_feature + feature, value);
+    }
+    if (first_feature != 0) return;
+    for (std::int64_t c = threadIdx.x; c < tile.clusters; c += blockDim.x) {
+      unsigned long long count = 0;
+      for (int copy = 0; copy < tile.copies; ++copy) count += counts[copy * tile.clusters + c];
+      if (count != 0) atomicAdd(totals.counts + first_cluster + c, count);
+    }
+  }
+};
+
+}  // namespace lloyd_cuda_fused

@@ -1,0 +1,69 @@
+#include "configuration.hpp"
+
+#include <algorithm>
+
+namespace lloyd_cuda_fused {
+
+using lloyd_cuda::CentroidSpace;
+
+namespace {
+
+// Shared memory that a block may take for its sums: beyond it too few blocks share a
+// multiprocessor.
+constexpr std::int64_t kFusedBytes = 64 * 1024;
+constexpr std::int64_t kTileBytes = 96 * 1024;
+// Copies of small sums: more do not pay, as a warp's collisions are then few.
+constexpr std::int64_t kCopiedWords = 1024;
+constexpr std::int64_t kMostCopies = 16;
+
+Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
+  Tile tile;
+  tile.clusters = clusters;
+  tile.features = features;
+  tile.cluster_step = features | 1;
+  tile.lane_step = clusters * tile.cluster_step;
+  tile.copy_step = (lanes * tile.lane_step) | 1;
+  tile.copies =
+      static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMostCopies));
+  return tile;
+}
+
+// The largest tile within the limit: all clusters and as many features as fit, else one feature of
+// as many clusters.
+Tile largest_tile(const Request& request, std::int64_t bytes) {
+  const auto fits = [&](std::int64_t clusters, std::int64_t features) {
+    return tile_of(clusters, features, request.lanes).bytes() <= bytes;
+  };
+  std::int64_t clusters = request.clusters;
+  std::int64_t features = request.features;
+  while (features > 1 && !fits(clusters, features)) features = (features + 1) / 2;
+  while (!fits(clusters, features)) clusters = (clusters + 1) / 2;
+  return tile_of(clusters, features, request.lanes);
+}
+
+}  // namespace
+
+Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& limits) {
+  const std::int64_t most = limits.shared_bytes_per_block;
+  const std::int64_t centroids = request.clusters * request.features * request.centroid_bytes;
+  Configuration configuration;
+  configuration.space = request.space;
+  if (request.space == CentroidSpace::shared) {
+    if (centroids <= std::min(kFusedBytes, most)) {
+      configuration.centroids_bytes = (centroids + 7) / 8 * 8;  // sums follow, 8 bytes each
+    } else {
+      configuration.space = CentroidSpace::global;
+    }
+  } else if (request.space == CentroidSpace::constant && centroids > lloyd_cuda::kConstantBytes) {
+    configuration.space = CentroidSpace::global;
+  }
+  configuration.tile = tile_of(request.clusters, request.features, request.lanes);
+  const std::int64_t all = configuration.centroids_bytes + configuration.tile.bytes();
+  configuration.fused = !request.split && configuration.tile.bytes() <= kFusedBytes && all <= most;
+  if (!configuration.fused) {
+    configuration.tile = largest_tile(request, std::min(kTileBytes, most));
+  }
+  return configuration;
+}
+
+}  // namespace lloyd_cuda_fused

@@ -1,0 +1,87 @@
+// One kernel that assigns and accumulates in shared memory; `split` makes two of it.
+#include <memory>
+#include <string>
+
+#include "configuration.hpp"
+#include "cuda/backend.hpp"
+#include "cuda/resident_step.hpp"
+#include "kernels.hpp"
+
+namespace {
+
+using lloyd_cuda::CentroidSpace;
+
+constexpr const char* kSpaces[] = {"shared", "global", "constant"};
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd_cuda::device_parameter(),
+    lloyd_cuda::block_size_parameter(256),
+    lloyd::boolean_parameter("split", false, "whether sums are left to a second kernel"),
+    lloyd::choice_parameter("centroids", kSpaces,
+                            "the memory they are read from; global where they do not fit"),
+};
+
+template <class T>
+class FusedStep final : public lloyd_cuda::ResidentStep<T> {
+ public:
+  FusedStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+            const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
+      : lloyd_cuda::ResidentStep<T>(dataset, lloyd_cuda::Layout::soa, stream), limits_(limits) {
+    request_.features = dataset.features;
+    request_.block_size = static_cast<int>(parameters.integer("block_size"));
+    request_.split = parameters.boolean("split");
+    request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
+  }
+
+  void assign(const lloyd_cuda::Pass& pass) override {
+    lloyd_cuda_fused::Request request = request_;
+    request.clusters = pass.clusters;
+    request.centroid_bytes = pass.in_float64 ? sizeof(double) : sizeof(T);
+    request.lanes = pass.scale.lanes;
+    const lloyd_cuda_fused::Configuration configuration =
+        lloyd_cuda_fused::choose(request, limits_);
+    enqueue_pass(pass, this->samples(), configuration, limits_, request.block_size);
+    if (!pass.accumulates() || configuration.fused) return;
+    if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
+    enqueue_accumulation(pass, this->samples(), configuration, limits_, request.block_size);
+  }
+
+ private:
+  lloyd_cuda::DeviceLimits limits_;
+  lloyd_cuda_fused::Request request_;
+};
+
+struct FusedPlugin {
+  static constexpr lloyd::BackendInfo kInfo = {
+      .summary = "CUDA: assignment and sums in one kernel, in shared memory",
+      .algorithm = "lloyd",
+      .features = lloyd_cuda::kCudaFeatures,
+      .accuracy = lloyd::Accuracy::float32,
+      .accuracy_float64 = lloyd::Accuracy::exact,
+      .reproducibility = lloyd::Reproducibility::threads,
+      .reproducibility_float64 = lloyd::Reproducibility::canonical,
+      .preference = 140,
+      .reproducibility_reason = "distances of float32 samples are computed in float32",
+      .parameters = kParameters,
+      .parameter_count = 4,
+  };
+
+  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
+                                const lloyd::FitSpec&) {
+    return {};
+  }
+  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
+                                        const lloyd::ParameterList&) {
+    return lloyd_cuda::resident_bytes(shape);
+  }
+  template <class T>
+  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
+                                                        const lloyd::ParameterList& parameters,
+                                                        const lloyd_cuda::DeviceLimits& limits,
+                                                        cudaStream_t stream) {
+    return std::make_unique<FusedStep<T>>(dataset, parameters, limits, stream);
+  }
+};
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(lloyd_cuda::CudaBackend<FusedPlugin>);

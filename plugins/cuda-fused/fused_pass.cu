@@ -1,0 +1,288 @@
+// One kernel that labels samples and, fused, adds them up in shared memory.
+#include <algorithm>
+#include <limits>
+
+#include "block_sums.cuh"
+#include "cuda/check.hpp"
+#include "cuda/distance.cuh"
+#include "kernels.hpp"
+
+namespace lloyd_cuda_fused {
+namespace {
+
+using lloyd_cuda::CentroidSpace;
+using lloyd_cuda::Pass;
+using lloyd_cuda::Samples;
+
+// Samples of a thread, so that a centroid read serves several.
+constexpr int kRows = 2;
+// Centroids whose distances a thread of any d works on at a time.
+constexpr int kGroup = 8;
+// Threads of a multiprocessor that are worth their share of flushing sums.
+constexpr int kThreadsPerMultiprocessor = 1024;
+
+__constant__ double constant_memory[lloyd_cuda::kConstantBytes / 8];
+
+template <CentroidSpace Space, class Real>
+struct Centroids {
+  const Real* values;
+  __device__ Real operator[](std::int64_t at) const {
+    if constexpr (Space == CentroidSpace::constant) {
+      return reinterpret_cast<const Real*>(constant_memory)[at];
+    } else if constexpr (Space == CentroidSpace::global) {
+      return __ldg(values + at);
+    } else {
+      return values[at];
+    }
+  }
+};
+
+template <class Real>
+struct Nearest {
+  Real least = std::numeric_limits<Real>::infinity();
+  std::int32_t label = 0;
+
+  __device__ void offer(Real distance, std::int64_t c) {
+    if (distance < least) {
+      least = distance;
+      label = static_cast<std::int32_t>(c);
+    }
+  }
+};
+
+// The nearest centroids of kRows rows. D: number of features, held in registers; 0: any.
+template <class T, class Real, int D, class C>
+__device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&rows)[kRows],
+                             const C& centroids, std::int64_t clusters,
+                             Nearest<Real> (&nearest)[kRows]) {
+  if constexpr (D > 0) {
+    Real x[kRows][D];
+#pragma unroll
+    for (int j = 0; j < D; ++j) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        x[r][j] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_step]);
+      }
+    }
+    const int k = static_cast<int>(clusters);
+#pragma unroll 4
+    for (int c = 0; c < k; ++c) {
+      Real distance[kRows] = {};
+#pragma unroll
+      for (int j = 0; j < D; ++j) {
+        const Real value = centroids[c * D + j];
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          distance[r] = lloyd_cuda::add_square(distance[r], lloyd_cuda::subtract(x[r][j], value));
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) nearest[r].offer(distance[r], c);
+    }
+  } else {
+    const std::int64_t d = samples.features;
+    for (std::int64_t first = 0; first < clusters; first += kGroup) {
+      Real distance[kRows][kGroup] = {};
+      // Where fewer are left, the last one is computed again, and offered once.
+      const std::int64_t last = clusters - 1;
+      for (std::int64_t j = 0; j < d; ++j) {
+        Real x[kRows];
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          x[r] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_step]);
+        }
+#pragma unroll
+        for (int g = 0; g < kGroup; ++g) {
+          const std::int64_t c = first + g < last ? first + g : last;
+          const Real value = centroids[c * d + j];
+#pragma unroll
+          for (int r = 0; r < kRows; ++r) {
+            distance[r][g] =
+                lloyd_cuda::add_square(distance[r][g], lloyd_cuda::subtract(x[r], value));
+          }
+        }
+      }
+#pragma unroll
+      for (int g = 0; g < kGroup; ++g) {
+        if (first + g > last) break;
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) nearest[r].offer(distance[r][g], first + g);
+      }
+    }
+  }
+}
+
+template <class T, class Real, int D, CentroidSpace Space>
+__global__ void pass_kernel(Pass pass, Samples<T> samples, const Real* centroids,
+                            Configuration configuration) {
+  extern __shared__ unsigned long long shared_memory[];
+  if (*pass.halt != 0) return;
+  const std::int64_t d = samples.features;
+  if constexpr (Space == CentroidSpace::shared) {
+    Real* copy = reinterpret_cast<Real*>(shared_memory);
+    for (std::int64_t i = threadIdx.x; i < pass.clusters * d; i += blockDim.x) {
+      copy[i] = centroids[i];
+    }
+    centroids = copy;
+  }
+  const bool accumulates = configuration.fused && pass.accumulates();
+  BlockSums sums(configuration.tile, shared_memory + configuration.centroids_bytes / 8, 0, 0);
+  if (accumulates) sums.clear();
+  __syncthreads();
+
+  const Centroids<Space, Real> source{centroids};
+  const std::int64_t tile_rows = static_cast<std::int64_t>(blockDim.x) * kRows;
+  std::int64_t rows_since_flush = 0;
+  unsigned int changed = 0;
+  for (std::int64_t begin = pass.rows.begin + blockIdx.x * tile_rows; begin < pass.rows.end;
+       begin += gridDim.x * tile_rows) {
+    if (accumulates && rows_since_flush + tile_rows > pass.scale.flush_rows) {
+      __syncthreads();
+      sums.flush(pass.totals, pass.scale, pass.clusters, d);
+      __syncthreads();
+      sums.clear();
+      __syncthreads();
+      rows_since_flush = 0;
+    }
+    rows_since_flush += tile_rows;
+
+    // Threads beyond the last row work on it again, and leave no trace.
+    std::int64_t rows[kRows];
+    bool there[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      rows[r] = begin + r * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+      there[r] = rows[r] < pass.rows.end;
+      if (!there[r]) rows[r] = pass.rows.end - 1;
+    }
+    Nearest<Real> nearest[kRows];
+    find_nearest<T, Real, D>(samples, rows, source, pass.clusters, nearest);
+    for (int r = 0; r < kRows; ++r) {
+      if (!there[r]) continue;
+      const std::int32_t label = nearest[r].label;
+      if (pass.changed != nullptr || !configuration.fused) {
+        changed += pass.labels[rows[r]] != label ? 1 : 0;
+        pass.labels[rows[r]] = label;
+      }
+      if (!accumulates) continue;
+      const T* x = samples.row(rows[r]);
+      unsigned long long* sum = sums.sum_of(label);
+      const int features = D > 0 ? D : static_cast<int>(d);
+#pragma unroll
+      for (int j = 0; j < features; ++j) {
+        lloyd_cuda::add_to_lanes(sum + j, configuration.tile.lane_step, x[j * samples.feature_step],
+                                 pass.scale, j, d);
+      }
+      sums.count(label);
+    }
+  }
+  if (pass.changed != nullptr) {
+    for (int offset = 16; offset > 0; offset /= 2) {
+      changed += __shfl_down_sync(0xffffffffu, changed, offset);
+    }
+    if (threadIdx.x % 32 == 0 && changed != 0) {
+      atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
+    }
+  }
+  if (!accumulates) return;
+  __syncthreads();
+  sums.flush(pass.totals, pass.scale, pass.clusters, d);
+}
+
+template <class T, class Real, int D, CentroidSpace Space>
+void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
+            const Configuration& configuration, const lloyd_cuda::DeviceLimits& limits,
+            int block_size) {
+  const bool accumulates = configuration.fused && pass.accumulates();
+  const std::int64_t bytes =
+      configuration.centroids_bytes + (accumulates ? configuration.tile.bytes() : 0);
+  const auto kernel = pass_kernel<T, Real, D, Space>;
+  lloyd_cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(bytes)),
+                    "asking for shared memory");
+  int resident = 0;
+  lloyd_cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, block_size,
+                                                                  static_cast<std::size_t>(bytes)),
+                    "laying out a kernel");
+  const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;
+  const std::int64_t tiles = (pass.rows.size() + tile_rows - 1) / tile_rows;
+  const std::int64_t per_multiprocessor =
+      std::clamp(kThreadsPerMultiprocessor / block_size, 1, std::max(resident, 1));
+  const auto blocks = static_cast<unsigned>(
+      std::min<std::int64_t>(tiles, limits.multiprocessors * per_multiprocessor));
+  if constexpr (Space == CentroidSpace::constant) {
+    const lloyd_cuda::ConstantTurn turn(pass.stream);
+    lloyd_cuda::check(cudaMemcpyToSymbolAsync(
+                          constant_memory, centroids,
+                          static_cast<std::size_t>(pass.clusters * samples.features) * sizeof(Real),
+                          0, cudaMemcpyDeviceToDevice, pass.stream),
+                      "copying centroids to constant memory");
+    kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
+        pass, samples, centroids, configuration);
+  } else {
+    kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
+        pass, samples, centroids, configuration);
+  }
+  lloyd_cuda::check_launch("pass_kernel");
+}
+
+template <class T, class Real, int D>
+void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* centroids,
+                     const Configuration& configuration, const lloyd_cuda::DeviceLimits& limits,
+                     int block_size) {
+  switch (configuration.space) {
+    case CentroidSpace::shared:
+      launch<T, Real, D, CentroidSpace::shared>(pass, samples, centroids, configuration, limits,
+                                                block_size);
+      break;
+    case CentroidSpace::constant:
+      launch<T, Real, D, CentroidSpace::constant>(pass, samples, centroids, configuration, limits,
+                                                  block_size);
+      break;
+    case CentroidSpace::global:
+      launch<T, Real, D, CentroidSpace::global>(pass, samples, centroids, configuration, limits,
+                                                block_size);
+      break;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void enqueue_pass(const Pass& pass, const Samples<T>& samples, const Configuration& configuration,
+                  const lloyd_cuda::DeviceLimits& limits, int block_size) {
+  if (pass.rows.size() == 0) return;
+  if (sizeof(T) == sizeof(double) || pass.in_float64) {
+    launch_in_space<T, double, 0>(pass, samples, pass.centroids, configuration, limits, block_size);
+    return;
+  }
+  if constexpr (sizeof(T) == sizeof(float)) {
+    const auto launch_for = [&]<int D>() {
+      launch_in_space<float, float, D>(pass, samples, pass.rounded, configuration, limits,
+                                       block_size);
+    };
+    // Features in registers where there are few.
+    switch (samples.features) {
+      case 1:
+        return launch_for.template operator()<1>();
+      case 2:
+        return launch_for.template operator()<2>();
+      case 3:
+        return launch_for.template operator()<3>();
+      case 4:
+        return launch_for.template operator()<4>();
+      case 8:
+        return launch_for.template operator()<8>();
+      case 16:
+        return launch_for.template operator()<16>();
+      default:
+        return launch_for.template operator()<0>();
+    }
+  }
+}
+
+template void enqueue_pass(const Pass&, const Samples<float>&, const Configuration&,
+                           const lloyd_cuda::DeviceLimits&, int);
+template void enqueue_pass(const Pass&, const Samples<double>&, const Configuration&,
+                           const lloyd_cuda::DeviceLimits&, int);
+
+}  // namespace lloyd_cuda_fused

@@ -1,0 +1,85 @@
+// Constant-memory centroids and a tree reduction in shared memory for each cluster and feature.
+#include <memory>
+
+#include "cuda/backend.hpp"
+#include "cuda/resident_step.hpp"
+#include "kernels.hpp"
+
+namespace {
+
+using lloyd_cuda::Layout;
+
+constexpr const char* kLayouts[] = {"soa", "aos"};
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd_cuda::device_parameter(),
+    lloyd_cuda::block_size_parameter(256),
+    lloyd::choice_parameter("layout", kLayouts,
+                            "of the samples on the device: soa: each feature contiguous; aos: each "
+                            "sample contiguous"),
+};
+
+// Threads of the update's blocks: the largest power of two, for the tree.
+int tree_size(int block_size) {
+  int size = 32;
+  while (2 * size <= block_size) size *= 2;
+  return size;
+}
+
+template <class T>
+class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
+ public:
+  SharedReductionStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+                      const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
+      : lloyd_cuda::ResidentStep<T>(dataset, static_cast<Layout>(parameters.choice("layout")),
+                                    stream),
+        limits_(limits),
+        block_size_(static_cast<int>(parameters.integer("block_size"))) {}
+
+  void assign(const lloyd_cuda::Pass& pass) override {
+    namespace kernels = lloyd_cuda_shared_reduction;
+    kernels::enqueue_assignment(pass, this->samples(), limits_, block_size_);
+    if (!pass.accumulates()) return;
+    if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
+    kernels::enqueue_update(pass, this->samples(), limits_, tree_size(block_size_));
+  }
+
+ private:
+  lloyd_cuda::DeviceLimits limits_;
+  int block_size_;
+};
+
+struct SharedReductionPlugin {
+  static constexpr lloyd::BackendInfo kInfo = {
+      .summary = "CUDA: constant-memory centroids, tree reduction in shared memory",
+      .algorithm = "lloyd",
+      .features = lloyd_cuda::kCudaFeatures,
+      .accuracy = lloyd::Accuracy::float32,
+      .accuracy_float64 = lloyd::Accuracy::exact,
+      .reproducibility = lloyd::Reproducibility::threads,
+      .reproducibility_float64 = lloyd::Reproducibility::canonical,
+      .preference = 120,
+      .reproducibility_reason = "distances of float32 samples are computed in float32",
+      .parameters = kParameters,
+      .parameter_count = 3,
+  };
+
+  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
+                                const lloyd::FitSpec&) {
+    return {};
+  }
+  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
+                                        const lloyd::ParameterList&) {
+    return lloyd_cuda::resident_bytes(shape);
+  }
+  template <class T>
+  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
+                                                        const lloyd::ParameterList& parameters,
+                                                        const lloyd_cuda::DeviceLimits& limits,
+                                                        cudaStream_t stream) {
+    return std::make_unique<SharedReductionStep<T>>(dataset, parameters, limits, stream);
+  }
+};
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(lloyd_cuda::CudaBackend<SharedReductionPlugin>);

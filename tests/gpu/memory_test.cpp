@@ -1,0 +1,84 @@
+// Device memory: what is estimated is what is used, and running out of it is a status.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <lloyd/error.hpp>
+
+#include "backends.hpp"
+
+namespace lloyd::gpu_tests {
+namespace {
+
+std::int64_t free_bytes() {
+  std::size_t free_now = 0;
+  std::size_t total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&free_now, &total), cudaSuccess);
+  return static_cast<std::int64_t>(free_now);
+}
+
+FitOptions five_iterations(std::int64_t clusters) {
+  FitOptions options;
+  options.clusters = clusters;
+  options.max_iterations = 5;
+  options.fixed_iterations = true;
+  options.empty_clusters = EmptyClusters::keep;
+  return options;
+}
+
+std::vector<double> first_rows(const Dataset& dataset, std::int64_t clusters) {
+  const auto* values = static_cast<const float*>(dataset.matrix().data);
+  return {values, values + clusters * dataset.features()};
+}
+
+class Memory : public testing::TestWithParam<std::string> {};
+
+TEST_P(Memory, IsWhatWasEstimated) {
+  constexpr std::int64_t kClusters = 40;
+  const auto loaded = backend(GetParam());
+  const ParameterSet parameters = loaded->default_parameters();
+  {
+    // Kernels are loaded with their first use, and stay.
+    const Dataset small = clouds(1000, 8, kClusters, 1);
+    OpenSession session(loaded, small, parameters);
+    session.fit_from(first_rows(small, kClusters), five_iterations(kClusters));
+  }
+  const Dataset dataset = clouds(20'000'000, 8, kClusters, 2);
+  const std::int64_t before = free_bytes();
+  OpenSession session(loaded, dataset, parameters);
+  session.fit_from(first_rows(dataset, kClusters), five_iterations(kClusters));
+  const auto used = static_cast<double>(before - free_bytes());
+  const MemoryEstimate estimate =
+      estimate_memory(*loaded, make_shape(dataset, kClusters), parameters,
+                      make_spec(five_iterations(kClusters), dataset.mean_variance()));
+  std::printf("%s: %.1f MB used, %.1f MB estimated\n", GetParam().c_str(), used / 1e6,
+              static_cast<double>(estimate.device_bytes) / 1e6);
+  EXPECT_NEAR(static_cast<double>(estimate.device_bytes), used, 0.05 * used);
+}
+
+TEST_P(Memory, RunsOutWithAStatusAndTheNextFitWorks) {
+  const auto loaded = backend(GetParam());
+  const ParameterSet parameters = loaded->default_parameters();
+  const Dataset dataset = clouds(4'000'000, 16, 10, 3);
+  const std::int64_t left = 100 << 20;  // 256 MB of samples do not fit
+  void* hog = nullptr;
+  ASSERT_EQ(cudaMalloc(&hog, static_cast<std::size_t>(free_bytes() - left)), cudaSuccess);
+  try {
+    OpenSession session(loaded, dataset, parameters);
+    session.fit_from(first_rows(dataset, 10), five_iterations(10));
+    ADD_FAILURE() << "the session fitted into what was left";
+  } catch (const BackendError& error) {
+    EXPECT_NE(std::string(error.what()).find("out of memory"), std::string::npos) << error.what();
+  }
+  ASSERT_EQ(cudaFree(hog), cudaSuccess);
+  OpenSession session(loaded, dataset, parameters);
+  const Fit fit = session.fit_from(first_rows(dataset, 10), five_iterations(10));
+  EXPECT_EQ(fit.result.iterations, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Memory, testing::ValuesIn(cuda_backends()), test_name);
+
+}  // namespace
+}  // namespace lloyd::gpu_tests

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Builds Lloyd on a machine with a CUDA device, checks every CUDA backend there and measures it; a
+# table is printed last. Status 1 when something failed.
+# Usage: bash tests/gpu/run.sh [PART...]
+# Parts: build, conformance (the suite over every CUDA backend), sanitizer (compute-sanitizer's
+# memcheck, racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench.
+# Default: all. Needs README's packages and nvcc; installs nothing. Logs are left in build/gpu-logs.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+build=build/gpu
+logs=build/gpu-logs
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(build conformance sanitizer large bench)
+mkdir -p "$logs"
+table=()
+failed=0
+
+# note PART SUBJECT RESULT DETAIL
+note() {
+  table+=("$(printf '%-12s %-34s %-7s %s' "$@")")
+  [ "$3" != failed ] || failed=1
+}
+
+print_table() {
+  printf '\n%-12s %-34s %-7s %s\n' part subject result detail
+  printf '%s\n' "${table[@]}"
+  exit $failed
+}
+trap print_table EXIT
+
+backends() {
+  for plugin in "$build"/bin/lloyd_cuda-*.so; do
+    plugin=${plugin##*/lloyd_}
+    echo "${plugin%.so}"
+  done
+}
+
+build_all() {
+  local start=$SECONDS architecture
+  architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+  cmake --preset release -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$architecture-real" \
+    >"$logs/configure.log" 2>&1 &&
+    cmake --build "$build" --target lloyd conformance_tests gpu_tests fit_bench \
+      >"$logs/build.log" 2>&1 || {
+    tail -n 40 "$logs/configure.log" "$logs/build.log"
+    note build all failed "see $logs"
+    exit 1
+  }
+  note build "sm_$architecture" passed "$((SECONDS - start)) s; $(nvidia-smi \
+    --query-gpu=name,driver_version --format=csv,noheader | head -n 1)"
+}
+
+conformance() {
+  local backend start log result
+  for backend in $(backends); do
+    start=$SECONDS
+    log=$logs/conformance-$backend.log
+    result=failed
+    "$build/bin/lloyd" verify --require-available "$build/bin/lloyd_$backend.so" >"$log" 2>&1 &&
+      result=passed
+    [ "$result" = passed ] || grep -E 'failed' "$log" | head -n 20
+    note conformance "$backend" "$result" "$(tail -n 1 "$log"); $((SECONDS - start)) s"
+  done
+}
+
+# The cases that reach every kernel with the fewest samples.
+sanitizer() {
+  local sanitizer tool backend log suite start result
+  sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+  [ -x "$sanitizer" ] || {
+    note sanitizer all skipped "compute-sanitizer is not installed"
+    return
+  }
+  for backend in $(backends); do
+    suite=${backend//-/_}
+    for tool in memcheck racecheck initcheck; do
+      start=$SECONDS
+      log=$logs/$tool-$backend.log
+      result=failed
+      timeout 120 "$sanitizer" --tool $tool --error-exitcode 9 "$build/bin/conformance_tests" \
+        --gtest_filter="$suite.lattice/one_iteration:$suite.edge/duplicates:$suite.empty/relocate:$suite.partial/*" \
+        >"$log" 2>&1 && result=passed
+      if grep -q 'Device not supported' "$log"; then result=skipped; fi
+      [ "$result" != failed ] || tail -n 30 "$log"
+      note "$tool" "$backend" "$result" \
+        "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|tests ran' "$log" | tail -n 1 | sed 's/^=* *//'); $((SECONDS - start)) s"
+    done
+  done
+}
+
+large() {
+  local log=$logs/large.log result=failed
+  "$build/bin/gpu_tests" >"$log" 2>&1 && result=passed
+  [ "$result" = passed ] || grep -E 'Failure|FAILED|Which|Expected|Value of|error' "$log" | head -n 40
+  while read -r name took; do
+    note large "$name" "$(grep -q "\[  FAILED  \] $name" "$log" && echo failed || echo passed)" "$took"
+  done < <(sed -n 's/^\[ *\(OK\|FAILED\) *\] \([A-Za-z0-9_.\/]*\) (\(.*\))$/\2 \3/p' "$log")
+  [ "$result" = passed ] || note large all failed "see $log"
+}
+
+bench() {
+  local log=$logs/bench.json
+  "$build/bin/fit_bench" --benchmark_filter='cuda' --benchmark_repetitions=5 \
+    --shapes=1e6x2x32,1e6x16x32,1e6x32x512,1e7x2x32,1e4x2x32,1e3x2x32 \
+    --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 \
+    --benchmark_out="$log" --benchmark_out_format=json >"$logs/bench.log" 2>&1 || {
+    tail -n 20 "$logs/bench.log"
+    note bench fit failed "see $logs/bench.log"
+    return
+  }
+  while read -r line; do table+=("$line"); done < <(python3 tests/gpu/medians.py "$log")
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    build) build_all ;;
+    conformance | sanitizer | large | bench) $part ;;
+    *)
+      echo "tests/gpu/run.sh: unknown part '$part'; known: build conformance sanitizer large bench" >&2
+      failed=2
+      exit
+      ;;
+  esac
+done
