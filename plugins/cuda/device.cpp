@@ -14,6 +14,16 @@ namespace lloyd_cuda {
 using lloyd::Status;
 using lloyd::StatusCode;
 
+namespace {
+
+std::string runtime_version() {
+  int version = 0;  // 1000 x major + 10 x minor
+  cudaRuntimeGetVersion(&version);
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
 Status probe(lloyd::DeviceList* devices) noexcept {
   return lloyd::guarded([&] {
     devices->count = 0;
@@ -21,10 +31,13 @@ Status probe(lloyd::DeviceList* devices) noexcept {
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
       cudaGetLastError();
-      const std::string why =
-          error == cudaSuccess ? "it lists none" : std::string(cudaGetErrorString(error));
-      throw lloyd::StatusError(StatusCode::unavailable,
-                               "no CUDA device can be used: the CUDA runtime says: " + why);
+      std::string why = "the machine has none";
+      if (error == cudaErrorInsufficientDriver) {
+        why = "the NVIDIA driver is missing, or older than CUDA " + runtime_version() + " needs";
+      } else if (error != cudaSuccess && error != cudaErrorNoDevice) {
+        why = std::string("the CUDA runtime says '") + cudaGetErrorString(error) + "'";
+      }
+      throw lloyd::StatusError(StatusCode::unavailable, "no CUDA device can be used: " + why);
     }
     count = std::min(count, static_cast<int>(std::size(devices->devices)));
     for (int device = 0; device < count; ++device) {
