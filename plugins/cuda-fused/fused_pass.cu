@@ -21,18 +21,36 @@ constexpr int kGroup = 8;
 // Threads of a multiprocessor that are worth their share of flushing sums.
 constexpr int kThreadsPerMultiprocessor = 1024;
 
-__constant__ double constant_memory[lloyd_cuda::kConstantBytes / 8];
+__constant__ __align__(16) double constant_memory[lloyd_cuda::kConstantBytes / 8];
+
+// D values that are read together.
+template <class Real, int D>
+struct alignas(D * sizeof(Real)) Vector {
+  Real values[D];
+};
 
 template <CentroidSpace Space, class Real>
 struct Centroids {
   const Real* values;
-  __device__ Real operator[](std::int64_t at) const {
+  __device__ const Real* at(std::int64_t index) const {
     if constexpr (Space == CentroidSpace::constant) {
-      return reinterpret_cast<const Real*>(constant_memory)[at];
-    } else if constexpr (Space == CentroidSpace::global) {
-      return __ldg(values + at);
+      return reinterpret_cast<const Real*>(constant_memory) + index;
     } else {
-      return values[at];
+      return values + index;
+    }
+  }
+  __device__ Real operator[](std::int64_t index) const {
+    return Space == CentroidSpace::global ? __ldg(at(index)) : *at(index);
+  }
+  // The D values of a centroid, 16 or 8 bytes at a time where it is aligned so.
+  template <int D>
+  __device__ void read(std::int64_t index, Real (&into)[D]) const {
+    constexpr int kWidth = D % 4 == 0 ? 4 : D % 2 == 0 ? 2 : 1;
+#pragma unroll
+    for (int j = 0; j < D; j += kWidth) {
+      const auto part = *reinterpret_cast<const Vector<Real, kWidth>*>(at(index + j));
+#pragma unroll
+      for (int v = 0; v < kWidth; ++v) into[j + v] = part.values[v];
     }
   }
 };
@@ -115,7 +133,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
 template <class T, class Real, int D, CentroidSpace Space>
 __global__ void pass_kernel(Pass pass, Samples<T> samples, const Real* centroids,
                             Configuration configuration) {
-  extern __shared__ unsigned long long shared_memory[];
+  extern __shared__ __align__(16) unsigned long long shared_memory[];
   if (*pass.halt != 0) return;
   const std::int64_t d = samples.features;
   if constexpr (Space == CentroidSpace::shared) {

@@ -15,8 +15,8 @@ using lloyd_cuda::Words;
 
 // Threads of a multiprocessor that keep it busy.
 constexpr std::int64_t kThreadsPerMultiprocessor = 2048;
-// Rows of a thread between two looks at the flag that cancels.
-constexpr int kRowsBetweenLooks = 4096;
+// Labels that a thread reads at a time: few are of its cluster, so that reading is what takes time.
+constexpr int kLabels = 8;
 constexpr unsigned kMostBlocks = 65535;
 
 // What a thread and then a block knows of its cluster and feature.
@@ -25,8 +25,47 @@ struct Part {
   unsigned long long count;
 };
 
+// Adds up a thread's values: in 64 bits where they are narrow, as long as these last.
+template <class T, bool Narrow>
+class ThreadSum {
+ public:
+  __device__ ThreadSum(const lloyd_cuda::SumScale& scale, std::int64_t feature)
+      : flush_rows_(scale.flush_rows),
+        scale_(scale.scales[feature]),
+        exponent_(scale.exponents[feature]) {}
+
+  __device__ void add(T value) {
+    ++count_;
+    if constexpr (Narrow) {
+      narrow_ += lloyd_cuda::narrow_value(value, scale_);
+      if (++since_flush_ == flush_rows_) flush();
+    } else {
+      total_ = total_ + lloyd_cuda::wide_value(value, exponent_);
+    }
+  }
+  __device__ Part part() {
+    flush();
+    return {total_, count_};
+  }
+
+ private:
+  __device__ void flush() {
+    total_ = total_ + lloyd_cuda::widen(narrow_);
+    narrow_ = 0;
+    since_flush_ = 0;
+  }
+
+  std::int64_t flush_rows_;
+  double scale_;
+  int exponent_;
+  long long narrow_ = 0;
+  std::int64_t since_flush_ = 0;
+  Words total_{0, 0};
+  unsigned long long count_ = 0;
+};
+
 // blockIdx.x: cluster and feature; blockIdx.y: which share of the rows.
-template <class T>
+template <class T, bool Narrow>
 __global__ void update_kernel(Pass pass, Samples<T> samples) {
   extern __shared__ Part parts[];
   const std::int64_t d = samples.features;
@@ -35,19 +74,25 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
     const std::int64_t cluster = at / d;
     const std::int64_t feature = at - cluster * d;
     const T* values = samples.data + feature * samples.feature_step;
-    Part own{{0, 0}, 0};
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * blockDim.x;
-    int looked = 0;
-    for (std::int64_t i =
-             pass.rows.begin + static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
-         i < pass.rows.end; i += step) {
-      if (looked++ % kRowsBetweenLooks == 0 && *pass.halt != 0) break;
-      if (pass.labels[i] != cluster) continue;
-      const T value = values[(i - samples.first_row) * samples.row_step];
-      own.sum = own.sum + lloyd_cuda::exact_value(value, pass.scale, feature);
-      ++own.count;
+    ThreadSum<T, Narrow> own(pass.scale, feature);
+    const std::int64_t block_rows = static_cast<std::int64_t>(blockDim.x) * kLabels;
+    for (std::int64_t begin = pass.rows.begin + blockIdx.y * block_rows; begin < pass.rows.end;
+         begin += gridDim.y * block_rows) {
+      if (*pass.halt != 0) break;
+      std::int32_t labels[kLabels];
+#pragma unroll
+      for (int l = 0; l < kLabels; ++l) {
+        const std::int64_t i = begin + l * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+        labels[l] = i < pass.rows.end ? pass.labels[i] : -1;
+      }
+#pragma unroll
+      for (int l = 0; l < kLabels; ++l) {
+        if (labels[l] != cluster) continue;
+        const std::int64_t i = begin + l * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+        own.add(values[(i - samples.first_row) * samples.row_step]);
+      }
     }
-    parts[threadIdx.x] = own;
+    parts[threadIdx.x] = own.part();
     __syncthreads();
     for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
       if (threadIdx.x < half) {
@@ -78,11 +123,17 @@ void enqueue_update(const Pass& pass, const Samples<T>& samples,
   // Where there are few clusters and features, several blocks share the rows of each.
   const std::int64_t resident =
       limits.multiprocessors * std::max<std::int64_t>(kThreadsPerMultiprocessor / block_size, 1);
-  const std::int64_t row_blocks = (pass.rows.size() + block_size - 1) / block_size;
+  const std::int64_t block_rows = static_cast<std::int64_t>(block_size) * kLabels;
+  const std::int64_t row_blocks = (pass.rows.size() + block_rows - 1) / block_rows;
   const auto shares = static_cast<unsigned>(std::clamp<std::int64_t>(
       resident / cells, 1, std::min<std::int64_t>(row_blocks, kMostBlocks)));
   const auto bytes = static_cast<std::size_t>(block_size) * sizeof(Part);
-  update_kernel<T><<<dim3(cell_blocks, shares), block_size, bytes, pass.stream>>>(pass, samples);
+  const dim3 grid(cell_blocks, shares);
+  if (pass.scale.narrow) {
+    update_kernel<T, true><<<grid, block_size, bytes, pass.stream>>>(pass, samples);
+  } else {
+    update_kernel<T, false><<<grid, block_size, bytes, pass.stream>>>(pass, samples);
+  }
   lloyd_cuda::check_launch("update_kernel");
 }
 

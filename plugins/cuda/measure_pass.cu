@@ -4,6 +4,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/distance.cuh"
+#include "cuda/finish_pass.hpp"
 
 namespace lloyd_cuda {
 namespace {
@@ -53,7 +54,7 @@ template <class T>
 __global__ void measure_kernel(Measurement<T> m) {
   __shared__ unsigned long long chunks[kChunks];
   __shared__ unsigned int shared_counts[kSharedCounts];
-  if (m.halt != nullptr && *m.halt != 0) return;
+  if (m.halt != nullptr && *m.halt == kHaltCancelled) return;
   const bool counts_in_shared = m.counts != nullptr && m.clusters <= kSharedCounts;
   for (int i = threadIdx.x; i < kChunks; i += kThreads) chunks[i] = 0;
   if (counts_in_shared) {

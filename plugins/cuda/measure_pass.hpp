@@ -39,7 +39,7 @@ struct Measurement {
   unsigned long long* counts = nullptr;   ///< k, added to
   unsigned long long* inertia = nullptr;  ///< of a ResidentExactSum, added to
   double* squared_distances = nullptr;    ///< rows.size(), by the definition
-  const std::int32_t* halt = nullptr;     ///< nothing is done when it is not 0
+  const std::int32_t* halt = nullptr;     ///< nothing is done once it says kHaltCancelled
 };
 
 /// Enqueues a measurement.

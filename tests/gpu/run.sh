@@ -101,7 +101,7 @@ large() {
 
 bench() {
   local log=$logs/bench.json
-  "$build/bin/fit_bench" --benchmark_filter='cuda' --benchmark_repetitions=5 \
+  timeout 200 "$build/bin/fit_bench" --benchmark_filter="${LLOYD_BENCH_FILTER:-cuda}" --benchmark_repetitions=5 \
     --shapes=1e6x2x32,1e6x16x32,1e6x32x512,1e7x2x32,1e4x2x32,1e3x2x32 \
     --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 \
     --benchmark_out="$log" --benchmark_out_format=json >"$logs/bench.log" 2>&1 || {
