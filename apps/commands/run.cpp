@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,7 @@ struct RunCommand {
   bool dry_run = false;
   bool require = false;
   bool json = false;
+  std::vector<std::string> overrides;
   fs::path output;
   std::int64_t repeats = 0;  // 0: not given
 };
@@ -72,7 +75,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
 }
 
 int run(const RunCommand& command, Registry registry) {
-  Experiment experiment = load_experiment(command.config);
+  Experiment experiment = load_experiment(command.config, command.overrides);
   if (command.repeats > 0) experiment.repeats = command.repeats;
   if (!command.output.empty()) experiment.output = command.output;
 
@@ -80,6 +83,7 @@ int run(const RunCommand& command, Registry registry) {
   DatasetCache datasets;
   const Plan plan = make_plan(
       experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine);
+  for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);
   if (command.dry_run && command.json) print_json(plan_json(plan));
   if (command.dry_run && !command.json) fmt::print("{}", plan_text(plan));
   if (command.require) require_all(plan);
@@ -95,6 +99,10 @@ void add_run_command(CLI::App& app, Context& context) {
   sub->add_flag("--dry-run", command->dry_run,
                 "Print the plan: trials, memory, what will be skipped and why");
   sub->add_flag("--require", command->require, "Refuse to run when something would be skipped");
+  sub->add_option("--set", command->overrides,
+                  "Set a key or an axis, KEY=VALUE with VALUE in YAML, instead of the file's (may "
+                  "be repeated)")
+      ->allow_extra_args(false);
   sub->add_option("--output", command->output, "Folder for the records, instead of the file's");
   sub->add_option("--repeats", command->repeats, "Repeats of each trial, instead of the file's")
       ->check(whole_number(1, 100000));

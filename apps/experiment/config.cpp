@@ -11,66 +11,13 @@
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/config_values.hpp"
+#include "experiment/overrides.hpp"
 
 namespace lloyd::experiment {
 namespace {
 
 constexpr std::size_t kMaximumSettings = 10'000;
 constexpr std::int64_t kMaximumRepeats = 100'000;
-constexpr std::ptrdiff_t kMaximumPathParts = 8;
-
-ParameterRequest read_parameter(const ConfigNode& node, const std::string& backend, bool axis) {
-  ParameterRequest request{node.key, node.key_place, {}};
-  const std::string what = fmt::format("{}.{}", backend, node.key);
-  if (axis && node.is_sequence()) {
-    request.values = node.children;
-    if (request.values.empty()) node.fail(fmt::format("'{}' is an empty list", what));
-  } else {
-    request.values = {node};
-  }
-  for (const ConfigNode& value : request.values) {
-    if (value.is_scalar()) continue;
-    value.fail(fmt::format("'{}' must be a value{}, not {}", what,
-                           axis ? " or a list of values" : "", value.kind_text()));
-  }
-  return request;
-}
-
-// A backend's name, or a map from one name to its parameters.
-BackendRequest read_backend(const ConfigNode& node, const std::string& what, bool axes) {
-  if (node.is_scalar()) return {read_text(node, what), node.place, {}};
-  if (!node.is_map() || node.children.size() != 1) {
-    node.fail(fmt::format(
-        "'{}' must be a backend's name, or one name with its parameters such as "
-        "'openmp: {{threads: 2}}', not {}",
-        what,
-        node.is_map() ? fmt::format("a map of {} keys", node.children.size()) : node.kind_text()));
-  }
-  const ConfigNode& parameters = node.children.front();
-  BackendRequest request{parameters.key, parameters.key_place, {}};
-  if (parameters.is_null()) return request;
-  if (!parameters.is_map()) {
-    parameters.fail(
-        fmt::format("the parameters of '{}' must be a map such as {{threads: 2}}, not {}",
-                    request.name, parameters.kind_text()));
-  }
-  for (const ConfigNode& parameter : parameters.children) {
-    request.parameters.push_back(read_parameter(parameter, request.name, axes));
-  }
-  return request;
-}
-
-std::vector<BackendRequest> read_backends(const ConfigNode& node) {
-  if (!node.is_sequence() || node.children.empty()) {
-    node.fail(fmt::format("'backends' must be a list of backends, not {}",
-                          node.is_sequence() ? "an empty one" : node.kind_text()));
-  }
-  std::vector<BackendRequest> backends;
-  for (const ConfigNode& child : node.children) {
-    backends.push_back(read_backend(child, "backends", true));
-  }
-  return backends;
-}
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
   if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
@@ -191,8 +138,9 @@ void group_by_dataset(std::vector<Setting>& settings) {
 }  // namespace
 
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
-                           const std::string& fallback_name) {
-  std::vector<std::string> keys = {"experiment", "backends", "baseline",
+                           const std::string& fallback_name,
+                           const std::vector<std::string>& overrides) {
+  std::vector<std::string> keys = {"experiment", "backends", "optional", "baseline",
                                    "repeats",    "sweep",    "output"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   const MapReader map(document, "", keys);
@@ -202,7 +150,22 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   if (const ConfigNode* name = map.find("experiment")) {
     experiment.name = read_text(*name, "experiment");
   }
+  std::vector<ConfigNode> axes;
+  if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
   experiment.backends = read_backends(map.require("backends"));
+  std::set<std::string> optional;
+  if (const ConfigNode* names = map.find("optional")) {
+    optional = read_optional(*names, experiment.backends);
+  }
+  // What refers to axes and backends is held to those of the file, not to what is left of them.
+  for (const std::string& text : overrides) apply_override(document, text);
+  if (!overrides.empty()) {
+    if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
+    experiment.backends = read_backends(map.require("backends"));
+  }
+  for (BackendRequest& backend : experiment.backends) {
+    backend.optional = optional.contains(backend.name);
+  }
   if (const ConfigNode* baseline = map.find("baseline")) {
     experiment.baseline = read_backend(*baseline, "baseline", false);
   }
@@ -216,8 +179,6 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     map.find("experiment")->fail("'experiment' must not hold '/' unless 'output' is given");
   }
 
-  std::vector<ConfigNode> axes;
-  if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
   expand_seeding(document);
   // What the axes replace must be right too, unless the axes complete it.
   const ConfigNode* dataset = document.find("dataset");
@@ -230,8 +191,9 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   return experiment;
 }
 
-Experiment load_experiment(const std::filesystem::path& file) {
-  return read_experiment(read_config(file), file.parent_path(), file.stem().string());
+Experiment load_experiment(const std::filesystem::path& file,
+                           const std::vector<std::string>& overrides) {
+  return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides);
 }
 
 }  // namespace lloyd::experiment

@@ -7,23 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "experiment/backend_requests.hpp"
 #include "experiment/config_node.hpp"
 #include "experiment/setting.hpp"
 
 namespace lloyd::experiment {
-
-/// Values asked for one parameter of a backend; several are an axis.
-struct ParameterRequest {
-  std::string name;
-  Place place;
-  std::vector<ConfigNode> values;
-};
-
-struct BackendRequest {
-  std::string name;
-  Place place;
-  std::vector<ParameterRequest> parameters;
-};
 
 struct Experiment {
   std::string name;
@@ -35,11 +23,14 @@ struct Experiment {
 };
 
 /// Reads a configuration file. Throws InputError, one sentence with file, line and column, at
-/// unknown keys, wrong types and values out of range.
-Experiment load_experiment(const std::filesystem::path& file);
+/// unknown keys, wrong types and values out of range. `overrides` are texts "KEY=VALUE", see
+/// overrides.hpp.
+Experiment load_experiment(const std::filesystem::path& file,
+                           const std::vector<std::string>& overrides = {});
 /// The same from a parsed document. `folder` is where relative data files are, `fallback_name` the
 /// name of an experiment that has none.
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
-                           const std::string& fallback_name);
+                           const std::string& fallback_name,
+                           const std::vector<std::string>& overrides = {});
 
 }  // namespace lloyd::experiment

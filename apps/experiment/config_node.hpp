@@ -1,6 +1,7 @@
 // ConfigNode: a YAML document as a tree of values that know where they were written.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -49,6 +50,9 @@ class ConfigNode {
   [[noreturn]] void fail(std::string_view message) const { place.fail(message); }
   [[noreturn]] void fail_at_key(std::string_view message) const { key_place.fail(message); }
 };
+
+/// Parts that a dotted path may have at most.
+inline constexpr std::ptrdiff_t kMaximumPathParts = 8;
 
 /// Sets the value at a dotted path, making the maps on the way where they are missing. What is made
 /// has the place of `value`'s key. Throws InputError at that key when the path leads through

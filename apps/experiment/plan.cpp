@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,10 @@ std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options
 
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
               const Machine& machine) {
+  if (variant.backend == nullptr) {
+    fit.skip = "its plugin cannot be loaded";
+    return;
+  }
   const LoadedBackend& backend = *variant.backend;
   const DatasetFacts& dataset = setting.dataset;
   const FitOptions& options = setting.setting.options;
@@ -155,6 +160,16 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
     }
   }
   return plan;
+}
+
+std::vector<std::string> missing_backends(const Plan& plan) {
+  std::vector<std::string> lines;
+  std::set<std::string> names;
+  for (const Variant& variant : plan.variants) {
+    if (variant.backend != nullptr || !names.insert(variant.name).second) continue;
+    lines.push_back(fmt::format("{} is optional and skipped: {}", variant.name, variant.missing));
+  }
+  return lines;
 }
 
 void require_all(const Plan& plan) {

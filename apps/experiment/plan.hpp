@@ -50,6 +50,9 @@ struct Plan {
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
                const Machine& machine);
 
+/// One line for each optional backend whose plugin cannot be loaded: which and why.
+std::vector<std::string> missing_backends(const Plan& plan);
+
 /// Throws InputError when something would be skipped.
 void require_all(const Plan& plan);
 

@@ -24,6 +24,23 @@ constexpr std::array<std::pair<TrialStatus, std::string_view>, 4> kStatuses = {
      {TrialStatus::failed, "failed"},
      {TrialStatus::cancelled, "cancelled"}}};
 
+void describe_backend(const Variant& variant, DType dtype, Record& record) {
+  record.backend.name = variant.name;
+  record.backend.label = variant.label;
+  if (variant.backend == nullptr) {
+    record.backend.parameters = variant.given;
+    return;
+  }
+  const LoadedBackend& backend = *variant.backend;
+  record.backend.version = backend.version();
+  record.backend.parameters = parameters_json(variant.parameters);
+  record.backend.accuracy = apps::to_string(backend.accuracy(dtype));
+  record.backend.reproducibility = apps::to_string(backend.reproducibility(dtype));
+  for (const DeviceInfo& device : backend.devices()) {
+    record.backend.devices.emplace_back(device.name);
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(TrialStatus status) {
@@ -46,7 +63,6 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
                       const std::string& run, const Machine& machine) {
   const PlannedSetting& planned = plan.settings[fit.setting];
   const Variant& variant = plan.variants[fit.variant];
-  const LoadedBackend& backend = *variant.backend;
   const FitOptions& options = planned.setting.options;
   const DatasetFacts& dataset = planned.dataset;
 
@@ -61,14 +77,7 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.plan.variants = std::ssize(plan.variants);
   record.plan.repeats = plan.repeats;
   if (plan.baseline) record.plan.baseline = plan.variants[*plan.baseline].label;
-  record.backend.name = backend.name();
-  record.backend.label = variant.label;
-  record.backend.version = backend.version();
-  record.backend.parameters = parameters_json(variant.parameters);
-  record.backend.accuracy = apps::to_string(backend.accuracy(dataset.dtype));
-  record.backend.reproducibility = apps::to_string(backend.reproducibility(dataset.dtype));
-  for (const DeviceInfo& device : backend.devices())
-    record.backend.devices.emplace_back(device.name);
+  describe_backend(variant, dataset.dtype, record);
   record.dataset.name = dataset.name;
   record.dataset.samples = dataset.samples;
   record.dataset.features = dataset.features;

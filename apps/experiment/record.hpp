@@ -50,8 +50,9 @@ struct Record {
 
   struct {
     std::string name;
-    std::string label;  ///< the name, and the parameters in which variants of one backend differ
-    std::string version;
+    std::string label;    ///< the name, and the parameters in which variants of one backend differ
+    std::string version;  ///< this and what follows is empty where the plugin is missing, but for
+                          ///< the parameters that the experiment names
     nlohmann::ordered_json parameters;  ///< an object, name to value
     std::string accuracy;               ///< stated, of labels on this data set's dtype
     std::string reproducibility;

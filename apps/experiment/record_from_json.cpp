@@ -40,10 +40,14 @@ void read_place(const JsonFields& json, Record& record) {
 void read_backend(const JsonFields& json, Record& record) {
   record.backend.name = json.text("name");
   record.backend.label = json.text("label");
-  record.backend.version = json.text("version");
+  record.backend.version = json.text_or_null("version");
   record.backend.parameters = json.object_json("parameters");
-  record.backend.accuracy = json.name("accuracy", apps::parse_accuracy);
-  record.backend.reproducibility = json.name("reproducibility", apps::parse_reproducibility);
+  if (!json.is_null("accuracy")) {
+    record.backend.accuracy = json.name("accuracy", apps::parse_accuracy);
+  }
+  if (!json.is_null("reproducibility")) {
+    record.backend.reproducibility = json.name("reproducibility", apps::parse_reproducibility);
+  }
   record.backend.devices = json.texts("devices");
 }
 
@@ -100,6 +104,9 @@ void read_outcome(const JsonFields& json, Record& record) {
     memory.device_bytes = bytes.integer("device", 0);
   }
   if (record.status != TrialStatus::ok) return;
+  if (record.backend.accuracy.empty()) {
+    json.object("backend").fail("accuracy", "a name, as 'status' is ok");
+  }
   if (!record.fit) json.fail("iterations", "a number, as 'status' is ok");
   json.integer("iterations", 1);
   json.number("loop_ms", 0);

@@ -43,11 +43,13 @@ ordered_json to_json(const Record& record) {
       {"setting", record.plan.setting}, {"settings", record.plan.settings},
       {"variant", record.plan.variant}, {"variants", record.plan.variants},
       {"repeats", record.plan.repeats}, {"baseline", text_or_null(record.plan.baseline)}};
-  json["backend"] = {
-      {"name", record.backend.name},         {"label", record.backend.label},
-      {"version", record.backend.version},   {"parameters", record.backend.parameters},
-      {"accuracy", record.backend.accuracy}, {"reproducibility", record.backend.reproducibility},
-      {"devices", record.backend.devices}};
+  json["backend"] = {{"name", record.backend.name},
+                     {"label", record.backend.label},
+                     {"version", text_or_null(record.backend.version)},
+                     {"parameters", record.backend.parameters},
+                     {"accuracy", text_or_null(record.backend.accuracy)},
+                     {"reproducibility", text_or_null(record.backend.reproducibility)},
+                     {"devices", record.backend.devices}};
   json["dataset"] = {{"name", record.dataset.name},
                      {"samples", record.dataset.samples},
                      {"features", record.dataset.features},

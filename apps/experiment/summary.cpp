@@ -58,7 +58,8 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.is_baseline = !first.plan.baseline.empty() && row.backend == first.plan.baseline;
   row.problem = problem_of(records);
   row.quality.samples = first.dataset.samples;
-  row.quality.accuracy = apps::parse_accuracy(first.backend.accuracy);
+  row.accuracy = first.backend.accuracy;
+  if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);
   std::vector<double> times;
   std::vector<double> inertias;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();

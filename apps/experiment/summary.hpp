@@ -18,7 +18,8 @@ namespace lloyd::experiment {
 struct SummaryRow {
   std::string setting;  ///< its hash
   std::vector<AxisValue> axes;
-  std::string backend;  ///< label of the variant
+  std::string backend;   ///< label of the variant
+  std::string accuracy;  ///< as stated; empty where the plugin is missing
   bool is_baseline = false;
   std::int64_t ok = 0;     ///< trials that count
   std::string problem;     ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty

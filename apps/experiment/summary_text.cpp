@@ -7,7 +7,6 @@
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
 #include "experiment/varying_axes.hpp"
-#include "names.hpp"
 
 namespace lloyd::experiment {
 
@@ -64,7 +63,7 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
     json[axis.path] = row.axes[axis.index].value;
   }
   json["backend"] = row.backend;
-  json["accuracy"] = apps::to_string(row.quality.accuracy);
+  json["accuracy"] = row.accuracy.empty() ? ordered_json(nullptr) : ordered_json(row.accuracy);
   json["trials"] = row.ok;
   json[unit] = number(row.time_ms.median);
   json[unit + "_low"] = number(row.time_ms.low);

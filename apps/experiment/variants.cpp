@@ -26,14 +26,18 @@ void set_parameter(ParameterSet& parameters, const std::string& backend,
   }
 }
 
+// All parameters, or those that are known, as one text each.
+std::map<std::string, std::string> texts_of(const Variant& variant) {
+  return variant.backend == nullptr ? variant.given : variant.parameters.texts();
+}
+
 // Adds every combination of the values of parameters `at`, `at` + 1, ...
-void add_combinations(const BackendRequest& request,
-                      const std::shared_ptr<const LoadedBackend>& backend, std::size_t at,
-                      const ParameterSet& parameters, std::vector<Variant>& variants) {
+void add_combinations(const BackendRequest& request, std::size_t at, const Variant& variant,
+                      std::vector<Variant>& variants) {
   if (at == request.parameters.size()) {
     for (const Variant& other : variants) {
-      if (other.backend->name() == request.name && other.parameters.texts() == parameters.texts()) {
-        const std::string changes = parameters.describe_changes();
+      if (other.name == variant.name && texts_of(other) == texts_of(variant)) {
+        const std::string changes = variant.parameters.describe_changes();
         request.place.fail(fmt::format("'{}' with {} is listed twice", request.name,
                                        changes.empty() ? "default parameters" : changes));
       }
@@ -42,14 +46,17 @@ void add_combinations(const BackendRequest& request,
       request.place.fail(
           fmt::format("there are more than {} variants of backends", kMaximumVariants));
     }
-    variants.push_back({backend, parameters, request.name});
+    variants.push_back(variant);
     return;
   }
   const ParameterRequest& parameter = request.parameters[at];
   for (const ConfigNode& value : parameter.values) {
-    ParameterSet next = parameters;
-    set_parameter(next, request.name, parameter, value);
-    add_combinations(request, backend, at + 1, next, variants);
+    Variant next = variant;
+    next.given[parameter.name] = value.text;
+    if (variant.backend != nullptr) {
+      set_parameter(next.parameters, request.name, parameter, value);
+    }
+    add_combinations(request, at + 1, next, variants);
   }
 }
 
@@ -57,18 +64,27 @@ void add_combinations(const BackendRequest& request,
 std::vector<std::string> varying_parameters(const std::vector<Variant>& variants,
                                             const std::string& backend) {
   std::map<std::string, std::set<std::string>> values;
-  const std::vector<ParameterInfo>* schema = nullptr;
+  std::set<std::string> known;
+  std::vector<std::string> order;
   for (const Variant& variant : variants) {
-    if (variant.backend->name() != backend) continue;
-    schema = &variant.parameters.schema();
-    for (const auto& [name, text] : variant.parameters.texts()) values[name].insert(text);
+    if (variant.name != backend) continue;
+    for (const ParameterInfo& parameter : variant.parameters.schema()) {
+      if (known.insert(parameter.name).second) order.emplace_back(parameter.name);
+    }
+    for (const auto& [name, text] : variant.given) {
+      if (known.insert(name).second) order.push_back(name);
+    }
   }
-  std::vector<std::string> names;
-  if (schema == nullptr) return names;
-  for (const ParameterInfo& parameter : *schema) {
-    if (values[parameter.name].size() > 1) names.emplace_back(parameter.name);
+  for (const Variant& variant : variants) {
+    if (variant.name != backend) continue;
+    const std::map<std::string, std::string> texts = texts_of(variant);
+    for (const std::string& name : order) {
+      const auto text = texts.find(name);
+      values[name].insert(text == texts.end() ? "" : text->second);
+    }
   }
-  return names;
+  std::erase_if(order, [&](const std::string& name) { return values[name].size() < 2; });
+  return order;
 }
 
 }  // namespace
@@ -77,17 +93,21 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load) {
   std::vector<Variant> variants;
   for (const BackendRequest& request : requests) {
-    std::shared_ptr<const LoadedBackend> backend;
+    Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
     try {
-      backend = load(request.name);
+      variant.backend = load(request.name);
+      variant.parameters = variant.backend->default_parameters();
     } catch (const Error& error) {
-      request.place.fail(error.what());
+      if (!request.optional) request.place.fail(error.what());
+      variant.missing = error.what();
     }
-    add_combinations(request, backend, 0, backend->default_parameters(), variants);
+    add_combinations(request, 0, variant, variants);
   }
   for (Variant& variant : variants) {
-    for (const std::string& name : varying_parameters(variants, variant.backend->name())) {
-      variant.label += fmt::format(" {}={}", name, variant.parameters.text(name));
+    const std::map<std::string, std::string> texts = texts_of(variant);
+    for (const std::string& name : varying_parameters(variants, variant.name)) {
+      const auto text = texts.find(name);
+      if (text != texts.end()) variant.label += fmt::format(" {}={}", name, text->second);
     }
   }
   return variants;
@@ -98,13 +118,17 @@ std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Vari
   std::vector<std::size_t> matches;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     const Variant& variant = variants[v];
-    names.push_back(variant.backend->name());
+    names.push_back(variant.name);
     if (names.back() != baseline.name) continue;
-    ParameterSet wanted = variant.parameters;
+    Variant wanted = variant;
     for (const ParameterRequest& parameter : baseline.parameters) {
-      set_parameter(wanted, baseline.name, parameter, parameter.values.front());
+      const ConfigNode& value = parameter.values.front();
+      wanted.given[parameter.name] = value.text;
+      if (variant.backend != nullptr) {
+        set_parameter(wanted.parameters, baseline.name, parameter, value);
+      }
     }
-    if (wanted.texts() == variant.parameters.texts()) matches.push_back(v);
+    if (texts_of(wanted) == texts_of(variant)) matches.push_back(v);
   }
   if (matches.size() == 1) return matches.front();
 
@@ -126,9 +150,9 @@ std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Vari
         fmt::format("the baseline matches none of the variants: {}", fmt::join(labels, ", ")));
   }
   std::vector<std::string> parameters;
+  std::map<std::string, std::string> texts = texts_of(variants[matches.front()]);
   for (const std::string& name : varying_parameters(variants, baseline.name)) {
-    parameters.push_back(
-        fmt::format("{}: {}", name, variants[matches.front()].parameters.text(name)));
+    parameters.push_back(fmt::format("{}: {}", name, texts[name]));
   }
   baseline.place.fail(
       fmt::format("the baseline could be any of: {}; name one, such as {{{}: {{{}}}}}",

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,17 +17,21 @@
 namespace lloyd::experiment {
 
 struct Variant {
-  std::shared_ptr<const LoadedBackend> backend;
-  ParameterSet parameters;
-  /// The backend's name and those parameters in which its variants differ: "openmp threads=2".
+  std::string name;                              ///< the backend's
+  std::map<std::string, std::string> given;      ///< parameters that the experiment names, as texts
+  std::shared_ptr<const LoadedBackend> backend;  ///< null where an optional plugin is missing
+  ParameterSet parameters;                       ///< all of the backend's; none without it
+  /// The name and those parameters in which its variants differ: "openmp threads=2".
   std::string label;
+  std::string missing;  ///< why there is no backend; else empty
 };
 
 /// Loads a backend by name, throws InputError where there is none: Registry::load.
 using BackendLoader = std::function<std::shared_ptr<const LoadedBackend>(std::string_view)>;
 
-/// The product of each backend's parameter lists. Throws InputError at an unknown backend or
-/// parameter, a wrong value, or a variant that is there twice.
+/// The product of each backend's parameter lists. Throws InputError at an unknown backend that is
+/// not optional, an unknown parameter, a wrong value, or a variant that is there twice. The
+/// parameters of a backend that is missing cannot be checked.
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load);
 

@@ -1,0 +1,60 @@
+#include "experiment/overrides.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/setting.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+void check_key(const std::string& key, const ConfigNode& value) {
+  std::vector<std::string> known = setting_keys();
+  known.insert(known.end(), {"backends", "baseline"});
+  const std::string root = key.substr(0, key.find('.'));
+  if (std::find(known.begin(), known.end(), root) == known.end()) {
+    value.fail(fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", ")));
+  }
+  if (std::count(key.begin(), key.end(), '.') >= kMaximumPathParts) {
+    value.fail(fmt::format("the key has more than {} parts", kMaximumPathParts));
+  }
+  if (value.is_null()) value.fail(fmt::format("'{}' has no value", key));
+}
+
+// Replaces the values of the axis of this key; false where there is none.
+bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& value) {
+  for (ConfigNode& sweep : document.children) {
+    if (sweep.key != "sweep") continue;
+    for (ConfigNode& axis : sweep.children) {
+      if (key.starts_with(axis.key + ".")) {
+        value.fail(fmt::format("the axis '{}' would overwrite '{}'", axis.key, key));
+      }
+      if (axis.key != key) continue;
+      axis.kind = ConfigNode::Kind::sequence;
+      axis.place = value.place;
+      axis.children = value.is_sequence() ? value.children : std::vector<ConfigNode>{value};
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void apply_override(ConfigNode& document, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw InputError(fmt::format("--set takes KEY=VALUE, such as clusters=8, not '{}'", text));
+  }
+  const std::string key = text.substr(0, equals);
+  const ConfigNode value = parse_config(text.substr(equals + 1), "--set " + key);
+  check_key(key, value);
+  expand_seeding(document);
+  if (!set_axis(document, key, value)) set_path(document, key, value);
+}
+
+}  // namespace lloyd::experiment
