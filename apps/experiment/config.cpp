@@ -135,13 +135,21 @@ void group_by_dataset(std::vector<Setting>& settings) {
                  [](auto& entry) { return std::move(entry.second); });
 }
 
+// Whether phases are measured in some setting.
+bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
+  const ConfigNode* profile = document.find("profile");
+  return (profile != nullptr && profile->text == "true") ||
+         std::any_of(axes.begin(), axes.end(),
+                     [](const ConfigNode& axis) { return axis.key == "profile"; });
+}
+
 }  // namespace
 
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
                            const std::vector<std::string>& overrides) {
-  std::vector<std::string> keys = {"experiment", "backends", "optional", "baseline",
-                                   "repeats",    "sweep",    "output"};
+  std::vector<std::string> keys = {"experiment", "backends", "optional",  "baseline",
+                                   "repeats",    "sweep",    "reference", "output"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   const MapReader map(document, "", keys);
 
@@ -156,6 +164,11 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   std::set<std::string> optional;
   if (const ConfigNode* names = map.find("optional")) {
     optional = read_optional(*names, experiment.backends);
+  }
+  if (const ConfigNode* reference = map.find("reference")) {
+    const bool baseline = document.find("baseline") != nullptr;
+    experiment.references = read_references(
+        *reference, {axes, experiment.backends, baseline, may_profile(document, axes)});
   }
   // What refers to axes and backends is held to those of the file, not to what is left of them.
   for (const std::string& text : overrides) apply_override(document, text);

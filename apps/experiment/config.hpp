@@ -9,6 +9,7 @@
 
 #include "experiment/backend_requests.hpp"
 #include "experiment/config_node.hpp"
+#include "experiment/reference.hpp"
 #include "experiment/setting.hpp"
 
 namespace lloyd::experiment {
@@ -18,6 +19,7 @@ struct Experiment {
   std::vector<Setting> settings;  ///< the product of the sweep
   std::vector<BackendRequest> backends;
   std::optional<BackendRequest> baseline;  ///< with one value per parameter
+  std::vector<Reference> references;       ///< what is published
   std::int64_t repeats = 5;
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };

@@ -66,6 +66,12 @@ std::string JsonFields::text_or_null(std::string_view key) const {
   return is_null(key) ? std::string() : text(key);
 }
 
+ordered_json JsonFields::list_or_nothing(std::string_view key) const {
+  if (!json_.contains(key)) return ordered_json::array();
+  if (!at(key).is_array()) fail(key, "a list");
+  return at(key);
+}
+
 std::vector<std::string> JsonFields::texts(std::string_view key) const {
   const ordered_json& list = at(key);
   const auto is_text = [](const ordered_json& value) { return value.is_string(); };

@@ -27,6 +27,8 @@ class JsonFields {
   /// Empty for null.
   std::string text_or_null(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// Empty where the key is missing.
+  nlohmann::ordered_json list_or_nothing(std::string_view key) const;
   bool boolean(std::string_view key) const;
   std::int64_t integer(std::string_view key, std::int64_t minimum,
                        std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;

@@ -155,7 +155,9 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   }
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-      plan.fits.push_back({s, v, {}, {}});
+      plan.fits.push_back({s, v, {}, {}, {}});
+      plan.fits.back().published = published_of(experiment.references, plan.settings[s].setting,
+                                                plan.variants[v], plan.baseline == v);
       plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], machine);
     }
   }

@@ -27,6 +27,7 @@ struct PlannedFit {
   std::string skip;  ///< why it will be skipped; empty when it will run
   /// At the peak, the data set and the results included; nothing when it is skipped.
   std::optional<MemoryEstimate> memory;
+  std::vector<Published> published;
 };
 
 struct Plan {

@@ -109,6 +109,9 @@ ordered_json plan_json(const Plan& plan) {
       json["memory_bytes"] = {{"host", fit.memory->host_bytes},
                               {"device", fit.memory->device_bytes}};
     }
+    json["published"] = ordered_json::array();
+    for (const Published& published : fit.published)
+      json["published"].push_back(to_json(published));
     fits.push_back(json);
   }
   ordered_json json;

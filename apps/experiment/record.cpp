@@ -98,6 +98,7 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.profile = options.profile;
   record.repeat = repeat;
   record.memory = fit.memory;
+  record.published = fit.published;
   record.machine = machine;
   return record;
 }

@@ -88,6 +88,7 @@ struct Record {
   std::optional<Measurements> fit;
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;
+  std::vector<Published> published;  ///< of this setting with this backend
   Machine machine;
   std::string time;  ///< when the trial ended, in UTC: 2026-01-31T12:00:00Z
 };

@@ -103,6 +103,10 @@ void read_outcome(const JsonFields& json, Record& record) {
     memory.host_bytes = bytes.integer("host", 0);
     memory.device_bytes = bytes.integer("device", 0);
   }
+  // Records of earlier versions do not have them.
+  for (const ordered_json& published : json.list_or_nothing("published")) {
+    record.published.push_back(published_from_json(published));
+  }
   if (record.status != TrialStatus::ok) return;
   if (record.backend.accuracy.empty()) {
     json.object("backend").fail("accuracy", "a name, as 'status' is ok");

@@ -87,6 +87,9 @@ ordered_json to_json(const Record& record) {
     json["memory_bytes"] = {{"host", record.memory->host_bytes},
                             {"device", record.memory->device_bytes}};
   }
+  json["published"] = ordered_json::array();
+  for (const Published& published : record.published)
+    json["published"].push_back(to_json(published));
   json["machine"] = machine_json(record.machine);
   json["time"] = record.time;
   return json;

@@ -42,7 +42,7 @@ auto fit_facts(const Record& record) {
   std::vector<std::string> values;
   for (const AxisValue& axis : record.axes) values.push_back(axis.value);
   return std::make_tuple(record.setting, record.backend.label, record.backend.accuracy,
-                         record.dataset.samples, record.stop.dump(), values);
+                         record.dataset.samples, record.stop.dump(), values, record.published);
 }
 
 void add(OpenRun& run, Record record, std::size_t line) {
@@ -63,8 +63,8 @@ void add(OpenRun& run, Record record, std::size_t line) {
   std::vector<Record>& fit = run.fits[place];
   if (!fit.empty() && fit_facts(fit.front()) != fit_facts(record)) {
     throw InputError(fmt::format(
-        "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop or "
-        "axes before",
+        "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop, "
+        "axes or published values before",
         record.run, record.plan.setting, record.plan.variant));
   }
   fit.push_back(std::move(record));

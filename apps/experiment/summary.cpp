@@ -60,14 +60,18 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.quality.samples = first.dataset.samples;
   row.accuracy = first.backend.accuracy;
   if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);
+  row.published = first.published;
   std::vector<double> times;
+  std::vector<double> iteration_times;
   std::vector<double> inertias;
+  bool all_distances = true;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
   for (const Record& record : records) {
     if (!counts(record)) continue;
     const Measurements& measured = *record.fit;
-    times.push_back(per_iteration ? measured.loop_ms / static_cast<double>(measured.iterations)
-                                  : measured.fit_ms);
+    iteration_times.push_back(measured.loop_ms / static_cast<double>(measured.iterations));
+    times.push_back(per_iteration ? iteration_times.back() : measured.fit_ms);
+    all_distances = all_distances && !skips_distances(record);
     inertias.push_back(measured.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, measured.iterations);
     row.most_iterations = std::max(row.most_iterations, measured.iterations);
@@ -79,6 +83,8 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.ok = static_cast<std::int64_t>(times.size());
   row.time_ms = median_interval(times);
   row.quality.final_inertia = median(inertias);
+  row.phases = phases_of(records);
+  if (row.ok > 0 && all_distances) row.rates = rates_of(first, median(iteration_times));
   return row;
 }
 
@@ -112,6 +118,59 @@ Summary summarize(const std::vector<std::vector<Record>>& records) {
                          : compare_rows(row, summary.rows[baseline->second]);
   }
   return summary;
+}
+
+std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {
+  std::vector<std::vector<AxisValue>> settings;
+  for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
+  return varying_axes(settings);
+}
+
+bool has_phases(const Summary& summary) {
+  const std::vector<const Quantity*> published = published_quantities(summary);
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.phases.has_value(); }) ||
+         std::any_of(published.begin(), published.end(),
+                     [](const Quantity* quantity) { return quantity->profiled; });
+}
+
+std::vector<const Quantity*> published_quantities(const Summary& summary) {
+  std::vector<const Quantity*> result;
+  for (const Quantity& quantity : quantities()) {
+    if (std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
+          return find_published(row, quantity.name) != nullptr;
+        })) {
+      result.push_back(&quantity);
+    }
+  }
+  return result;
+}
+
+const Published* find_published(const SummaryRow& row, std::string_view quantity) {
+  const auto found =
+      std::find_if(row.published.begin(), row.published.end(), [&](const Published& published) {
+        return published.has_value() && published.quantity == quantity;
+      });
+  return found == row.published.end() ? nullptr : &*found;
+}
+
+std::vector<Published> sources_of(const Summary& summary) {
+  std::vector<Published> sources;
+  for (const SummaryRow& row : summary.rows) {
+    for (Published published : row.published) {
+      published.number.reset();
+      published.text.clear();
+      if (std::find(sources.begin(), sources.end(), published) == sources.end()) {
+        sources.push_back(std::move(published));
+      }
+    }
+  }
+  return sources;
+}
+
+std::string speedup_text(const SummaryRow& row) {
+  if (row.is_baseline) return "baseline";
+  return row.comparison ? row.comparison->text : "";
 }
 
 }  // namespace lloyd::experiment

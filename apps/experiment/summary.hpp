@@ -12,6 +12,8 @@
 #include "experiment/quality.hpp"
 #include "experiment/record.hpp"
 #include "experiment/statistics.hpp"
+#include "experiment/varying_axes.hpp"
+#include "experiment/work.hpp"
 
 namespace lloyd::experiment {
 
@@ -27,6 +29,9 @@ struct SummaryRow {
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
   Quality quality;
+  std::optional<PhaseSummary> phases;  ///< where they were measured
+  std::optional<Rates> rates;          ///< where all distances were evaluated
+  std::vector<Published> published;
   std::optional<Comparison> comparison;  ///< to the baseline; none for itself or without one
 };
 
@@ -44,7 +49,21 @@ struct Summary {
 /// at least one fit and each with at least one record.
 Summary summarize(const std::vector<std::vector<Record>>& records);
 
-/// A table of at most 100 columns; axes with one value are left out.
+/// The axes that a table of the rows has columns for.
+std::vector<VaryingAxis> varying_axes_of(const Summary& summary);
+/// What is measured of phases or published of profiled quantities calls for tables of its own.
+bool has_phases(const Summary& summary);
+/// The quantities that are published of some row, in the order of quantities().
+std::vector<const Quantity*> published_quantities(const Summary& summary);
+/// The published value of a quantity; null where there is none.
+const Published* find_published(const SummaryRow& row, std::string_view quantity);
+/// Sources and notes of all that is published, once each for a quantity, without values.
+std::vector<Published> sources_of(const Summary& summary);
+/// "baseline", the speedup, or what forbids one; empty without a baseline or a time.
+std::string speedup_text(const SummaryRow& row);
+
+/// Tables of at most 100 columns, in which axes with one value are left out: times, and where they
+/// were measured phases and rates. What is published stands beside, its sources below.
 std::string summary_table(const Summary& summary);
 std::string summary_csv(const Summary& summary);
 /// `output`: the folder of the records.

@@ -1,5 +1,6 @@
-// The summary as a table, as CSV and as JSON.
-#include <cmath>
+// The summary as tables for people.
+#include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -9,12 +10,16 @@
 #include "experiment/varying_axes.hpp"
 
 namespace lloyd::experiment {
-
-using nlohmann::ordered_json;
-
 namespace {
 
 constexpr std::size_t kTableWidth = 100;
+
+struct Column {
+  std::string quantity;  ///< a Quantity's name, or empty
+  std::string header;
+  bool right = true;
+  std::function<std::string(const SummaryRow&)> cell;
+};
 
 std::string iterations_text(const SummaryRow& row) {
   return row.fewest_iterations == row.most_iterations
@@ -22,139 +27,142 @@ std::string iterations_text(const SummaryRow& row) {
              : fmt::format("{}-{}", row.fewest_iterations, row.most_iterations);
 }
 
-std::string speedup_text(const SummaryRow& row) {
-  if (row.is_baseline) return "baseline";
-  return row.comparison ? row.comparison->text : "";
-}
-
 std::string interval_text(const SummaryRow& row) {
   if (row.ok < 2) return "";
   return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  quoted += '"';
-  return quoted;
+std::string published_text(const SummaryRow& row, const std::string& quantity) {
+  const Published* published = find_published(row, quantity);
+  if (published == nullptr) return "";
+  return published->number ? format_number(*published->number) : published->text;
 }
 
-std::vector<VaryingAxis> axes_of(const Summary& summary) {
-  std::vector<std::vector<AxisValue>> settings;
-  for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
-  return varying_axes(settings);
+std::vector<Column> time_columns(const Summary& summary) {
+  const Quantity& time = find_quantity(summary.per_iteration ? "ms_per_iteration" : "ms_per_fit");
+  std::vector<Column> columns = {
+      {time.name, time.header, true,
+       [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
+      {"", "interval", true, interval_text},
+      {"", "iterations", true, iterations_text},
+      {"", "inertia", true,
+       [](const SummaryRow& row) { return fmt::format("{:.5g}", row.quality.final_inertia); }}};
+  if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
+  return columns;
 }
 
-// One row under the names that CSV and JSON share.
-ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summary,
-                      const SummaryRow& row) {
-  const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
-  const bool measured = row.ok > 0;
-  const auto number = [&](double value) {
-    return measured ? finite_or_null(value) : ordered_json(nullptr);
-  };
-  const auto count = [&](std::int64_t value) {
-    return measured ? ordered_json(value) : ordered_json(nullptr);
-  };
-  ordered_json json;
-  json["setting"] = row.setting;
-  for (const VaryingAxis& axis : axes) {
-    json[axis.path] = row.axes[axis.index].value;
+// "1.23 45%"
+Column phase_column(const char* quantity, double PhaseSummary::*ms, double PhaseSummary::*percent) {
+  return {quantity, find_quantity(quantity).header, true, [=](const SummaryRow& row) {
+            if (!row.phases || !((*row.phases).*ms >= 0)) return std::string();
+            return fmt::format("{} {:2.0f}%", format_number((*row.phases).*ms),
+                               (*row.phases).*percent);
+          }};
+}
+
+std::vector<Column> phase_columns(const Summary& summary) {
+  std::vector<Column> columns;
+  // On a CPU nothing is transferred.
+  if (std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
+        return row.phases && row.phases->transfer_ms > 0;
+      })) {
+    columns.push_back(phase_column("transfer_ms_per_iteration", &PhaseSummary::transfer_ms,
+                                   &PhaseSummary::transfer_percent));
   }
-  json["backend"] = row.backend;
-  json["accuracy"] = row.accuracy.empty() ? ordered_json(nullptr) : ordered_json(row.accuracy);
-  json["trials"] = row.ok;
-  json[unit] = number(row.time_ms.median);
-  json[unit + "_low"] = number(row.time_ms.low);
-  json[unit + "_high"] = number(row.time_ms.high);
-  json["fewest_iterations"] = count(row.fewest_iterations);
-  json["most_iterations"] = count(row.most_iterations);
-  json["inertia"] = number(row.quality.final_inertia);
-  json["inertia_after_one"] = number(row.quality.inertia_after_one);
-  json["wrong_labels"] = count(row.quality.wrong_labels);
-  if (!summary.baseline.empty()) {
-    const bool said = row.comparison && row.comparison->speedup;
-    json["speedup"] = said ? ordered_json(*row.comparison->speedup) : ordered_json(nullptr);
-    json["comparison"] = speedup_text(row);
+  columns.push_back(phase_column("assignment_ms_per_iteration", &PhaseSummary::assignment_ms,
+                                 &PhaseSummary::assignment_percent));
+  columns.push_back(phase_column("update_ms_per_iteration", &PhaseSummary::update_ms,
+                                 &PhaseSummary::update_percent));
+  columns.push_back(
+      phase_column("overhead_ms", &PhaseSummary::overhead_ms, &PhaseSummary::overhead_percent));
+  return columns;
+}
+
+std::vector<Column> rate_columns() {
+  const auto cell = [](double Rates::*rate) {
+    return [rate](const SummaryRow& row) {
+      return row.rates ? format_number((*row.rates).*rate) : std::string();
+    };
+  };
+  return {{"gflop_per_s", find_quantity("gflop_per_s").header, true, cell(&Rates::gflop_per_s)},
+          {"gb_per_s", find_quantity("gb_per_s").header, true, cell(&Rates::gb_per_s)}};
+}
+
+// Axes, backends, the columns, and what is published of those among `names`.
+std::string table_of(const Summary& summary, const std::vector<Column>& columns,
+                     const std::vector<std::string>& names) {
+  const std::vector<VaryingAxis> axes = varying_axes_of(summary);
+  std::vector<const Quantity*> published = published_quantities(summary);
+  std::erase_if(published, [&](const Quantity* quantity) {
+    return std::find(names.begin(), names.end(), quantity->name) == names.end();
+  });
+  std::vector<Table::Column> headers;
+  for (const VaryingAxis& axis : axes) headers.push_back({axis.header, true});
+  headers.push_back({"backend", false});
+  for (const Column& column : columns) headers.push_back({column.header, column.right});
+  for (const Quantity* quantity : published) {
+    // Right beside the measured one, the word is enough.
+    const bool beside = published.size() == 1 && columns.back().quantity == quantity->name;
+    headers.push_back({beside ? "published" : fmt::format("published {}", quantity->header), true});
   }
-  json["problem"] = row.problem;
-  return json;
+  Table table(std::move(headers), kTableWidth);
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<std::string> cells;
+    for (const VaryingAxis& axis : axes) cells.push_back(row.axes[axis.index].value);
+    cells.push_back(row.backend);
+    std::vector<std::string> last;
+    for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
+    if (!row.problem.empty()) {
+      table.add(std::move(cells), row.problem, std::move(last));
+      continue;
+    }
+    for (const Column& column : columns) cells.push_back(column.cell(row));
+    cells.insert(cells.end(), last.begin(), last.end());
+    table.add(std::move(cells));
+  }
+  return table.str();
+}
+
+std::string wrapped(const std::string& text) {
+  std::string result;
+  for (const std::string& line : wrap(text, kTableWidth)) result += line + '\n';
+  return result;
+}
+
+std::string sources_text(const Summary& summary) {
+  std::string text;
+  for (const Published& source : sources_of(summary)) {
+    std::string line = "published";
+    if (!source.quantity.empty()) line += fmt::format(" {}", find_quantity(source.quantity).header);
+    line += fmt::format(": {}", source.source);
+    if (!source.note.empty()) line += fmt::format(": {}", source.note);
+    text += wrapped(line);
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string summary_table(const Summary& summary) {
-  const std::vector<VaryingAxis> axes = axes_of(summary);
-  std::vector<Table::Column> columns;
-  columns.reserve(axes.size() + 6);
-  for (const VaryingAxis& axis : axes) columns.push_back({axis.header, true});
-  columns.push_back({"backend", false});
-  columns.push_back({summary.per_iteration ? "ms/iteration" : "ms/fit", true});
-  columns.push_back({"interval", true});
-  columns.push_back({"iterations", true});
-  columns.push_back({"inertia", true});
-  if (!summary.baseline.empty()) columns.push_back({"speedup", false});
-
-  Table table(std::move(columns), kTableWidth);
-  for (const SummaryRow& row : summary.rows) {
-    std::vector<std::string> cells;
-    cells.reserve(axes.size() + 6);
-    for (const VaryingAxis& axis : axes) {
-      cells.push_back(row.axes[axis.index].value);
-    }
-    cells.push_back(row.backend);
-    if (!row.problem.empty()) {
-      table.add(std::move(cells), row.problem);
-      continue;
-    }
-    cells.push_back(format_number(row.time_ms.median));
-    cells.push_back(interval_text(row));
-    cells.push_back(iterations_text(row));
-    cells.push_back(fmt::format("{:.5g}", row.quality.final_inertia));
-    if (!summary.baseline.empty()) cells.push_back(speedup_text(row));
-    table.add(std::move(cells));
-  }
   const char* meaning = summary.repeats < 6 ? "their range" : "where the true median is, with 95 %";
-  return table.str() + fmt::format("{}: median of {}; interval: {}\n",
-                                   summary.per_iteration ? "ms/iteration" : "ms/fit",
-                                   format_count(summary.repeats, "repeat"), meaning);
-}
-
-std::string summary_csv(const Summary& summary) {
-  const std::vector<VaryingAxis> axes = axes_of(summary);
-  std::string csv;
-  for (const SummaryRow& row : summary.rows) {
-    const ordered_json json = row_json(axes, summary, row);
-    std::string header;
-    std::string line;
-    for (const auto& [key, value] : json.items()) {
-      if (!header.empty()) header += ',';
-      header += csv_cell(key);
-      if (!line.empty()) line += ',';
-      if (!value.is_null()) {
-        line += csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
-      }
-    }
-    if (csv.empty()) csv = header + '\n';
-    csv += line + '\n';
+  std::string text =
+      table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
+  text += fmt::format("{}: median of {}; interval: {}\n",
+                      summary.per_iteration ? "ms/iteration" : "ms/fit",
+                      format_count(summary.repeats, "repeat"), meaning);
+  if (has_phases(summary)) {
+    text += '\n' + table_of(summary, phase_columns(summary),
+                            {"transfer_ms_per_iteration", "assignment_ms_per_iteration",
+                             "update_ms_per_iteration", "overhead_ms"});
+    text += wrapped(
+        "ms per iteration, of overhead per fit: what is left of the loop and the closing "
+        "assignment; percent of these two");
+    text += '\n' + table_of(summary, rate_columns(), {"gflop_per_s", "gb_per_s"});
+    text += wrapped(
+        "GFLOP/s: nk(3d + 2) + d(n + k) operations per iteration; GB/s: every sample read once for "
+        "each centroid, whatever the caches save");
   }
-  return csv;
-}
-
-ordered_json summary_json(const Summary& summary, const std::filesystem::path& output) {
-  const std::vector<VaryingAxis> axes = axes_of(summary);
-  ordered_json rows = ordered_json::array();
-  for (const SummaryRow& row : summary.rows) {
-    rows.push_back(row_json(axes, summary, row));
-  }
-  ordered_json json;
-  json["experiment"] = summary.experiment;
-  json["output"] = output.string();
-  json["baseline"] =
-      summary.baseline.empty() ? ordered_json(nullptr) : ordered_json(summary.baseline);
-  json["rows"] = rows;
-  return json;
+  return text + sources_text(summary);
 }
 
 }  // namespace lloyd::experiment

@@ -28,6 +28,18 @@ std::string pad(const std::string& text, std::size_t width, bool right) {
   return right ? blanks + text : text + blanks;
 }
 
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Behind the last hyphen between letters of the first `limit` bytes; `limit` where there is none.
+std::size_t end_of_part(const std::string& text, std::size_t limit) {
+  for (std::size_t end = limit; end >= 2; --end) {
+    if (text[end - 1] == '-' && is_letter(text[end - 2]) && is_letter(text[end])) return end;
+  }
+  return limit;
+}
+
 void append_line(std::string& target, std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   target += line + '\n';
@@ -71,8 +83,9 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
     const std::size_t limit = prefix_bytes(rest, width);
     const std::size_t blank = rest.rfind(' ', limit);
     const bool at_blank = blank != std::string::npos && blank > 0;
-    lines.push_back(rest.substr(0, at_blank ? blank : limit));
-    rest.erase(0, at_blank ? blank + 1 : limit);
+    const std::size_t end = at_blank ? blank : end_of_part(rest, limit);
+    lines.push_back(rest.substr(0, end));
+    rest.erase(0, at_blank ? end + 1 : end);
   }
   lines.push_back(rest);
   return lines;
@@ -86,15 +99,55 @@ std::vector<std::size_t> Table::column_widths() const {
       widths[c] = std::max(widths[c], text_width(row.cells[c]));
     }
   }
-  // The widest columns give way first.
+  // The widest columns give way first, down to their headers; then these too.
   const std::size_t gaps = kGap * (widths.size() - 1);
   const std::size_t room = width_ - std::min(width_, gaps);
+  std::vector<std::size_t> least;
+  for (const Column& column : columns_) least.push_back(text_width(column.header));
   while (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) > room) {
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= 1) break;
-    --*widest;
+    std::size_t widest = widths.size();
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (widths[c] > least[c] && (widest == widths.size() || widths[c] > widths[widest])) {
+        widest = c;
+      }
+    }
+    if (widest < widths.size()) {
+      --widths[widest];
+      continue;
+    }
+    if (*std::max_element(widths.begin(), widths.end()) <= 1) break;
+    least.assign(widths.size(), 1);
   }
   return widths;
+}
+
+// The text is as wide as the columns that it replaces; without last cells, as the table may be.
+std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const {
+  const std::size_t first = row.cells.size();
+  const std::size_t last = widths.size() - row.last_cells.size();
+  std::vector<std::string> cells = row.cells;
+  std::vector<std::size_t> text_widths;
+  std::vector<bool> right;
+  std::size_t used = 0;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (c == first) {
+      cells.push_back(row.text);
+      text_widths.push_back(0);
+      right.push_back(false);
+    }
+    if (c >= first && c < last) {
+      text_widths.back() += widths[c] + (c > first ? kGap : 0);
+      continue;
+    }
+    if (c >= last) cells.push_back(row.last_cells[c - last]);
+    text_widths.push_back(widths[c]);
+    right.push_back(columns_[c].right);
+    used += widths[c] + kGap;
+  }
+  if (row.last_cells.empty()) {
+    text_widths.back() = std::max<std::size_t>(1, width_ - std::min(width_, used));
+  }
+  return lay_out(cells, text_widths, right);
 }
 
 std::string Table::str() const {
@@ -114,17 +167,7 @@ std::string Table::str() const {
       result += lay_out(row.cells, widths, right);
       continue;
     }
-    std::size_t used = 0;
-    for (std::size_t c = 0; c < row.cells.size(); ++c) used += widths[c] + kGap;
-    std::vector<std::string> cells = row.cells;
-    cells.push_back(row.text);
-    std::vector<std::size_t> row_widths(
-        widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(row.cells.size()));
-    row_widths.push_back(std::max<std::size_t>(1, width_ - std::min(width_, used)));
-    std::vector<bool> row_right(right.begin(),
-                                right.begin() + static_cast<std::ptrdiff_t>(row.cells.size()));
-    row_right.push_back(false);
-    result += lay_out(cells, row_widths, row_right);
+    result += lay_out_text(row, widths);
   }
   return result;
 }

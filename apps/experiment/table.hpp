@@ -17,21 +17,25 @@ class Table {
   Table(std::vector<Column> columns, std::size_t width)
       : columns_(std::move(columns)), width_(width) {}
 
-  void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}}); }
-  /// A row whose last columns are replaced by a text that may take several lines.
-  void add(std::vector<std::string> first_cells, std::string text) {
-    rows_.push_back({std::move(first_cells), std::move(text)});
+  void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}, {}}); }
+  /// A row that has a text, which may take several lines, in the place of the columns between its
+  /// first cells and its last ones; there is one at least.
+  void add(std::vector<std::string> first_cells, std::string text,
+           std::vector<std::string> last_cells = {}) {
+    rows_.push_back({std::move(first_cells), std::move(text), std::move(last_cells)});
   }
 
-  /// No line is longer than the width: what does not fit is broken at blanks, or anywhere.
+  /// No line is longer than the width: what does not fit is broken as wrap() does.
   std::string str() const;
 
  private:
   struct Row {
     std::vector<std::string> cells;
     std::string text;
+    std::vector<std::string> last_cells;
   };
 
+  std::string lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const;
   std::vector<std::size_t> column_widths() const;
 
   std::vector<Column> columns_;
@@ -39,8 +43,9 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Lines of at most `width` characters, broken at blanks where that is possible; control characters
-/// become '?'. Characters are counted as UTF-8 code points.
+/// Lines of at most `width` characters, broken at blanks where that is possible, else after a
+/// hyphen between letters, else anywhere; control characters become '?'. Characters are counted as
+/// UTF-8 code points.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
 /// UTF-8 code points.

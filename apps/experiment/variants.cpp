@@ -31,13 +31,21 @@ std::map<std::string, std::string> texts_of(const Variant& variant) {
   return variant.backend == nullptr ? variant.given : variant.parameters.texts();
 }
 
+std::string describe(const std::map<std::string, std::string>& texts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, text] : texts) parts.push_back(fmt::format("{}={}", name, text));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 // Adds every combination of the values of parameters `at`, `at` + 1, ...
 void add_combinations(const BackendRequest& request, std::size_t at, const Variant& variant,
                       std::vector<Variant>& variants) {
   if (at == request.parameters.size()) {
     for (const Variant& other : variants) {
       if (other.name == variant.name && texts_of(other) == texts_of(variant)) {
-        const std::string changes = variant.parameters.describe_changes();
+        const std::string changes = variant.backend == nullptr
+                                        ? describe(variant.given)
+                                        : variant.parameters.describe_changes();
         request.place.fail(fmt::format("'{}' with {} is listed twice", request.name,
                                        changes.empty() ? "default parameters" : changes));
       }

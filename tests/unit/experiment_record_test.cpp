@@ -131,6 +131,7 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
   for (const auto& [key, value] : whole.items()) {
     ordered_json json = whole;
     json.erase(key);
+    if (key == "published") continue;  // not in records of earlier versions
     EXPECT_EQ(refusal(json), "'" + key + "' is missing");
     for (const auto& [inner, inner_value] : value.items()) {
       // What these hold is free, or not in every record.

@@ -1,0 +1,105 @@
+// Phases and rates in the summary, from records made by hand.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "experiment/summary.hpp"
+#include "experiment/table.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// 10 samples of 2 features in 3 clusters: 4 iterations, each of which takes `ms`.
+Record trial(double ms) {
+  Record record;
+  record.backend.name = record.backend.label = "one";
+  record.backend.accuracy = "exact";
+  record.dataset.samples = 10;
+  record.dataset.features = 2;
+  record.dataset.dtype = "float32";
+  record.clusters = 3;
+  record.plan.repeats = 3;
+  record.stop = {{"iterations", 4}};
+  Measurements& fit = record.fit.emplace();
+  fit.iterations = 4;
+  fit.inertia = 1;
+  fit.loop_ms = 4 * ms;
+  fit.closing_ms = ms;
+  fit.fit_ms = 5 * ms;
+  fit.distances = 10 * 3 * 5;
+  fit.phases.assignment_ms = 3 * ms;
+  fit.phases.update_ms = ms / 2;
+  return record;
+}
+
+TEST(ExperimentWork, PhasesAreMediansPerIterationAndTheRestIsOverhead) {
+  const PhaseSummary phases = phases_of({trial(1), trial(4), trial(2)}).value();
+  EXPECT_DOUBLE_EQ(phases.assignment_ms, 1.5);
+  EXPECT_DOUBLE_EQ(phases.assignment_percent, 60);
+  EXPECT_DOUBLE_EQ(phases.update_ms, 0.25);
+  EXPECT_DOUBLE_EQ(phases.update_percent, 10);
+  EXPECT_DOUBLE_EQ(phases.overhead_ms, 3);
+  EXPECT_DOUBLE_EQ(phases.overhead_percent, 30);
+  EXPECT_FALSE(phases.transfer_ms >= 0);  // not measured
+
+  Record plain = trial(1);
+  plain.fit->phases = {};
+  EXPECT_FALSE(phases_of({plain}));
+}
+
+TEST(ExperimentWork, RatesAreByTheStatedCounts) {
+  // 10 * 3 * (3 * 2 + 2) + 2 * (10 + 3) = 266 operations, 10 * 3 * 2 float32 numbers.
+  const Rates rates = rates_of(trial(1), 0.5);
+  EXPECT_DOUBLE_EQ(rates.gflop_per_s, 266 / 0.5e-3 / 1e9);
+  EXPECT_DOUBLE_EQ(rates.gb_per_s, 240 / 0.5e-3 / 1e9);
+  Record wide = trial(1);
+  wide.dataset.dtype = "float64";
+  EXPECT_DOUBLE_EQ(rates_of(wide, 0.5).gb_per_s, 480 / 0.5e-3 / 1e9);
+}
+
+TEST(ExperimentWork, ABackendThatLeavesDistancesOutHasNoRates) {
+  Record pruned = trial(1);
+  --pruned.fit->distances;
+  EXPECT_TRUE(summarize({{trial(1)}}).rows[0].rates);
+  EXPECT_FALSE(summarize({{pruned}}).rows[0].rates);
+}
+
+TEST(ExperimentWork, ProfiledRunsHaveTablesOfPhasesAndRates) {
+  const std::string table = summary_table(summarize({{trial(1), trial(4), trial(2)}}));
+  EXPECT_NE(table.find("backend  assignment     update  overhead\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("one        1.50 60%  0.250 10%  3.00 30%\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("backend   GFLOP/s      GB/s\n"), std::string::npos) << table;
+  Record plain = trial(1);
+  plain.fit->phases = {};
+  const std::string without = summary_table(summarize({{plain}}));
+  EXPECT_EQ(without.find("assignment"), std::string::npos) << without;
+  EXPECT_NE(summary_csv(summarize({{plain}})).find("gflop_per_s"), std::string::npos);
+}
+
+TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {
+  Table table({{"a", false}, {"bb", true}, {"cc", true}, {"d", true}}, 40);
+  table.add({"1", "2", "3", "4"});
+  table.add({"1"}, "lo ng", {"4"});
+  EXPECT_EQ(table.str(),
+            "a  bb  cc  d\n"
+            "------------\n"
+            "1   2   3  4\n"
+            "1  lo ng   4\n");
+}
+
+TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
+  EXPECT_EQ(wrap("cuda-shared-reduction", 14),
+            (std::vector<std::string>{"cuda-shared-", "reduction"}));
+  EXPECT_EQ(wrap("1e-05-1e-06", 6), (std::vector<std::string>{"1e-05-", "1e-06"}));
+  Table table({{"header", true}, {"b", false}}, 12);
+  table.add({"1", "aaaa bbbb"});
+  EXPECT_EQ(table.str(),
+            "header  b\n"
+            "------------\n"
+            "     1  aaaa\n"
+            "        bbbb\n");
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
