@@ -32,12 +32,34 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Behind the last hyphen between letters of the first `limit` bytes; `limit` where there is none.
+// Whether a hyphen between letters stands before `end`.
+bool ends_part(const std::string& text, std::size_t end) {
+  return end >= 2 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
+         is_letter(text[end]);
+}
+
+// Behind the last such hyphen of the first `limit` bytes; `limit` where there is none.
 std::size_t end_of_part(const std::string& text, std::size_t limit) {
   for (std::size_t end = limit; end >= 2; --end) {
-    if (text[end - 1] == '-' && is_letter(text[end - 2]) && is_letter(text[end])) return end;
+    if (ends_part(text, end)) return end;
   }
   return limit;
+}
+
+// Of what wrap() breaks the text into at least.
+std::size_t longest_part(const std::string& text) {
+  std::size_t longest = 0;
+  std::size_t begin = 0;
+  for (std::size_t end = 1; end <= text.size(); ++end) {
+    if (end < text.size() && text[end] != ' ' && !ends_part(text, end)) continue;
+    longest = std::max(longest, text_width(text.substr(begin, end - begin)));
+    begin = end < text.size() && text[end] == ' ' ? end + 1 : end;
+  }
+  return longest;
+}
+
+std::size_t table_width(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
 }
 
 void append_line(std::string& target, std::string line) {
@@ -91,33 +113,55 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
+// Texts in the place of columns need not be cut to a few characters where there is room.
+void Table::make_room_for_texts(std::vector<std::size_t>& widths) const {
+  constexpr std::size_t kMostOfText = 40;
+  std::size_t total = table_width(widths);
+  for (const Row& row : rows_) {
+    if (row.text.empty() || row.last_cells.empty()) continue;
+    const std::size_t last = widths.size() - row.last_cells.size();
+    std::size_t span = kGap * (last - row.cells.size() - 1);
+    for (std::size_t c = row.cells.size(); c < last; ++c) span += widths[c];
+    const std::size_t wanted = std::min(text_width(row.text), kMostOfText);
+    const std::size_t more =
+        std::min(wanted - std::min(wanted, span), width_ - std::min(width_, total));
+    widths[last - 1] += more;
+    total += more;
+  }
+}
+
 std::vector<std::size_t> Table::column_widths() const {
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(text_width(column.header));
+  std::vector<std::size_t> headers;
+  for (const Column& column : columns_) headers.push_back(text_width(column.header));
+  std::vector<std::size_t> widths = headers;
+  std::vector<std::size_t> parts = headers;
   for (const Row& row : rows_) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       widths[c] = std::max(widths[c], text_width(row.cells[c]));
+      parts[c] = std::max(parts[c], longest_part(row.cells[c]));
+    }
+    for (std::size_t l = 0; l < row.last_cells.size(); ++l) {
+      const std::size_t c = widths.size() - row.last_cells.size() + l;
+      widths[c] = std::max(widths[c], text_width(row.last_cells[l]));
+      parts[c] = std::max(parts[c], longest_part(row.last_cells[l]));
     }
   }
-  // The widest columns give way first, down to their headers; then these too.
-  const std::size_t gaps = kGap * (widths.size() - 1);
-  const std::size_t room = width_ - std::min(width_, gaps);
-  std::vector<std::size_t> least;
-  for (const Column& column : columns_) least.push_back(text_width(column.header));
-  while (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) > room) {
-    std::size_t widest = widths.size();
-    for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (widths[c] > least[c] && (widest == widths.size() || widths[c] > widths[widest])) {
-        widest = c;
+  // The widest columns give way first: down to what cannot be broken well, then to their headers,
+  // then further.
+  const std::vector<std::size_t> ones(widths.size(), 1);
+  for (const std::vector<std::size_t>& least : {parts, headers, ones}) {
+    while (table_width(widths) > width_) {
+      std::size_t widest = widths.size();
+      for (std::size_t c = 0; c < widths.size(); ++c) {
+        if (widths[c] > least[c] && (widest == widths.size() || widths[c] > widths[widest])) {
+          widest = c;
+        }
       }
-    }
-    if (widest < widths.size()) {
+      if (widest == widths.size()) break;
       --widths[widest];
-      continue;
     }
-    if (*std::max_element(widths.begin(), widths.end()) <= 1) break;
-    least.assign(widths.size(), 1);
   }
+  make_room_for_texts(widths);
   return widths;
 }
 
@@ -159,9 +203,7 @@ std::string Table::str() const {
     right.push_back(column.right);
   }
   std::string result = lay_out(headers, widths, right);
-  std::size_t total = kGap * (widths.size() - 1);
-  for (const std::size_t width : widths) total += width;
-  result += std::string(total, '-') + '\n';
+  result += std::string(table_width(widths), '-') + '\n';
   for (const Row& row : rows_) {
     if (row.text.empty()) {
       result += lay_out(row.cells, widths, right);

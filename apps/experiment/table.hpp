@@ -37,6 +37,7 @@ class Table {
 
   std::string lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const;
   std::vector<std::size_t> column_widths() const;
+  void make_room_for_texts(std::vector<std::size_t>& widths) const;
 
   std::vector<Column> columns_;
   std::size_t width_;

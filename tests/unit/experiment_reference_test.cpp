@@ -151,14 +151,15 @@ TEST(ExperimentOptional, AMissingPluginIsSkippedAndSaysWhy) {
                 "openmp, limited, broken, absent)"}));
   EXPECT_EQ(plan.fit(0, 2).skip, "its plugin cannot be loaded");
   EXPECT_EQ(plan.variants[3].label, "missing split=true");
-  EXPECT_TRUE(message_of<InputError>([&] { require_all(plan); })
-                  .starts_with("12 of 20 fits would be skipped"));
+  EXPECT_TRUE(message_of<InputError>([&] {
+                require_all(plan);
+              }).starts_with("12 of 20 fits would be skipped"));
   EXPECT_TRUE(missing_backends(plan_of("{dataset: {blobs: {}}, backends: [absent], "
                                        "optional: [absent]}"))
                   .empty());
   // Without it the same backend ends the run.
-  const std::string refusal = message_of<InputError>(
-      [] { plan_of("{dataset: {blobs: {}}, backends: [missing]}"); });
+  const std::string refusal =
+      message_of<InputError>([] { plan_of("{dataset: {blobs: {}}, backends: [missing]}"); });
   EXPECT_TRUE(refusal.starts_with("c.yaml:1:35: unknown backend 'missing'")) << refusal;
 }
 
@@ -191,7 +192,8 @@ TEST(ExperimentOverrides, WrongOnesAreRefused) {
   };
   EXPECT_EQ(refusal("clusters"), "--set takes KEY=VALUE, such as clusters=8, not 'clusters'");
   EXPECT_EQ(refusal("=3"), "--set takes KEY=VALUE, such as clusters=8, not '=3'");
-  EXPECT_TRUE(refusal("cluster=3").starts_with("--set cluster:1:1: 'cluster' cannot be set (can be: "));
+  EXPECT_TRUE(
+      refusal("cluster=3").starts_with("--set cluster:1:1: 'cluster' cannot be set (can be: "));
   EXPECT_TRUE(refusal("repeats=3").starts_with("--set repeats:1:1: 'repeats' cannot be set"));
   EXPECT_EQ(refusal("restarts="), "--set restarts:1:1: 'restarts' has no value");
   EXPECT_EQ(refusal("restarts=x"),

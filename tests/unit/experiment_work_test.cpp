@@ -88,6 +88,22 @@ TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {
             "1  lo ng   4\n");
 }
 
+TEST(ExperimentTable, ATextBetweenCellsTakesTheRoomThatThereIs) {
+  Table table({{"a", false}, {"b", true}, {"c", true}}, 20);
+  table.add({"1"}, "twelve chars", {"4"});
+  EXPECT_EQ(table.str(),
+            "a             b  c\n"
+            "------------------\n"
+            "1  twelve chars  4\n");
+  table.add({"2"}, "more than twelve", {"5"});
+  EXPECT_EQ(table.str(),
+            "a               b  c\n"
+            "--------------------\n"
+            "1  twelve chars    4\n"
+            "2  more than       5\n"
+            "   twelve\n");
+}
+
 TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
   EXPECT_EQ(wrap("cuda-shared-reduction", 14),
             (std::vector<std::string>{"cuda-shared-", "reduction"}));
