@@ -38,5 +38,6 @@ compiler_cache=()
 use_compiler_cache() {
   if command -v ccache >/dev/null; then
     compiler_cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache # as an argument, it would be one too many without nvcc
   fi
 }

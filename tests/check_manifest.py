@@ -1,10 +1,10 @@
 """Fails when a test named in a manifest is missing from a build.
 
-Usage: check_manifest.py BUILD_FOLDER MANIFEST [--update | --only PREFIX]
+Usage: check_manifest.py BUILD_FOLDER MANIFEST [--update | --only PREFIX] [--without WORD]
 
 The manifest has a name a line, as `ctest -N` lists them; a build may have more tests (those of a new
 backend, for example). --update writes the manifest from the build; --only looks at the names with a
-prefix.
+prefix, --without leaves out names with a word.
 """
 
 import json
@@ -26,8 +26,10 @@ def main() -> int:
     if "--update" in sys.argv[3:]:
         manifest.write_text("".join(f"{name}\n" for name in found))
         return 0
-    prefix = sys.argv[4] if sys.argv[3:4] == ["--only"] else ""
-    expected = {name for name in manifest.read_text().splitlines() if name.startswith(prefix)}
+    options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
+    prefix, without = options.get("--only", ""), options.get("--without")
+    expected = {name for name in manifest.read_text().splitlines()
+                if name.startswith(prefix) and not (without and without in name)}
     missing = sorted(expected - set(found))
     for name in missing:
         print(f"missing test: {name}", file=sys.stderr)

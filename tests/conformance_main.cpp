@@ -1,5 +1,6 @@
 // One GoogleTest per plugin beside this program and case of the conformance suite, registered at
-// run time: a new plugin is tested without a line here.
+// run time: a new plugin is tested without a line here. Of a backend that is unavailable, what it
+// then does is tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <lloyd/fit.hpp>
 #include <lloyd/registry.hpp>
 
 #include "conformance/conformance.hpp"
@@ -43,6 +45,35 @@ class ConformanceTest : public testing::Test {
  private:
   Backend backend_;
   std::string case_name_;
+};
+
+// What a backend says and does where it has a device, and where it has none.
+class DeviceTest : public testing::Test {
+ public:
+  explicit DeviceTest(Backend backend) : backend_(std::move(backend)) {}
+
+  void TestBody() override {
+    const std::vector<float> values{0, 1, 2, 3};
+    const lloyd::Dataset dataset("four", lloyd::Matrix::own(values, 4, 1));
+    const lloyd::ParameterSet parameters = backend_->default_parameters();
+    const lloyd::MemoryEstimate memory =
+        lloyd::estimate_memory(*backend_, lloyd::make_shape(dataset, 2), parameters,
+                               lloyd::make_spec({.clusters = 2}, dataset.mean_variance()));
+    EXPECT_GE(memory.host_bytes + memory.device_bytes, 0);
+    if (backend_->available()) {
+      EXPECT_FALSE(backend_->devices().empty());
+      return;
+    }
+    EXPECT_TRUE(backend_->devices().empty());
+    lloyd::Session* session = nullptr;
+    const lloyd::Status status =
+        backend_->backend().open(dataset.view(), parameters.list(), &session);
+    EXPECT_EQ(status.code, lloyd::StatusCode::unavailable) << status.message;
+    EXPECT_EQ(session, nullptr);
+  }
+
+ private:
+  Backend backend_;
 };
 
 class InterleavedTest : public testing::Test {
@@ -101,12 +132,15 @@ int main(int argc, char** argv) {
   const std::vector<Backend> backends = registry.load_all();
   add_test<PluginsTest>("plugins", "found", backends, registry.refused());
   for (const Backend& backend : backends) {
+    add_test<DeviceTest>(backend->name(), "device", backend);
+    if (!backend->available()) continue;
     for (const std::string& name : conformance::case_names()) {
       add_test<ConformanceTest>(backend->name(), name, backend, name);
     }
   }
   for (std::size_t first = 0; first < backends.size(); ++first) {
     for (std::size_t second = first + 1; second < backends.size(); ++second) {
+      if (!backends[first]->available() || !backends[second]->available()) continue;
       add_test<InterleavedTest>("interleaved",
                                 backends[first]->name() + "/" + backends[second]->name(),
                                 backends[first], backends[second]);

@@ -11,7 +11,7 @@ if(NOT CMAKE_CUDA_COMPILER)
   message(STATUS "Lloyd: the CUDA plugins are left out: no CUDA compiler (nvcc) was found")
   return()
 endif()
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   # Machine code for the cards of today, and PTX for newer ones.
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90
     CACHE STRING "CUDA architectures to build for")
