@@ -16,6 +16,8 @@ constexpr std::int64_t kTileBytes = 96 * 1024;
 constexpr std::int64_t kCopiedWords = 1024;
 constexpr std::int64_t kMostCopies = 16;
 
+constexpr std::int64_t kCentroidsTogether = 4;
+
 Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
   Tile tile;
   tile.clusters = clusters;

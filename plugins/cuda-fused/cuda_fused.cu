@@ -25,7 +25,10 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
  public:
   FusedStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
-      : lloyd_cuda::ResidentStep<T>(dataset, lloyd_cuda::Layout::soa, stream), limits_(limits) {
+      : lloyd_cuda::ResidentStep<T>(
+            dataset, lloyd_cuda_fused::layout_for(dataset.features, sizeof(T) == sizeof(float)),
+            stream),
+        limits_(limits) {
     request_.features = dataset.features;
     request_.block_size = static_cast<int>(parameters.integer("block_size"));
     request_.split = parameters.boolean("split");

@@ -21,6 +21,10 @@ constexpr int kGroup = 8;
 // Threads of a multiprocessor that are worth their share of flushing sums.
 constexpr int kThreadsPerMultiprocessor = 1024;
 
+// Whether the lanes of a warp add a row together, rather than each its own.
+template <int D>
+constexpr bool kCooperate = D >= 8;
+
 __constant__ __align__(16) double constant_memory[lloyd_cuda::kConstantBytes / 8];
 
 // D values that are read together.
@@ -83,7 +87,6 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
       }
     }
     const int k = static_cast<int>(clusters);
-#pragma unroll 4
     for (int c = 0; c < k; ++c) {
       Real distance[kRows] = {};
 #pragma unroll
@@ -127,6 +130,26 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
         for (int r = 0; r < kRows; ++r) nearest[r].offer(distance[r][g], first + g);
       }
     }
+  }
+}
+
+// Adds the rows of a warp, of which each lane knows the label of one (-1: none): lanes side by side
+// work on the features of a row, so that they meet different banks. Rows lie one after the other.
+template <int D, class T>
+__device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& samples,
+                         std::int64_t first_row, std::int32_t label) {
+  constexpr int kTogether = 32 / D;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int feature = lane % D;
+#pragma unroll 4
+  for (int r = 0; r < 32; r += kTogether) {
+    const int row = r + lane / D;
+    const std::int32_t its_label = __shfl_sync(0xffffffffu, label, row);
+    if (its_label < 0) continue;
+    const T x = samples.row(first_row + row)[feature];
+    lloyd_cuda::add_to_lanes(sums.sum_of(its_label) + feature, sums.tile.lane_step, x, pass.scale,
+                             feature, D);
+    if (feature == 0) sums.count(its_label);
   }
 }
 
@@ -174,14 +197,21 @@ __global__ void pass_kernel(Pass pass, Samples<T> samples, const Real* centroids
     }
     Nearest<Real> nearest[kRows];
     find_nearest<T, Real, D>(samples, rows, source, pass.clusters, nearest);
+#pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (!there[r]) continue;
       const std::int32_t label = nearest[r].label;
-      if (pass.changed != nullptr || !configuration.fused) {
+      if (there[r] && (pass.changed != nullptr || !configuration.fused)) {
         changed += pass.labels[rows[r]] != label ? 1 : 0;
         pass.labels[rows[r]] = label;
       }
       if (!accumulates) continue;
+      if constexpr (kCooperate<D>) {
+        const std::int64_t first_row =
+            begin + r * static_cast<std::int64_t>(blockDim.x) + threadIdx.x / 32 * 32;
+        add_rows<D>(sums, pass, samples, first_row, there[r] ? label : -1);
+        continue;
+      }
+      if (!there[r]) continue;
       const T* x = samples.row(rows[r]);
       unsigned long long* sum = sums.sum_of(label);
       const int features = D > 0 ? D : static_cast<int>(d);
@@ -264,6 +294,11 @@ void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* ce
 }
 
 }  // namespace
+
+lloyd_cuda::Layout layout_for(std::int64_t features, bool float32) {
+  const bool cooperate = float32 && (features == 8 || features == 16);
+  return cooperate ? lloyd_cuda::Layout::aos : lloyd_cuda::Layout::soa;
+}
 
 template <class T>
 void enqueue_pass(const Pass& pass, const Samples<T>& samples, const Configuration& configuration,

@@ -34,13 +34,18 @@ class ThreadSum {
         scale_(scale.scales[feature]),
         exponent_(scale.exponents[feature]) {}
 
-  __device__ void add(T value) {
-    ++count_;
+  // Values that are not of the cluster are 0 and not counted.
+  __device__ void add(const T (&values)[kLabels], int count) {
+    count_ += static_cast<unsigned long long>(count);
     if constexpr (Narrow) {
-      narrow_ += lloyd_cuda::narrow_value(value, scale_);
-      if (++since_flush_ == flush_rows_) flush();
+      if (since_flush_ + kLabels > flush_rows_) flush();
+      since_flush_ += kLabels;
+#pragma unroll
+      for (const T value : values) narrow_ += lloyd_cuda::narrow_value(value, scale_);
     } else {
-      total_ = total_ + lloyd_cuda::wide_value(value, exponent_);
+      for (const T value : values) {
+        if (value != 0) total_ = total_ + lloyd_cuda::wide_value(value, exponent_);
+      }
     }
   }
   __device__ Part part() {
@@ -79,18 +84,17 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
     for (std::int64_t begin = pass.rows.begin + blockIdx.y * block_rows; begin < pass.rows.end;
          begin += gridDim.y * block_rows) {
       if (*pass.halt != 0) break;
-      std::int32_t labels[kLabels];
+      // Without a branch, so that all reads are under way at once.
+      T mine[kLabels];
+      int count = 0;
 #pragma unroll
       for (int l = 0; l < kLabels; ++l) {
         const std::int64_t i = begin + l * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-        labels[l] = i < pass.rows.end ? pass.labels[i] : -1;
+        const bool of_cluster = i < pass.rows.end && pass.labels[i] == cluster;
+        mine[l] = of_cluster ? values[(i - samples.first_row) * samples.row_step] : T{0};
+        count += of_cluster ? 1 : 0;
       }
-#pragma unroll
-      for (int l = 0; l < kLabels; ++l) {
-        if (labels[l] != cluster) continue;
-        const std::int64_t i = begin + l * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-        own.add(values[(i - samples.first_row) * samples.row_step]);
-      }
+      own.add(mine, count);
     }
     parts[threadIdx.x] = own.part();
     __syncthreads();
