@@ -34,6 +34,7 @@ class LloydLoop {
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
+    step_.profile(spec.profile != 0);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
@@ -173,6 +174,7 @@ class LloydLoop {
       clusters_ = clusters;
     }
     for (Worker& worker : workers_) clear(worker);
+    step_.profile(false);
     observer_ = observer;
     stopped_ = false;
   }
@@ -188,13 +190,14 @@ class LloydLoop {
   template <class Body>
   bool for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
-      if (stopped_.load(std::memory_order_relaxed)) return;
+      if (stopped_.load(std::memory_order_relaxed)) return false;
       if (observer_ != nullptr && observer_->stop_requested()) {
         stopped_.store(true, std::memory_order_relaxed);
-        return;
+        return false;
       }
       const FloatEnvironment environment;
       body(workers_[static_cast<std::size_t>(worker)], block);
+      return true;
     });
     return !stopped_.load();
   }
@@ -253,7 +256,9 @@ class LloydLoop {
       record.relocations = relocated;
       result.stop_reason = stop_reason(spec, record);
       if (profile) {
-        result.phases.assignment_ms += milliseconds(updating - assigning);
+        const double transfer = step_.transfer_ms();
+        result.phases.transfer_ms += transfer;
+        result.phases.assignment_ms += milliseconds(updating - assigning) - transfer;
         result.phases.update_ms += milliseconds(checking - updating);
         result.phases.convergence_ms += milliseconds(Clock::now() - checking);
       }

@@ -16,6 +16,8 @@ namespace lloyd {
 /// stay valid until the next one. `assign` labels the rows of a block: `labels` holds the former
 /// labels of the block's rows (-1: none) and takes the new ones; it returns how many changed. It
 /// must not throw, and is called by several workers at once where the step runs its blocks so.
+/// The first `for_each_block` after `set_centroids` assigns each of its blocks once; those that
+/// follow, up to the next `set_centroids`, assign nothing.
 template <class S>
 concept Step = requires(S& step, const double* centroids, std::int64_t clusters, RowRange block,
                         std::int32_t* labels) {
@@ -23,7 +25,9 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
   step.set_centroids(centroids, clusters);
   { step.assign(block, labels) } -> std::same_as<std::int64_t>;
   { step.workers() } -> std::convertible_to<int>;
-  step.for_each_block(block, [](int, RowRange) {});
+  step.for_each_block(block, [](int, RowRange) { return true; });
+  step.profile(true);
+  { step.transfer_ms() } -> std::convertible_to<double>;
 };
 
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
@@ -46,7 +50,15 @@ struct StepBase {
   /// Workers that for_each_block() calls its body with.
   int workers() const { return 1; }
 
-  /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()).
+  /// Whether the passes to come belong to a profiled fit, which may run slower.
+  void profile(bool) {}
+  /// In a profiled fit: the part of the last assignment's wall time in milliseconds that went into
+  /// copies between host and device.
+  double transfer_ms() const { return 0; }
+
+  /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()). The body
+  /// returns whether to go on: after false the other blocks may be left out. It may also be asked
+  /// with an empty block, by a step that waits.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) const {
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += kBlockRows) {
