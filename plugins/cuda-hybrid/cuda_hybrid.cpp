@@ -1,0 +1,86 @@
+// Labels on the GPU, centroids updated on the CPU, both at the same time.
+#include <algorithm>
+
+#include <lloyd/plugin/plugin.hpp>
+
+#include "cuda-hybrid/device_labeller.hpp"
+#include "cuda-hybrid/hybrid_step.hpp"
+#include "cuda/backend.hpp"
+
+namespace {
+
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd_cuda::device_parameter(),
+    lloyd_cuda::block_size_parameter(256),
+    lloyd::integer_parameter("threads", 0, 0, 1024,
+                             "threads of the CPU that add up; 0: one per core"),
+    lloyd::integer_parameter("chunk", 0, 0, std::int64_t{1} << 30,
+                             "rows that are labelled and copied at a time; 0: chosen from n"),
+};
+
+constexpr lloyd::BackendInfo kInfo = {
+    .summary = "CUDA and CPU: labels on the GPU, update on all cores",
+    .algorithm = "lloyd",
+    .features = lloyd_cuda::kCudaFeatures,
+    .accuracy = lloyd::Accuracy::float32,
+    .accuracy_float64 = lloyd::Accuracy::exact,
+    .reproducibility = lloyd::Reproducibility::threads,
+    .reproducibility_float64 = lloyd::Reproducibility::canonical,
+    .preference = 105,
+    .reproducibility_reason = "distances of float32 samples are computed in float32",
+    .parameters = kParameters,
+    .parameter_count = 4,
+};
+
+template <class T>
+using Step = lloyd_cuda_hybrid::HybridStep<T, lloyd_cuda_hybrid::DeviceLabeller<T>>;
+
+// The backend that the SDK makes of the step, and what it has of the device.
+class HybridBackend final : public lloyd::Backend {
+ public:
+  const lloyd::BackendInfo* info() const noexcept override { return &kInfo; }
+
+  lloyd::Status supports(const lloyd::ProblemShape& shape, const lloyd::ParameterList& parameters,
+                         const lloyd::FitSpec& spec) const noexcept override {
+    lloyd::Status status;
+    const lloyd::Status guard =
+        lloyd::guarded([&] { status = lloyd_cuda::check_device(parameters.integer("device")); });
+    if (!guard.ok()) return guard;
+    return status.ok() ? steps_.supports(shape, parameters, spec) : status;
+  }
+
+  lloyd::Status estimate(const lloyd::ProblemShape& shape, const lloyd::ParameterList& parameters,
+                         const lloyd::FitSpec& spec,
+                         lloyd::MemoryEstimate& memory) const noexcept override {
+    const lloyd::Status status = steps_.estimate(shape, parameters, spec, memory);
+    if (!status.ok()) return status;
+    return lloyd::guarded([&] {
+      const bool narrow = shape.dtype == lloyd::DType::float32;
+      memory.device_bytes = shape.samples * shape.features * lloyd::size_of(shape.dtype) +
+                            (narrow ? Step<float>::estimate_bytes(shape, parameters)
+                                    : Step<double>::estimate_bytes(shape, parameters));
+    });
+  }
+
+  lloyd::Status open(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+                     lloyd::Session** session) noexcept override {
+    return steps_.open(dataset, parameters, session);
+  }
+
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+  static lloyd::Status create(lloyd::Backend** backend) noexcept {
+    return lloyd::guarded([&] { *backend = new HybridBackend; });
+  }
+  static lloyd::Status probe(lloyd::DeviceList* devices) noexcept {
+    return lloyd_cuda::probe(devices);
+  }
+
+ private:
+  lloyd::StepBackend<Step, kInfo> steps_;
+};
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(HybridBackend);

@@ -1,0 +1,179 @@
+#include "cuda-hybrid/device_labeller.hpp"
+
+#include <array>
+#include <chrono>
+#include <type_traits>
+
+#include <lloyd/plugin/guard.hpp>
+
+#include "cuda-hybrid/label_kernel.hpp"
+#include "cuda-hybrid/label_pipeline.hpp"
+#include "cuda/buffer.hpp"
+#include "cuda/device.hpp"
+#include "cuda/resident_samples.hpp"
+#include "cuda/stream.hpp"
+
+namespace lloyd_cuda_hybrid {
+
+using lloyd_cuda::check;
+using lloyd_cuda::DeviceBuffer;
+using lloyd_cuda::DeviceScope;
+using lloyd_cuda::Event;
+using lloyd_cuda::PinnedBuffer;
+using lloyd_cuda::Stream;
+
+template <class T>
+struct DeviceLabeller<T>::Parts {
+  Parts(const lloyd::DatasetView& dataset, std::int64_t chunk_rows)
+      : samples(dataset, lloyd_cuda::Layout::soa, streams[0]),
+        labels(kSlots * chunk_rows),
+        arrived_labels(kSlots * chunk_rows) {
+    raised[0] = 1;
+    halt.fill_bytes(0, streams[0]);
+  }
+
+  template <class Real>
+  DeviceBuffer<GroupFeature<Real>>& groups() {
+    if constexpr (std::is_same_v<Real, float>) {
+      return narrow;
+    } else {
+      return wide;
+    }
+  }
+
+  std::array<Stream, kSlots> streams;  // of the slots; the first one also takes the centroids
+  Stream side_stream;                  // for the flag that gives work up
+  std::array<Event, kSlots> labelled;  // recorded where a pass is profiled
+  std::array<Event, kSlots> arrived;
+  Event uploaded;
+  lloyd_cuda::ResidentSamples<T> samples;
+  DeviceBuffer<std::int32_t> labels;          // kSlots chunks
+  PinnedBuffer<std::int32_t> arrived_labels;  // the same in host memory
+  DeviceBuffer<GroupFeature<float>> narrow;
+  DeviceBuffer<GroupFeature<double>> wide;
+  DeviceBuffer<std::int32_t> halt{1};
+  PinnedBuffer<std::int32_t> raised{1};  // what `halt` is set to
+};
+
+template <class T>
+DeviceLabeller<T>::DeviceLabeller(const lloyd::DatasetView& dataset,
+                                  const lloyd::ParameterList& parameters, std::int64_t chunk_rows)
+    : device_(static_cast<int>(parameters.integer("device"))),
+      block_size_(static_cast<int>(parameters.integer("block_size"))),
+      chunk_rows_(chunk_rows),
+      features_(dataset.features) {
+  const DeviceScope scope(device_);
+  parts_ = std::make_unique<Parts>(dataset, chunk_rows);
+}
+
+template <class T>
+DeviceLabeller<T>::~DeviceLabeller() {
+  // Where the device cannot be had any more, the memory is freed without it.
+  static_cast<void>(lloyd::guarded([&] {
+    const DeviceScope scope(device_);
+    parts_.reset();
+  }));
+}
+
+template <class T>
+template <class Real>
+void DeviceLabeller<T>::set_centroids(const GroupFeature<Real>* groups, std::int64_t clusters) {
+  using Clock = std::chrono::steady_clock;
+  const DeviceScope scope(device_);
+  const Stream& stream = parts_->streams[0];
+  const Clock::time_point start = Clock::now();
+  if (clusters != clusters_) {
+    parts_->narrow.resize(0);
+    parts_->wide.resize(0);
+    clusters_ = clusters;
+  }
+  DeviceBuffer<GroupFeature<Real>>& buffer = parts_->template groups<Real>();
+  const std::int64_t size = group_features(clusters, features_);
+  buffer.resize(size);
+  buffer.upload(groups, size, stream);
+  parts_->uploaded.record(stream);
+  in_float64_ = std::is_same_v<Real, double>;
+  transfer_ms_ = 0;
+  if (!profiled_) return;
+  stream.synchronize();
+  transfer_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+template <class T>
+void DeviceLabeller<T>::start(int slot, lloyd::RowRange rows) {
+  const DeviceScope scope(device_);
+  if constexpr (std::is_same_v<T, float>) {
+    if (!in_float64_) return enqueue<float>(slot, rows);
+  }
+  enqueue<double>(slot, rows);
+}
+
+template <class T>
+template <class Real>
+void DeviceLabeller<T>::enqueue(int slot, lloyd::RowRange rows) {
+  const auto at = static_cast<std::size_t>(slot);
+  const Stream& stream = parts_->streams[profiled_ ? 0 : at];
+  const std::int64_t offset = slot * chunk_rows_;
+  check(cudaStreamWaitEvent(stream, parts_->uploaded, 0), "waiting for the centroids");
+  LabelTask<T, Real> task;
+  task.rows = rows;
+  task.samples = parts_->samples.get();
+  task.groups = parts_->template groups<Real>().data();
+  task.clusters = clusters_;
+  task.labels = parts_->labels.data() + offset;
+  task.halt = parts_->halt.data();
+  enqueue_labelling(task, block_size_, stream);
+  if (profiled_) parts_->labelled[at].record(stream);
+  parts_->labels.download(parts_->arrived_labels.data() + offset, rows.size(), stream, offset);
+  parts_->arrived[at].record(stream);
+}
+
+template <class T>
+bool DeviceLabeller<T>::arrived(int slot) {
+  const auto at = static_cast<std::size_t>(slot);
+  const cudaError_t error = cudaEventQuery(parts_->arrived[at]);
+  if (error == cudaErrorNotReady) return false;
+  check(error, "labelling the samples");
+  if (profiled_) transfer_ms_ += parts_->arrived[at].milliseconds_since(parts_->labelled[at]);
+  return true;
+}
+
+template <class T>
+const std::int32_t* DeviceLabeller<T>::labels(int slot) const {
+  return parts_->arrived_labels.data() + slot * chunk_rows_;
+}
+
+// Errors are not reported: the pass has failed or was cancelled already, and a device that is lost
+// fails the next one.
+template <class T>
+void DeviceLabeller<T>::abandon() noexcept {
+  static_cast<void>(lloyd::guarded([&] {
+    const DeviceScope scope(device_);
+    parts_->halt.upload(parts_->raised.data(), 1, parts_->side_stream);
+  }));
+  cudaStreamSynchronize(parts_->side_stream);
+  for (const Stream& stream : parts_->streams) cudaStreamSynchronize(stream);
+  static_cast<void>(lloyd::guarded([&] {
+    const DeviceScope scope(device_);
+    parts_->halt.fill_bytes(0, parts_->streams[0]);
+  }));
+  cudaGetLastError();
+}
+
+template <class T>
+void DeviceLabeller<T>::profile(bool wanted) {
+  profiled_ = wanted;
+}
+
+template <class T>
+double DeviceLabeller<T>::transfer_ms() const {
+  return transfer_ms_;
+}
+
+template void DeviceLabeller<float>::set_centroids(const GroupFeature<float>*, std::int64_t);
+template void DeviceLabeller<float>::set_centroids(const GroupFeature<double>*, std::int64_t);
+template void DeviceLabeller<double>::set_centroids(const GroupFeature<double>*, std::int64_t);
+template class DeviceLabeller<float>;
+template class DeviceLabeller<double>;
+
+}  // namespace lloyd_cuda_hybrid

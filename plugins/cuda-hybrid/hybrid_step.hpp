@@ -1,0 +1,118 @@
+// HybridStep: labels from a device, everything else on the CPU's threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/float32_range.hpp>
+#include <lloyd/plugin/step.hpp>
+
+#include "cuda-hybrid/block_pool.hpp"
+#include "cuda-hybrid/centroid_groups.hpp"
+#include "cuda-hybrid/chunk_plan.hpp"
+#include "cuda-hybrid/label_pipeline.hpp"
+
+namespace lloyd_cuda_hybrid {
+
+/// The step of LloydLoop. Source: M. Zechner and M. Granitzer, "K-Means on the Graphics Processor:
+/// Design And Experimental Analysis", 2009, section V, with the update in parallel and overlapped.
+///
+/// `Labeller` is made from (DatasetView, ParameterList, rows of a chunk at the most) and has,
+/// beside what run_labelled() needs, `set_centroids(const GroupFeature<Real>* groups, clusters)`
+/// for float and double, which decides what distances are computed in; `labels(slot)`, those that
+/// arrived, in host memory; `profile(bool)` and `transfer_ms()` as in StepBase. It may throw
+/// StatusError.
+template <class T, class Labeller>
+class HybridStep : public lloyd::StepBase {
+ public:
+  using value_type = T;  ///< of the samples: float or double
+
+  /// Makes the samples resident and starts the threads. Throws StatusError.
+  HybridStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
+      : features_(dataset.features),
+        chunk_(parameters.integer("chunk")),
+        range_(dataset),
+        labeller_(dataset, parameters, ChunkPlan::largest_chunk(dataset.samples, chunk_)),
+        pool_(estimate_workers(parameters)) {}
+
+  static int estimate_workers(const lloyd::ParameterList& parameters) {
+    const auto threads = static_cast<int>(parameters.integer("threads"));
+    return threads > 0 ? threads
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
+  /// Bytes of one side's labels and centroids: the host's, and once more the device's.
+  static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
+                                     const lloyd::ParameterList& parameters) {
+    // In float64, where nothing overflows. float32 samples may need both types of centroids.
+    const double groups = static_cast<double>(group_features(shape.clusters, 1)) *
+                          static_cast<double>(shape.features);
+    const double group = sizeof(GroupFeature<double>) +
+                         (sizeof(T) == sizeof(float) ? sizeof(GroupFeature<float>) : 0);
+    const auto labels = static_cast<double>(
+        kSlots * ChunkPlan::largest_chunk(shape.samples, parameters.integer("chunk")));
+    const double bytes = labels * sizeof(std::int32_t) + groups * group;
+    return bytes < 0x1p61 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 61;
+  }
+
+  int workers() const { return pool_.workers(); }
+  void profile(bool wanted) { labeller_.profile(wanted); }
+  double transfer_ms() const { return labeller_.transfer_ms(); }
+
+  void set_centroids(const double* centroids, std::int64_t clusters) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (range_.covers(centroids, clusters)) {
+        upload(centroids, clusters, narrow_);
+        return;
+      }
+    }
+    // float64 samples are always compared in float64, by the definition.
+    upload(centroids, clusters, wide_);
+  }
+
+  template <class Body>
+  void for_each_block(lloyd::RowRange rows, Body&& body) {
+    plan_ = ChunkPlan(rows, chunk_, pool_.workers());
+    if (std::exchange(assigns_, false)) {
+      run_labelled(pool_, plan_, labeller_, body);
+    } else {
+      run_unlabelled(pool_, plan_, body);
+    }
+  }
+
+  std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) const {
+    const std::int64_t chunk = plan_.chunk_of(block.begin);
+    const std::int32_t* found =
+        labeller_.labels(slot_of(chunk)) + (block.begin - plan_.chunk(chunk).begin);
+    std::int64_t changed = 0;
+    for (std::int64_t i = 0; i < block.size(); ++i) {
+      changed += labels[i] != found[i];
+      labels[i] = found[i];
+    }
+    return changed;
+  }
+
+ private:
+  template <class Real>
+  void upload(const double* centroids, std::int64_t clusters,
+              std::vector<GroupFeature<Real>>& groups) {
+    group_centroids(centroids, clusters, features_, groups);
+    labeller_.set_centroids(groups.data(), clusters);
+    assigns_ = true;
+  }
+
+  std::int64_t features_;
+  std::int64_t chunk_;  // as asked for: 0 where it is chosen
+  lloyd::Float32Range range_;
+  std::vector<GroupFeature<float>> narrow_;
+  std::vector<GroupFeature<double>> wide_;
+  bool assigns_ = false;  // whether the next pass is an assignment
+  ChunkPlan plan_;        // of this pass
+  Labeller labeller_;
+  BlockPool pool_;
+};
+
+}  // namespace lloyd_cuda_hybrid
