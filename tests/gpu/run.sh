@@ -3,8 +3,10 @@
 # table is printed last. Status 1 when something failed.
 # Usage: bash tests/gpu/run.sh [PART...]
 # Parts: build, conformance (the suite over every CUDA backend), sanitizer (compute-sanitizer's
-# memcheck, racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench.
-# Default: all. Needs README's packages and nvcc; installs nothing. Logs are left in build/gpu-logs.
+# memcheck, racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, and
+# papers (every experiment of configs/papers, up to ten minutes each; or those named papers/NAME).
+# Default: all but papers. Needs README's packages and nvcc; installs nothing. Logs are left in
+# build/gpu-logs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -112,12 +114,28 @@ bench() {
   while read -r line; do table+=("$line"); done < <(python3 tests/gpu/medians.py "$log")
 }
 
+papers() {
+  local config name start result
+  for config in "$@"; do
+    name=$(basename "$config" .yaml)
+    start=$SECONDS
+    result=failed
+    timeout 590 "$build/bin/lloyd" run "$config" --output "$logs/papers/$name" \
+      >"$logs/$name.txt" 2>"$logs/$name.log" && result=passed
+    cat "$logs/$name.txt"
+    [ "$result" = passed ] || tail -n 5 "$logs/$name.log"
+    note papers "$name" "$result" "$((SECONDS - start)) s"
+  done
+}
+
 for part in "${parts[@]}"; do
   case $part in
     build) build_all ;;
     conformance | sanitizer | large | bench) $part ;;
+    papers) papers configs/papers/*.yaml ;;
+    papers/*) papers "configs/$part.yaml" ;;
     *)
-      echo "tests/gpu/run.sh: unknown part '$part'; known: build conformance sanitizer large bench" >&2
+      echo "tests/gpu/run.sh: unknown part '$part'; known: build conformance sanitizer large bench papers papers/NAME" >&2
       failed=2
       exit
       ;;
