@@ -1,0 +1,204 @@
+// Arithmetic of bounds on distances, in float32, each operation rounded to the safe side. BOUNDS.md
+// derives the margins. For kernels and, with wider steps, for the host.
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "../cuda/samples.hpp"  // LLOYD_CUDA_BOTH
+
+namespace lloyd_cuda_elkan {
+
+/// Below any float32 that matters and above everything that float64 loses to underflow.
+inline constexpr float kSlack = FLT_MIN;
+/// Covers the relative error of the definition, (d + 2) 2^-53 with d < 2^31, in a distance.
+inline constexpr float kDistanceMargin = 0x1p-21f;
+/// Covers that of two squared distances that are compared.
+inline constexpr float kCompareMargin = 0x1p-20f;
+/// Squared distances for which the square root is taken in float32.
+inline constexpr double kLeastFloat32Square = 0x1p-100;
+inline constexpr double kGreatestFloat32Square = 0x1p126;
+
+// One operation, rounded down or up. The host has no rounding modes that are cheap and safe; it
+// steps to the neighbour of the nearest value.
+#ifdef __CUDA_ARCH__
+__device__ inline float round_down(double x) {
+  return __double2float_rd(x);
+}
+__device__ inline float round_up(double x) {
+  return __double2float_ru(x);
+}
+__device__ inline double add_up(double a, double b) {
+  return __dadd_ru(a, b);
+}
+__device__ inline double multiply_down(double a, double b) {
+  return __dmul_rd(a, b);
+}
+__device__ inline double multiply_up(double a, double b) {
+  return __dmul_ru(a, b);
+}
+__device__ inline double root_down(double a) {
+  return __dsqrt_rd(a);
+}
+__device__ inline double root_up(double a) {
+  return __dsqrt_ru(a);
+}
+__device__ inline float add_down(float a, float b) {
+  return __fadd_rd(a, b);
+}
+__device__ inline float add_up(float a, float b) {
+  return __fadd_ru(a, b);
+}
+__device__ inline float multiply_down(float a, float b) {
+  return __fmul_rd(a, b);
+}
+__device__ inline float multiply_up(float a, float b) {
+  return __fmul_ru(a, b);
+}
+__device__ inline float root_down(float a) {
+  return __fsqrt_rd(a);
+}
+__device__ inline float root_up(float a) {
+  return __fsqrt_ru(a);
+}
+#else
+template <class Real>
+inline Real below(Real x) {
+  return std::nextafter(x, -std::numeric_limits<Real>::infinity());
+}
+template <class Real>
+inline Real above(Real x) {
+  return std::nextafter(x, std::numeric_limits<Real>::infinity());
+}
+inline float round_down(double x) {
+  return below(static_cast<float>(x));
+}
+inline float round_up(double x) {
+  return above(static_cast<float>(x));
+}
+template <class Real>
+inline Real add_down(Real a, Real b) {
+  return below(a + b);
+}
+template <class Real>
+inline Real add_up(Real a, Real b) {
+  return above(a + b);
+}
+template <class Real>
+inline Real multiply_down(Real a, Real b) {
+  return below(a * b);
+}
+template <class Real>
+inline Real multiply_up(Real a, Real b) {
+  return above(a * b);
+}
+template <class Real>
+inline Real root_down(Real a) {
+  return below(std::sqrt(a));
+}
+template <class Real>
+inline Real root_up(Real a) {
+  return above(std::sqrt(a));
+}
+#endif
+
+/// At most the true distance, given the squared one as float64 computes it in any order of adding
+/// up. Finite and >= 0, also for infinity, which bounds the distance to nobody.
+LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
+  float lower;
+  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+    lower = multiply_down(root_down(round_down(squared)), 1 - kDistanceMargin);
+  } else {
+    const double root = root_down(fmin(squared, DBL_MAX));
+    lower = round_down(multiply_down(root, 1 - static_cast<double>(kDistanceMargin)) -
+                       static_cast<double>(kSlack));
+  }
+  return lower > 0 ? fminf(lower, FLT_MAX) : 0.0f;
+}
+
+/// At least the true distance; infinite where float32 does not reach.
+LLOYD_CUDA_BOTH inline float upper_bound(double squared) {
+  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+    return multiply_up(root_up(round_up(squared)), 1 + kDistanceMargin);
+  }
+  const double root = multiply_up(root_up(squared), 1 + static_cast<double>(kDistanceMargin));
+  return round_up(add_up(root, static_cast<double>(kSlack)));
+}
+
+/// What a lower bound has to exceed, so that its centroid's squared distance by the definition is
+/// greater than that of a centroid within `upper`: it can neither be nearer nor tie.
+LLOYD_CUDA_BOTH inline float exclusion_limit(float upper) {
+  return add_up(multiply_up(upper, 1 + kCompareMargin), kSlack);
+}
+
+/// How far something has moved since a fit's bounds began, rounded to either side. The difference
+/// of a later `up` and an earlier `down` is at least the way between the two moments.
+struct Travel {
+  float down;
+  float up;
+};
+
+/// The total of a way, which is kept in float64 and rounded up whenever it grows.
+LLOYD_CUDA_BOTH inline Travel published(double total) {
+  return {round_down(total), round_up(total)};
+}
+
+/// A lower bound of now, in the form that stays as it is while centroids move.
+LLOYD_CUDA_BOTH inline float store_lower(float lower, Travel travel) {
+  return add_down(lower, travel.down);
+}
+/// The lower bound of now from its stored form.
+LLOYD_CUDA_BOTH inline float lower_now(float stored, Travel travel) {
+  return add_down(stored, -travel.up);
+}
+/// An upper bound of now, in the form that stays as it is while its centroid moves.
+LLOYD_CUDA_BOTH inline float store_upper(float upper, Travel travel) {
+  return add_up(upper, -travel.down);
+}
+/// The upper bound of now from its stored form.
+LLOYD_CUDA_BOTH inline float upper_now(float stored, Travel travel) {
+  return add_up(stored, travel.up);
+}
+
+/// A lower bound of the distance to centroids that are at least `apart` from one within `upper`.
+LLOYD_CUDA_BOTH inline float lower_across(float apart, float upper) {
+  return add_down(apart, -upper);
+}
+
+/// Index of no centroid; greater than all.
+inline constexpr int kNobody = 0x7fffffff;
+
+/// The nearest of some centroids and what is known of the others.
+struct NearestTwo {
+  double first = HUGE_VAL;     ///< squared distance of the nearest
+  double second = HUGE_VAL;    ///< least of the others
+  double in_group = HUGE_VAL;  ///< least of the others in the nearest one's group
+  int label = kNobody;         ///< the nearest; ties to the lowest index
+
+  /// Takes in what is known of other centroids.
+  LLOYD_CUDA_BOTH void merge(const NearestTwo& other) {
+    const bool nearer = other.first < first || (other.first == first && other.label < label);
+    if (nearer) {
+      second = fmin(first, other.second);
+      first = other.first;
+      in_group = other.in_group;
+      label = other.label;
+    } else {
+      second = fmin(second, other.first);
+    }
+  }
+
+  /// Takes in what is known of other centroids of the same group.
+  LLOYD_CUDA_BOTH void merge_in_group(const NearestTwo& other) {
+    merge(other);
+    in_group = second;
+  }
+
+  /// Takes in a centroid of the same group.
+  LLOYD_CUDA_BOTH void add_in_group(double squared, int centroid) {
+    merge_in_group({squared, HUGE_VAL, HUGE_VAL, centroid});
+  }
+};
+
+}  // namespace lloyd_cuda_elkan

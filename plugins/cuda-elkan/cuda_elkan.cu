@@ -1,0 +1,83 @@
+// The triangle-inequality backend: exact labels, and only those distances that bounds leave open.
+#include <memory>
+
+#include "cuda/backend.hpp"
+#include "step.hpp"
+
+namespace {
+
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd_cuda::device_parameter(),
+    lloyd_cuda::block_size_parameter(128),
+    lloyd::integer_parameter("memory_limit", 0, 0, std::int64_t{1} << 40,
+                             "device memory to be used, in MiB; 0: 90 % of the card's"),
+};
+
+// 0 where there is no card to ask: then memory is not what stands in the way.
+std::int64_t card_bytes(const lloyd::ParameterList& parameters) {
+  const auto device = static_cast<int>(parameters.integer("device"));
+  try {
+    const lloyd_cuda::DeviceScope scope(device);
+    return lloyd_cuda::read_limits(device).total_bytes;
+  } catch (const lloyd::StatusError&) {
+    return 0;
+  }
+}
+
+std::int64_t clamped(double bytes) {
+  return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
+}
+
+struct ElkanPlugin {
+  static constexpr lloyd::BackendInfo kInfo = {
+      .summary = "CUDA: exact labels with triangle-inequality bounds, data of any size",
+      .algorithm = "elkan",
+      .features = lloyd_cuda::kCudaFeatures,
+      .accuracy = lloyd::Accuracy::exact,
+      .accuracy_float64 = lloyd::Accuracy::exact,
+      .reproducibility = lloyd::Reproducibility::canonical,
+      .reproducibility_float64 = lloyd::Reproducibility::canonical,
+      .preference = 120,
+      .parameters = kParameters,
+      .parameter_count = 3,
+  };
+
+  static lloyd::Status supports(const lloyd::ProblemShape& shape,
+                                const lloyd::ParameterList& parameters, const lloyd::FitSpec&) {
+    constexpr std::int64_t kMostFeatures = (std::int64_t{1} << 31) - 1;
+    if (shape.features > kMostFeatures) {
+      return lloyd::Status::error(lloyd::StatusCode::unsupported,
+                                  "the bounds hold for up to " + std::to_string(kMostFeatures) +
+                                      " features, there are " + std::to_string(shape.features));
+    }
+    const std::int64_t card = card_bytes(parameters);
+    const std::int64_t limit = parameters.integer("memory_limit");
+    const auto plan = lloyd_cuda_elkan::plan_for(shape, limit, card);
+    if (plan.feasible) return {};
+    return lloyd_cuda_elkan::refusal(shape, plan, limit, card);
+  }
+
+  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
+                                        const lloyd::ParameterList& parameters) {
+    const auto plan = lloyd_cuda_elkan::plan_for(shape, parameters.integer("memory_limit"),
+                                                 card_bytes(parameters));
+    lloyd::MemoryEstimate memory;
+    memory.host_bytes = clamped(plan.host_bytes);
+    memory.device_bytes = clamped(plan.device_bytes);
+    return memory;
+  }
+
+  template <class T>
+  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
+                                                        const lloyd::ParameterList& parameters,
+                                                        const lloyd_cuda::DeviceLimits& limits,
+                                                        cudaStream_t stream) {
+    return std::make_unique<lloyd_cuda_elkan::ElkanStep<T>>(
+        dataset, parameters.integer("memory_limit"),
+        static_cast<int>(parameters.integer("block_size")), limits, stream);
+  }
+};
+
+}  // namespace
+
+LLOYD_EXPORT_PLUGIN(lloyd_cuda::CudaBackend<ElkanPlugin>);

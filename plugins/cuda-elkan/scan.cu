@@ -1,0 +1,244 @@
+// The second look: a warp for each listed sample, over all its bounds. Distances are computed where
+// they leave a centroid possible, 32 at a time; what was computed becomes new bounds.
+#include "block.cuh"
+#include "cost.hpp"
+#include "cuda/check.hpp"
+#include "gather.cuh"
+#include "kernels.hpp"
+#include "launch.hpp"
+
+namespace lloyd_cuda_elkan {
+namespace {
+
+// Shared memory of a warp.
+struct ScanMemory {
+  GatherMemory gather;
+  int groups[2 * kWarp];         // that wait to be computed
+  std::uint32_t changed[kWarp];  // rows that wait to be listed as changed
+  std::int32_t former_label[kWarp];
+};
+
+// The same for all lanes, but for what a lane has found itself.
+struct Sample {
+  std::int64_t row = 0;
+  std::int32_t label = 0;
+  double own = 0;            // squared distance to the centroid of `label`
+  double least = 0;          // of those computed so far, `own` included
+  float limit = 0;           // exclusion_limit() of `least`
+  NearestTwo found;          // by this lane
+  float excluded = FLT_MAX;  // least lower bound that this lane has relied on
+};
+
+__device__ NearestTwo from_lane(const NearestTwo& mine, int offset) {
+  NearestTwo other;
+  other.first = __shfl_xor_sync(kFullWarp, mine.first, offset);
+  other.second = __shfl_xor_sync(kFullWarp, mine.second, offset);
+  other.in_group = __shfl_xor_sync(kFullWarp, mine.in_group, offset);
+  other.label = __shfl_xor_sync(kFullWarp, mine.label, offset);
+  return other;
+}
+
+template <class T>
+class Scan {
+ public:
+  __device__ Scan(const Part<T>& part, ScanMemory& memory)
+      : part_(part),
+        memory_(memory),
+        lane_(static_cast<int>(threadIdx.x % kWarp)),
+        width_(static_cast<int>(part.bounds.group_size < kWarp ? part.bounds.group_size : kWarp)) {}
+
+  // All lanes call these.
+  __device__ void settle(unsigned place) {
+    Sample sample;
+    sample.row = part_.pass.rows.begin + part_.lists.listed[place];
+    sample.label = part_.pass.labels[sample.row];
+    sample.own = sample.least = part_.lists.own_distance[place];
+    const float upper = upper_bound(sample.own);
+    sample.limit = exclusion_limit(upper);
+    const int at_once = kWarp / width_;  // groups
+    int waiting = 0;
+    for (std::int64_t base = 0; base < part_.bounds.count; base += kWarp) {
+      const std::int64_t g = base + lane_;
+      const bool left = g < part_.bounds.count && is_left(sample, g, upper);
+      const unsigned lanes = __ballot_sync(kFullWarp, left);
+      if (left) {
+        memory_.groups[waiting + __popc(lanes & ((1u << lane_) - 1))] = static_cast<int>(g);
+      }
+      waiting += __popc(lanes);
+      __syncwarp();
+      for (; waiting >= at_once; waiting -= at_once) {
+        compute(sample, waiting - at_once, at_once);
+      }
+    }
+    if (waiting > 0) compute(sample, 0, waiting);
+    finish(sample);
+  }
+
+  __device__ void flush_changed() {
+    unsigned first = 0;
+    if (lane_ == 0 && changed_ > 0) first = atomicAdd(&part_.work->changed, changed_);
+    first = __shfl_sync(kFullWarp, first, 0);
+    __syncwarp();
+    if (part_.lists.changed != nullptr && static_cast<unsigned>(lane_) < changed_) {
+      part_.lists.changed[first + lane_] = memory_.changed[lane_];
+      part_.lists.former_label[first + lane_] = memory_.former_label[lane_];
+    }
+    changed_ = 0;
+    __syncwarp();
+  }
+
+  __device__ void add_distances() const {
+    unsigned long long sum = computed_;
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+      sum += __shfl_xor_sync(kFullWarp, sum, offset);
+    }
+    if (lane_ != 0 || sum == 0) return;
+    atomicAdd(&part_.work->distances, sum);
+    atomicAdd(&part_.work->scanned, sum);
+  }
+
+ private:
+  // Whether the bounds leave a member of a group possible.
+  __device__ bool is_left(Sample& sample, std::int64_t g, float upper) const {
+    if (part_.bounds.groups == nullptr) return true;  // the screen has looked at its one bound
+    if (part_.bounds.group_size == 1 && g == sample.label) return false;
+    float lower = lower_now(part_.bounds.groups[sample.row * part_.bounds.count + g],
+                            part_.moves.group_travel[g]);
+    if (part_.moves.separation != nullptr) {
+      const float apart = part_.moves.separation[sample.label * part_.bounds.count + g];
+      lower = fmaxf(lower, lower_across(apart, upper));
+    }
+    if (!(lower > sample.limit)) return true;
+    sample.excluded = fminf(sample.excluded, lower);
+    return false;
+  }
+
+  // Distances to the members of `count` waiting groups, each by `width_` lanes; all but the own
+  // centroid's.
+  __device__ void compute(Sample& sample, int from, int count) {
+    const std::int64_t size = part_.bounds.group_size;
+    const std::int64_t k = part_.pass.clusters;
+    const T* x = part_.samples.row(sample.row);
+    const int segment = lane_ / width_;
+    const std::int64_t g = segment < count ? memory_.groups[from + segment] : -1;
+    __syncwarp();  // the place is free again
+    NearestTwo group;
+    for (std::int64_t step = lane_ % width_; step < size; step += width_) {
+      const std::int64_t c = g * size + step;
+      const bool wanted = g >= 0 && c < k && c != sample.label;
+      const double squared =
+          gathered_distance(x, part_.pass.centroids, wanted ? static_cast<int>(c) : -1,
+                            part_.samples.features, memory_.gather);
+      if (!wanted) continue;
+      group.add_in_group(squared, static_cast<int>(c));
+      ++computed_;
+    }
+    for (int offset = width_ / 2; offset > 0; offset /= 2) {
+      group.merge_in_group(from_lane(group, offset));
+    }
+    if (g >= 0 && lane_ % width_ == 0) {
+      if (part_.bounds.groups != nullptr) {
+        part_.bounds.groups[sample.row * part_.bounds.count + g] =
+            store_lower(lower_bound(group.first), part_.moves.group_travel[g]);
+      }
+      sample.found.merge(group);
+    }
+    if (__ballot_sync(kFullWarp, sample.found.first < sample.least) == 0) return;
+    double least = sample.found.first;
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+      least = fmin(least, __shfl_xor_sync(kFullWarp, least, offset));
+    }
+    sample.least = least;
+    sample.limit = exclusion_limit(upper_bound(least));
+  }
+
+  // The label and the bounds of a sample of which all is known.
+  __device__ void finish(Sample& sample) {
+    NearestTwo others = sample.found;
+    float excluded = sample.excluded;
+    for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+      others.merge(from_lane(others, offset));
+      excluded = fminf(excluded, __shfl_xor_sync(kFullWarp, excluded, offset));
+    }
+    const bool changed =
+        others.first < sample.own || (others.first == sample.own && others.label < sample.label);
+    __syncwarp();  // the bounds of groups have been written
+    if (lane_ == 0) {
+      const int label = changed ? others.label : sample.label;
+      const double first = changed ? others.first : sample.own;
+      const double second = changed ? fmin(others.second, sample.own) : others.first;
+      part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.travel[label]);
+      part_.bounds.lower[sample.row] =
+          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.travel_of_all);
+      if (changed) change(sample, others);
+    }
+    if (changed && ++changed_ == kWarp) flush_changed();
+  }
+
+  // By lane 0: the new label, which leaves its group's bound, while the former one joins its own.
+  __device__ void change(const Sample& sample, const NearestTwo& others) {
+    part_.pass.labels[sample.row] = others.label;
+    memory_.changed[changed_] = static_cast<std::uint32_t>(sample.row - part_.pass.rows.begin);
+    memory_.former_label[changed_] = sample.label;
+    if (part_.bounds.groups == nullptr) return;
+    const std::int64_t size = part_.bounds.group_size;
+    float* bounds = part_.bounds.groups + sample.row * part_.bounds.count;
+    const std::int64_t joined = sample.label / size;
+    const std::int64_t left = others.label / size;
+    const double in_left = joined == left ? fmin(others.in_group, sample.own) : others.in_group;
+    bounds[left] = store_lower(lower_bound(in_left), part_.moves.group_travel[left]);
+    if (joined == left) return;
+    const float own = store_lower(lower_bound(sample.own), part_.moves.group_travel[joined]);
+    bounds[joined] = size == 1 ? own : fminf(bounds[joined], own);
+  }
+
+  const Part<T>& part_;
+  ScanMemory& memory_;
+  const int lane_;
+  const int width_;        // lanes that work on a group
+  unsigned computed_ = 0;  // distances, by this lane
+  unsigned changed_ = 0;   // rows that wait to be listed
+};
+
+template <class T>
+__global__ void __launch_bounds__(1024) scan_kernel(Part<T> part) {
+  extern __shared__ ScanMemory memories[];
+  if (block_halted(part.pass.halt)) return;
+  const unsigned listed = part.work->listed;
+  PartCost cost;
+  cost.samples = part.pass.rows.size();
+  cost.features = part.samples.features;
+  cost.clusters = part.pass.clusters;
+  cost.groups = part.bounds.count;
+  cost.listed = listed;
+  cost.per_sample = part.work->per_sample;
+  const bool all = assigning_all_pays(cost);
+  if (blockIdx.x == 0 && threadIdx.x == 0) part.work->all = all ? 1 : 0;
+  if (all) return;
+  const unsigned warps = gridDim.x * (blockDim.x / kWarp);
+  Scan<T> scan(part, memories[threadIdx.x / kWarp]);
+  for (unsigned place = blockIdx.x * (blockDim.x / kWarp) + threadIdx.x / kWarp; place < listed;
+       place += warps) {
+    scan.settle(place);
+  }
+  scan.flush_changed();
+  scan.add_distances();
+}
+
+}  // namespace
+
+template <class T>
+void enqueue_scan(const Part<T>& part, const Grid& grid) {
+  const int threads = grid.threads(sizeof(ScanMemory));
+  const std::int64_t warps = threads / kWarp;
+  const std::size_t shared = static_cast<std::size_t>(warps) * sizeof(ScanMemory);
+  const std::int64_t blocks = (part.pass.rows.size() + warps - 1) / warps;
+  allow_shared_memory(scan_kernel<T>, shared);
+  scan_kernel<T><<<grid.blocks(blocks, threads), threads, shared, part.pass.stream>>>(part);
+  lloyd_cuda::check_launch("scan_kernel");
+}
+
+template void enqueue_scan(const Part<float>&, const Grid&);
+template void enqueue_scan(const Part<double>&, const Grid&);
+
+}  // namespace lloyd_cuda_elkan
