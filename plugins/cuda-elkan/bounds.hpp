@@ -1,10 +1,11 @@
 // Arithmetic of bounds on distances, in float32, each operation rounded to the safe side. BOUNDS.md
-// derives the margins. For kernels and, with wider steps, for the host.
+// derives the margins. For kernels, and for tests on the host.
 #pragma once
 
+#include <cfenv>
 #include <cfloat>
 #include <cmath>
-#include <limits>
+#include <type_traits>
 
 #include "../cuda/samples.hpp"  // LLOYD_CUDA_BOTH
 
@@ -20,8 +21,7 @@ inline constexpr float kCompareMargin = 0x1p-20f;
 inline constexpr double kLeastFloat32Square = 0x1p-100;
 inline constexpr double kGreatestFloat32Square = 0x1p126;
 
-// One operation, rounded down or up. The host has no rounding modes that are cheap and safe; it
-// steps to the neighbour of the nearest value.
+// One operation, rounded down or up.
 #ifdef __CUDA_ARCH__
 __device__ inline float round_down(double x) {
   return __double2float_rd(x);
@@ -63,43 +63,64 @@ __device__ inline float root_up(float a) {
   return __fsqrt_ru(a);
 }
 #else
-template <class Real>
-inline Real below(Real x) {
-  return std::nextafter(x, -std::numeric_limits<Real>::infinity());
+// The same bits on the host, where tests run: volatile values keep the operation between the two
+// changes of the rounding mode.
+template <class Operation>
+inline auto rounded(int mode, Operation operation) {
+  const int former = std::fegetround();
+  std::fesetround(mode);
+  const volatile auto result = operation();
+  std::fesetround(former);
+  return static_cast<std::remove_cv_t<decltype(result)> >(result);
 }
-template <class Real>
-inline Real above(Real x) {
-  return std::nextafter(x, std::numeric_limits<Real>::infinity());
+inline float round_to_float(int mode, double x) {
+  const volatile double from = x;
+  return rounded(mode, [&] { return static_cast<float>(from); });
 }
 inline float round_down(double x) {
-  return below(static_cast<float>(x));
+  return round_to_float(FE_DOWNWARD, x);
 }
 inline float round_up(double x) {
-  return above(static_cast<float>(x));
+  return round_to_float(FE_UPWARD, x);
+}
+template <class Real>
+inline Real add(int mode, Real a, Real b) {
+  const volatile Real x = a, y = b;
+  return rounded(mode, [&] { return x + y; });
+}
+template <class Real>
+inline Real multiply(int mode, Real a, Real b) {
+  const volatile Real x = a, y = b;
+  return rounded(mode, [&] { return x * y; });
+}
+template <class Real>
+inline Real root(int mode, Real a) {
+  const volatile Real x = a;
+  return rounded(mode, [&] { return std::sqrt(static_cast<Real>(x)); });
 }
 template <class Real>
 inline Real add_down(Real a, Real b) {
-  return below(a + b);
+  return add(FE_DOWNWARD, a, b);
 }
 template <class Real>
 inline Real add_up(Real a, Real b) {
-  return above(a + b);
+  return add(FE_UPWARD, a, b);
 }
 template <class Real>
 inline Real multiply_down(Real a, Real b) {
-  return below(a * b);
+  return multiply(FE_DOWNWARD, a, b);
 }
 template <class Real>
 inline Real multiply_up(Real a, Real b) {
-  return above(a * b);
+  return multiply(FE_UPWARD, a, b);
 }
 template <class Real>
 inline Real root_down(Real a) {
-  return below(std::sqrt(a));
+  return root(FE_DOWNWARD, a);
 }
 template <class Real>
 inline Real root_up(Real a) {
-  return above(std::sqrt(a));
+  return root(FE_UPWARD, a);
 }
 #endif
 
