@@ -66,17 +66,19 @@ struct Part {
   Work* work = nullptr;
 };
 
+/// Threads of a block in kernels whose warps take many registers; a larger block_size is cut.
+inline constexpr int kMostWarpThreads = 256;
+
 /// What launches are made of.
 struct Grid {
   int block_size = 0;       ///< threads of a block: a multiple of 32
   int multiprocessors = 0;  ///< of the card
   int shared_bytes = 0;     ///< the most that a block can have
 
-  /// Threads of a block whose warps take `bytes` of shared memory each.
+  /// Threads of a block whose warps work on their own, with `bytes` of shared memory each.
   int threads(std::size_t bytes) const {
-    return std::clamp(static_cast<int>(static_cast<std::size_t>(shared_bytes) / bytes), 1,
-                      block_size / 32) *
-           32;
+    const int fitting = static_cast<int>(static_cast<std::size_t>(shared_bytes) / bytes);
+    return 32 * std::clamp(fitting, 1, std::min(block_size, kMostWarpThreads) / 32);
   }
   /// Blocks for a number of them that could be busy: not more than the card can hold.
   int blocks(std::int64_t wanted, int block_threads) const {

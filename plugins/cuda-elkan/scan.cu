@@ -10,6 +10,9 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
+// Bounds of a lane that are loaded at once.
+constexpr int kAhead = 4;
+
 // Shared memory of a warp.
 struct ScanMemory {
   GatherMemory gather;
@@ -57,17 +60,27 @@ class Scan {
     sample.limit = exclusion_limit(upper);
     const int at_once = kWarp / width_;  // groups
     int waiting = 0;
-    for (std::int64_t base = 0; base < part_.bounds.count; base += kWarp) {
-      const std::int64_t g = base + lane_;
-      const bool left = g < part_.bounds.count && is_left(sample, g, upper);
-      const unsigned lanes = __ballot_sync(kFullWarp, left);
-      if (left) {
-        memory_.groups[waiting + __popc(lanes & ((1u << lane_) - 1))] = static_cast<int>(g);
+    for (std::int64_t base = 0; base < part_.bounds.count; base += kAhead * kWarp) {
+      float lowers[kAhead];
+#pragma unroll
+      for (int ahead = 0; ahead < kAhead; ++ahead) {
+        lowers[ahead] = lower_of(sample, base + ahead * kWarp + lane_, upper);
       }
-      waiting += __popc(lanes);
-      __syncwarp();
-      for (; waiting >= at_once; waiting -= at_once) {
-        compute(sample, waiting - at_once, at_once);
+#pragma unroll
+      for (int ahead = 0; ahead < kAhead; ++ahead) {
+        const std::int64_t g = base + ahead * kWarp + lane_;
+        const bool excluded = lowers[ahead] > sample.limit;
+        if (excluded) sample.excluded = fminf(sample.excluded, lowers[ahead]);
+        const bool left = g < part_.bounds.count && !excluded;
+        const unsigned lanes = __ballot_sync(kFullWarp, left);
+        if (left) {
+          memory_.groups[waiting + __popc(lanes & ((1u << lane_) - 1))] = static_cast<int>(g);
+        }
+        waiting += __popc(lanes);
+        __syncwarp();
+        for (; waiting >= at_once; waiting -= at_once) {
+          compute(sample, waiting - at_once, at_once);
+        }
       }
     }
     if (waiting > 0) compute(sample, 0, waiting);
@@ -98,19 +111,17 @@ class Scan {
   }
 
  private:
-  // Whether the bounds leave a member of a group possible.
-  __device__ bool is_left(Sample& sample, std::int64_t g, float upper) const {
-    if (part_.bounds.groups == nullptr) return true;  // the screen has looked at its one bound
-    if (part_.bounds.group_size == 1 && g == sample.label) return false;
-    float lower = lower_now(part_.bounds.groups[sample.row * part_.bounds.count + g],
-                            part_.moves.group_travel[g]);
-    if (part_.moves.separation != nullptr) {
-      const float apart = part_.moves.separation[sample.label * part_.bounds.count + g];
-      lower = fmaxf(lower, lower_across(apart, upper));
-    }
-    if (!(lower > sample.limit)) return true;
-    sample.excluded = fminf(sample.excluded, lower);
-    return false;
+  // Lower bound of the distance to the members of a group but the own centroid; infinite where
+  // there are none.
+  __device__ float lower_of(const Sample& sample, std::int64_t g, float upper) const {
+    if (part_.bounds.groups == nullptr) return 0;  // the screen has looked at its one bound
+    if (g >= part_.bounds.count) return HUGE_VALF;
+    if (part_.bounds.group_size == 1 && g == sample.label) return HUGE_VALF;
+    const float lower = lower_now(part_.bounds.groups[sample.row * part_.bounds.count + g],
+                                  part_.moves.group_travel[g]);
+    if (part_.moves.separation == nullptr) return lower;
+    const float apart = part_.moves.separation[sample.label * part_.bounds.count + g];
+    return fmaxf(lower, lower_across(apart, upper));
   }
 
   // Distances to the members of `count` waiting groups, each by `width_` lanes; all but the own
@@ -201,7 +212,7 @@ class Scan {
 };
 
 template <class T>
-__global__ void __launch_bounds__(1024) scan_kernel(Part<T> part) {
+__global__ void __launch_bounds__(kMostWarpThreads, 3) scan_kernel(Part<T> part) {
   extern __shared__ ScanMemory memories[];
   if (block_halted(part.pass.halt)) return;
   const unsigned listed = part.work->listed;
