@@ -47,7 +47,10 @@ Tile largest_tile(const Request& request, std::int64_t bytes) {
 
 Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& limits) {
   const std::int64_t most = limits.shared_bytes_per_block;
-  const std::int64_t centroids = request.clusters * request.features * request.centroid_bytes;
+  // Compilers read the last few of a loop's centroids together, before they ask how many are left.
+  const std::int64_t padded =
+      (request.clusters + kCentroidsTogether - 1) / kCentroidsTogether * kCentroidsTogether;
+  const std::int64_t centroids = padded * request.features * request.centroid_bytes;
   Configuration configuration;
   configuration.space = request.space;
   if (request.space == CentroidSpace::shared) {
