@@ -1,4 +1,4 @@
-// k-means||: few passes over the data instead of one or two for each centre.
+// k-means||: few passes over the data instead of one or two for each centroid.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace lloyd {
 
-/// Candidates tried for each centre after the first: 2 + floor(ln k).
+/// Candidates tried for each centroid after the first: 2 + floor(ln k).
 std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters);
 
 /// Chooses `clusters` samples, 1 <= clusters <= n. All that decides is a definition (the squared

@@ -7,21 +7,21 @@
 namespace lloyd {
 namespace {
 
-// Distances to two centres, side by side in a vector register of any machine.
+// Distances to two centroids, side by side in a vector register of any machine.
 typedef double Pair __attribute__((vector_size(16)));
 
-constexpr std::int64_t kWidest = 8;  // centres side by side
+constexpr std::int64_t kWidest = 8;  // centroids side by side
 
-// Up to kWidest centres, feature by feature; a spare place stays zero.
-class CentreGroup {
+// Up to kWidest centroids, feature by feature; a spare place stays zero.
+class CentroidGroup {
  public:
-  CentreGroup(const double* centres, std::int64_t count, std::int64_t features)
+  CentroidGroup(const double* centroids, std::int64_t count, std::int64_t features)
       : count_(count),
         pairs_((count + 1) / 2),
         values_(static_cast<std::size_t>(features * pairs_)) {
     for (std::int64_t c = 0; c < count; ++c) {
       for (std::int64_t j = 0; j < features; ++j) {
-        values_[static_cast<std::size_t>(j * pairs_ + c / 2)][c % 2] = centres[c * features + j];
+        values_[static_cast<std::size_t>(j * pairs_ + c / 2)][c % 2] = centroids[c * features + j];
       }
     }
   }
@@ -64,11 +64,11 @@ class CentreGroup {
   std::vector<Pair> values_;
 };
 
-std::vector<CentreGroup> grouped(std::span<const double> centres, std::int64_t features) {
-  const std::int64_t count = static_cast<std::int64_t>(centres.size()) / features;
-  std::vector<CentreGroup> groups;
+std::vector<CentroidGroup> grouped(std::span<const double> centroids, std::int64_t features) {
+  const std::int64_t count = static_cast<std::int64_t>(centroids.size()) / features;
+  std::vector<CentroidGroup> groups;
   for (std::int64_t c = 0; c < count; c += kWidest) {
-    groups.emplace_back(centres.data() + c * features, std::min(kWidest, count - c), features);
+    groups.emplace_back(centroids.data() + c * features, std::min(kWidest, count - c), features);
   }
   return groups;
 }
@@ -85,10 +85,10 @@ const T* row(const Matrix& matrix, std::int64_t i) {
 }
 
 template <class T>
-double fold(const Matrix& matrix, RowRange rows, const std::vector<CentreGroup>& groups,
+double fold(const Matrix& matrix, RowRange rows, const std::vector<CentroidGroup>& groups,
             std::int64_t first_index, double* squared_distances, std::int32_t* nearest) {
   std::int64_t index = first_index;
-  for (const CentreGroup& group : groups) {
+  for (const CentroidGroup& group : groups) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
       for (std::int64_t c = 0; c < group.count(); ++c) {
@@ -104,10 +104,10 @@ double fold(const Matrix& matrix, RowRange rows, const std::vector<CentreGroup>&
 }
 
 template <class T>
-void add_gains(const Matrix& matrix, RowRange rows, const std::vector<CentreGroup>& groups,
+void add_gains(const Matrix& matrix, RowRange rows, const std::vector<CentroidGroup>& groups,
                const std::int64_t* multiplicities, const double* squared_distances,
                const WeightScale& scale, std::int64_t* gains) {
-  for (const CentreGroup& group : groups) {
+  for (const CentroidGroup& group : groups) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
       const double current = squared_distances[i];
@@ -130,13 +130,13 @@ void MatrixSamples::copy_rows(std::span<const std::int64_t> indices, double* val
   }
 }
 
-double MatrixSamples::fold_nearest(std::span<const double> centres, std::int64_t first_index,
+double MatrixSamples::fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                                    double* squared_distances, std::int32_t* nearest) {
-  const std::vector<CentreGroup> groups = grouped(centres, matrix_.columns);
+  const std::vector<CentroidGroup> groups = grouped(centroids, matrix_.columns);
   std::mutex mutex;
   double largest = 0;
   workers_.for_each_range(
-      matrix_.rows, range_rows(centres.size()), [&](std::int64_t begin, std::int64_t end) {
+      matrix_.rows, range_rows(centroids.size()), [&](std::int64_t begin, std::int64_t end) {
         const auto run = matrix_.dtype == DType::float32 ? fold<float> : fold<double>;
         const double found =
             run(matrix_, {begin, end}, groups, first_index, squared_distances, nearest);
@@ -148,7 +148,7 @@ double MatrixSamples::fold_nearest(std::span<const double> centres, std::int64_t
 
 void MatrixSamples::rate(std::span<const double> candidates, const double* squared_distances,
                          const WeightScale& scale, std::span<std::int64_t> gains) {
-  const std::vector<CentreGroup> groups = grouped(candidates, matrix_.columns);
+  const std::vector<CentroidGroup> groups = grouped(candidates, matrix_.columns);
   std::fill(gains.begin(), gains.end(), 0);
   std::mutex mutex;
   workers_.for_each_range(

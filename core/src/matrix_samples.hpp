@@ -19,7 +19,7 @@ class MatrixSamples final : public SeedingSamples {
   std::int64_t features() const override { return matrix_.columns; }
   const std::int64_t* multiplicities() const override { return multiplicities_; }
   void copy_rows(std::span<const std::int64_t> indices, double* values) const override;
-  double fold_nearest(std::span<const double> centres, std::int64_t first_index,
+  double fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                       double* squared_distances, std::int32_t* nearest) override;
   void rate(std::span<const double> candidates, const double* squared_distances,
             const WeightScale& scale, std::span<std::int64_t> gains) override;

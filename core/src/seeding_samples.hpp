@@ -26,8 +26,8 @@ class SeedingSamples {
   virtual void copy_rows(std::span<const std::int64_t> indices, double* values) const = 0;
 
   /// NearestRequest::squared_distances and, where `nearest` is not null, NearestRequest::nearest
-  /// for further centres (m x d). Returns the largest squared distance that is left.
-  virtual double fold_nearest(std::span<const double> centres, std::int64_t first_index,
+  /// for further centroids (m x d). Returns the largest squared distance that is left.
+  virtual double fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                               double* squared_distances, std::int32_t* nearest) = 0;
 
   /// GainsRequest::gains of candidates (m x d), each sample counted as often as it stands for one.

@@ -44,11 +44,11 @@ void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* va
   }
 }
 
-double SessionSamples::fold_nearest(std::span<const double> centres, std::int64_t first_index,
+double SessionSamples::fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                                     double* squared_distances, std::int32_t* nearest) {
   NearestRequest request;
-  request.centres = centres.data();
-  request.count = static_cast<std::int64_t>(centres.size()) / features();
+  request.centroids = centroids.data();
+  request.count = static_cast<std::int64_t>(centroids.size()) / features();
   request.first_index = first_index;
   request.squared_distances = squared_distances;
   request.nearest = nearest;
@@ -59,7 +59,7 @@ double SessionSamples::fold_nearest(std::span<const double> centres, std::int64_
 
 // What is wrong here would lead out of bounds later.
 double SessionSamples::largest_of(const double* squared_distances, const std::int32_t* nearest,
-                                  std::int64_t centres) const {
+                                  std::int64_t centroids) const {
   constexpr std::int64_t kRange = 1 << 16;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::mutex mutex;
@@ -69,12 +69,12 @@ double SessionSamples::largest_of(const double* squared_distances, const std::in
     for (std::int64_t i = begin; i < end; ++i) {
       const double distance = squared_distances[i];
       const std::int64_t index = nearest == nullptr ? 0 : nearest[i];
-      if (!(distance >= 0 && distance < kInfinity) || index < 0 || index >= centres) {
+      if (!(distance >= 0 && distance < kInfinity) || index < 0 || index >= centroids) {
         throw BackendError(
             StatusCode::internal,
             fmt::format("{}: its seeding kernels gave sample {} a squared distance of {} to "
-                        "centre {} of {}",
-                        backend_, i, distance, index, centres));
+                        "centroid {} of {}",
+                        backend_, i, distance, index, centroids));
       }
       found = std::max(found, distance);
     }

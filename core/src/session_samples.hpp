@@ -22,14 +22,14 @@ class SessionSamples final : public SeedingSamples {
   std::int64_t samples() const override { return dataset_.samples(); }
   std::int64_t features() const override { return dataset_.features(); }
   void copy_rows(std::span<const std::int64_t> indices, double* values) const override;
-  double fold_nearest(std::span<const double> centres, std::int64_t first_index,
+  double fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                       double* squared_distances, std::int32_t* nearest) override;
   void rate(std::span<const double> candidates, const double* squared_distances,
             const WeightScale& scale, std::span<std::int64_t> gains) override;
 
  private:
   double largest_of(const double* squared_distances, const std::int32_t* nearest,
-                    std::int64_t centres) const;
+                    std::int64_t centroids) const;
 
   const Dataset& dataset_;
   SeedingKernels& kernels_;

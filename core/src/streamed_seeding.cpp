@@ -52,7 +52,7 @@ Status StreamedSeeding::nearest(const NearestRequest& request, Observer* observe
       const auto values = static_cast<std::size_t>(part.count * matrix.columns);
       with_workers(observer, [&](const Workers& workers) {
         MatrixSamples(matrix, workers)
-            .fold_nearest({part.centres, values}, part.first_index, part.squared_distances,
+            .fold_nearest({part.centroids, values}, part.first_index, part.squared_distances,
                           part.nearest);
       });
     });

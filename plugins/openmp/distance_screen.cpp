@@ -20,20 +20,20 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Registers for the samples of a tile, times centres at once: as many sums as there are registers
+// Registers for the samples of a tile, times centroids at once: as many sums as there are registers
 // for beside them.
 constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
-constexpr std::size_t kCentres = 4;
+constexpr std::size_t kCentroids = 4;
 
 template <class Real>
 using Tag = hn::CappedTag<Real, kTile / kVectors>;
 template <class Real>
 using Vector = hn::Vec<Tag<Real>>;
 
-// Squared distances of the samples in lanes [first, first + kVectors registers) to Count centres.
+// Squared distances of the samples in lanes [first, first + kVectors registers) to Count centroids.
 template <std::size_t Count, class Real>
 HWY_INLINE void distances(const TileRow<Real>* tile, std::size_t first, std::size_t d,
-                          const Real* centres, Vector<Real> (&sums)[Count][kVectors]) {
+                          const Real* centroids, Vector<Real> (&sums)[Count][kVectors]) {
   const Tag<Real> tag;
   for (std::size_t c = 0; c < Count; ++c) {
     for (std::size_t v = 0; v < kVectors; ++v) sums[c][v] = hn::Zero(tag);
@@ -44,7 +44,7 @@ HWY_INLINE void distances(const TileRow<Real>* tile, std::size_t first, std::siz
       x[v] = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
     }
     for (std::size_t c = 0; c < Count; ++c) {
-      const Vector<Real> value = hn::Set(tag, centres[c * d + j]);
+      const Vector<Real> value = hn::Set(tag, centroids[c * d + j]);
       for (std::size_t v = 0; v < kVectors; ++v) {
         const Vector<Real> difference = hn::Sub(x[v], value);
         sums[c][v] = hn::MulAdd(difference, difference, sums[c][v]);
@@ -53,12 +53,12 @@ HWY_INLINE void distances(const TileRow<Real>* tile, std::size_t first, std::siz
   }
 }
 
-// Calls visit.template operator()<Count>(c) for groups of centres that cover [0, m).
+// Calls visit.template operator()<Count>(c) for groups of centroids that cover [0, m).
 template <class Visitor>
 HWY_INLINE void for_each_group(std::size_t m, Visitor& visit) {
   std::size_t c = 0;
-  for (; c + kCentres <= m; c += kCentres) visit.template centres<kCentres>(c);
-  for (; c < m; ++c) visit.template centres<1>(c);
+  for (; c + kCentroids <= m; c += kCentroids) visit.template centroids<kCentroids>(c);
+  for (; c < m; ++c) visit.template centroids<1>(c);
 }
 
 template <class Real>
@@ -66,7 +66,7 @@ struct NearestVisitor {
   using Signed = hn::RebindToSigned<Tag<Real>>;
 
   template <std::size_t Count>
-  HWY_INLINE void centres(std::size_t c) {
+  HWY_INLINE void centroids(std::size_t c) {
     Vector<Real> sums[Count][kVectors];
     distances<Count>(tile, first, d, values + c * d, sums);
     for (std::size_t i = 0; i < Count; ++i) {
@@ -88,7 +88,7 @@ struct NearestVisitor {
 };
 
 template <class Real>
-HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real* centres,
+HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
                            std::int64_t m, TileNearest<Real>& nearest) {
   using Visitor = NearestVisitor<Real>;
   using Index = hn::TFromD<typename Visitor::Signed>;
@@ -99,7 +99,7 @@ HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real
     visitor.tile = tile;
     visitor.first = first;
     visitor.d = static_cast<std::size_t>(d);
-    visitor.values = centres;
+    visitor.values = centroids;
     for (std::size_t v = 0; v < kVectors; ++v) {
       visitor.least[v] = visitor.second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
       visitor.index[v] = hn::Zero(typename Visitor::Signed());
@@ -119,7 +119,7 @@ HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real
 template <class Real>
 struct BelowVisitor {
   template <std::size_t Count>
-  HWY_INLINE void centres(std::size_t c) {
+  HWY_INLINE void centroids(std::size_t c) {
     const Tag<Real> tag;
     Vector<Real> sums[Count][kVectors];
     distances<Count>(tile, first, d, values + c * d, sums);
@@ -147,7 +147,7 @@ struct BelowVisitor {
 };
 
 template <class Real>
-HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* centres,
+HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
                          std::int64_t m, const TileRow<Real>& limits, std::uint64_t* below) {
   const Tag<Real> tag;
   std::fill_n(below, m, 0);
@@ -156,7 +156,7 @@ HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* 
     visitor.tile = tile;
     visitor.first = first;
     visitor.d = static_cast<std::size_t>(d);
-    visitor.values = centres;
+    visitor.values = centroids;
     visitor.below = below;
     for (std::size_t v = 0; v < kVectors; ++v) {
       visitor.limits[v] = hn::Load(tag, limits.lanes + first + v * hn::Lanes(tag));
@@ -165,21 +165,21 @@ HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* 
   }
 }
 
-void nearest_float(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
-                   TileNearest<float>& nearest) {
-  nearest_in(tile, d, centres, m, nearest);
+void nearest_float(const TileRow<float>* tile, std::int64_t d, const float* centroids,
+                   std::int64_t m, TileNearest<float>& nearest) {
+  nearest_in(tile, d, centroids, m, nearest);
 }
-void nearest_double(const TileRow<double>* tile, std::int64_t d, const double* centres,
+void nearest_double(const TileRow<double>* tile, std::int64_t d, const double* centroids,
                     std::int64_t m, TileNearest<double>& nearest) {
-  nearest_in(tile, d, centres, m, nearest);
+  nearest_in(tile, d, centroids, m, nearest);
 }
-void below_float(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
+void below_float(const TileRow<float>* tile, std::int64_t d, const float* centroids, std::int64_t m,
                  const TileRow<float>& limits, std::uint64_t* below) {
-  below_in(tile, d, centres, m, limits, below);
+  below_in(tile, d, centroids, m, limits, below);
 }
-void below_double(const TileRow<double>* tile, std::int64_t d, const double* centres,
+void below_double(const TileRow<double>* tile, std::int64_t d, const double* centroids,
                   std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
-  below_in(tile, d, centres, m, limits, below);
+  below_in(tile, d, centroids, m, limits, below);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -195,24 +195,24 @@ HWY_EXPORT(below_float);
 HWY_EXPORT(below_double);
 
 template <>
-void screen_nearest(const TileRow<float>* tile, std::int64_t d, const float* centres,
+void screen_nearest(const TileRow<float>* tile, std::int64_t d, const float* centroids,
                     std::int64_t m, TileNearest<float>& nearest) {
-  HWY_DYNAMIC_DISPATCH(nearest_float)(tile, d, centres, m, nearest);
+  HWY_DYNAMIC_DISPATCH(nearest_float)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_nearest(const TileRow<double>* tile, std::int64_t d, const double* centres,
+void screen_nearest(const TileRow<double>* tile, std::int64_t d, const double* centroids,
                     std::int64_t m, TileNearest<double>& nearest) {
-  HWY_DYNAMIC_DISPATCH(nearest_double)(tile, d, centres, m, nearest);
+  HWY_DYNAMIC_DISPATCH(nearest_double)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_below(const TileRow<float>* tile, std::int64_t d, const float* centres, std::int64_t m,
-                  const TileRow<float>& limits, std::uint64_t* below) {
-  HWY_DYNAMIC_DISPATCH(below_float)(tile, d, centres, m, limits, below);
+void screen_below(const TileRow<float>* tile, std::int64_t d, const float* centroids,
+                  std::int64_t m, const TileRow<float>& limits, std::uint64_t* below) {
+  HWY_DYNAMIC_DISPATCH(below_float)(tile, d, centroids, m, limits, below);
 }
 template <>
-void screen_below(const TileRow<double>* tile, std::int64_t d, const double* centres,
+void screen_below(const TileRow<double>* tile, std::int64_t d, const double* centroids,
                   std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
-  HWY_DYNAMIC_DISPATCH(below_double)(tile, d, centres, m, limits, below);
+  HWY_DYNAMIC_DISPATCH(below_double)(tile, d, centroids, m, limits, below);
 }
 
 template <class T, class Real>

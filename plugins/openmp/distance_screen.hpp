@@ -1,4 +1,4 @@
-// Screens: squared distances of a tile of samples to many centres, vectorised for the machine at
+// Screens: squared distances of a tile of samples to many centroids, vectorised for the machine at
 // hand and not exact. A bound says which of them the definition has to decide.
 #pragma once
 
@@ -22,28 +22,28 @@ template <class T, class Real>
 void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
                TileRow<Real>* tile);
 
-/// The screened distances of a tile's samples, as far as the nearest centre needs them.
+/// The screened distances of a tile's samples, as far as the nearest centroid needs them.
 template <class Real>
 struct TileNearest {
   TileRow<Real> least;
-  TileRow<Real> second;       ///< least of the others; infinite where there is one centre
-  std::int64_t index[kTile];  ///< centre of the least; of several equal ones the lowest
+  TileRow<Real> second;       ///< least of the others; infinite where there is one centroid
+  std::int64_t index[kTile];  ///< centroid of the least; of several equal ones the lowest
 };
 
-/// Screens a tile against m >= 1 centres (m x d).
+/// Screens a tile against m >= 1 centroids (m x d).
 template <class Real>
-void screen_nearest(const TileRow<Real>* tile, std::int64_t d, const Real* centres, std::int64_t m,
-                    TileNearest<Real>& nearest);
+void screen_nearest(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
+                    std::int64_t m, TileNearest<Real>& nearest);
 
-/// Screens a tile against m centres: bit i of below[c] says whether the screened distance of sample
-/// i to centre c is at most limits.lanes[i] (-1: never).
+/// Screens a tile against m centroids: bit i of below[c] says whether the screened distance of
+/// sample i to centroid c is at most limits.lanes[i] (-1: never).
 template <class Real>
-void screen_below(const TileRow<Real>* tile, std::int64_t d, const Real* centres, std::int64_t m,
+void screen_below(const TileRow<Real>* tile, std::int64_t d, const Real* centroids, std::int64_t m,
                   const TileRow<Real>& limits, std::uint64_t* below);
 
 /// How far screened distances can be off.
 ///
-/// Samples and centres are values of Real, u = 2^-p is its unit roundoff, S the exact sum of d
+/// Samples and centroids are values of Real, u = 2^-p is its unit roundoff, S the exact sum of d
 /// squared differences, D what the definition makes of it in float64, Q the screened one. A rounded
 /// difference is off by a factor 1 + e, |e| <= u, never by underflow; its square, rounded or inside
 /// an FMA, and d sums follow. All terms are >= 0, so that nothing cancels: as long as nothing

@@ -99,7 +99,7 @@ class OpenmpStep : public lloyd::StepBase {
     const std::int64_t tile = shape.features * kVectors * 2 * std::int64_t{16};
     const std::int64_t centroids =
         shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
-    // Seeding takes a tile of its own for each thread and one more, and its centres once more.
+    // Seeding takes a tile of its own for each thread and one more, and its centroids once more.
     const std::int64_t seeding =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);

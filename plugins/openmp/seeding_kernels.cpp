@@ -19,13 +19,13 @@ namespace {
 
 using lloyd::squared_distance;
 
-// Fewer centres than this are screened against the squared distances at hand, one by one; more
+// Fewer centroids than this are screened against the squared distances at hand, one by one; more
 // against one another first.
-constexpr std::int64_t kManyCentres = 8;
+constexpr std::int64_t kManyCentroids = 8;
 
 struct Problem {
   const lloyd::DatasetView& dataset;
-  const double* centres;  // count x features
+  const double* centroids;  // count x features
   std::int64_t count;
   int threads;
   lloyd::Observer* observer;
@@ -35,9 +35,9 @@ struct Problem {
 template <class T, class Real>
 class TileWorker {
  public:
-  TileWorker(const Problem& problem, const Real* screened_centres)
+  TileWorker(const Problem& problem, const Real* screened_centroids)
       : problem_(problem),
-        screened_centres_(screened_centres),
+        screened_centroids_(screened_centroids),
         bound_(problem.dataset.features),
         tile_(static_cast<std::size_t>(problem.dataset.features)),
         below_(static_cast<std::size_t>(problem.count)) {}
@@ -48,7 +48,7 @@ class TileWorker {
               tile_.data());
   }
 
-  // Calls visit(i, c, distance) for each sample i of the tile and centre c whose squared distance
+  // Calls visit(i, c, distance) for each sample i of the tile and centroid c whose squared distance
   // is below squared_distances[i] when it is its turn; c ascends.
   template <class Visit>
   void visit_nearer(const double* squared_distances, Visit&& visit) {
@@ -59,10 +59,10 @@ class TileWorker {
     visit_below(squared_distances, visit);
   }
 
-  // The least squared distances and the centres they belong to, over many centres.
+  // The least squared distances and the centroids they belong to, over many centroids.
   template <class Visit>
   void visit_nearest(const double* squared_distances, Visit&& visit) {
-    screen_nearest(tile_.data(), problem_.dataset.features, screened_centres_, problem_.count,
+    screen_nearest(tile_.data(), problem_.dataset.features, screened_centroids_, problem_.count,
                    nearest_);
     bool undecided = false;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -93,13 +93,13 @@ class TileWorker {
   void decide(std::int64_t i, std::int64_t c, const double* squared_distances,
               Visit&& visit) const {
     const std::int64_t d = problem_.dataset.features;
-    const double distance = squared_distance(row(i), problem_.centres + c * d, d);
+    const double distance = squared_distance(row(i), problem_.centroids + c * d, d);
     if (distance < squared_distances[i]) visit(i, c, distance);
   }
 
   template <class Visit>
   void visit_below(const double* squared_distances, Visit&& visit) {
-    screen_below(tile_.data(), problem_.dataset.features, screened_centres_, problem_.count,
+    screen_below(tile_.data(), problem_.dataset.features, screened_centroids_, problem_.count,
                  limits_, below_.data());
     for (std::int64_t c = 0; c < problem_.count; ++c) {
       for (std::uint64_t left = below_[static_cast<std::size_t>(c)]; left != 0; left &= left - 1) {
@@ -109,7 +109,7 @@ class TileWorker {
   }
 
   const Problem& problem_;
-  const Real* screened_centres_;
+  const Real* screened_centroids_;
   ScreenBound<Real> bound_;
   std::vector<TileRow<Real>> tile_;
   std::vector<std::uint64_t> below_;
@@ -123,7 +123,7 @@ template <class T, class Real, class Body>
 void for_each_tile(const Problem& problem, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
   const std::int64_t d = problem.dataset.features;
-  const std::vector<Real> screened(problem.centres, problem.centres + problem.count * d);
+  const std::vector<Real> screened(problem.centroids, problem.centroids + problem.count * d);
   std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(problem.threads),
                                            {problem, screened.data()});
   // Work enough to be worth handing out, little enough to be interrupted soon.
@@ -158,7 +158,7 @@ void fold_nearest(const Problem& problem, const lloyd::NearestRequest& request) 
     request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
   };
   for_each_tile<T, Real>(problem, [&](int, TileWorker<T, Real>& worker) {
-    if (request.count < kManyCentres) {
+    if (request.count < kManyCentroids) {
       worker.visit_nearer(request.squared_distances, update);
     } else {
       worker.visit_nearest(request.squared_distances, update);
@@ -201,13 +201,13 @@ OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads)
       in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
 
 // Float32 samples are screened in float32 where that tells their distances apart, and where the
-// centres are float32 values, as samples are.
+// centroids are float32 values, as samples are.
 template <class Task>
-void OpenmpSeeding::dispatch(const double* centres, std::int64_t count, Task&& task) const {
+void OpenmpSeeding::dispatch(const double* centroids, std::int64_t count, Task&& task) const {
   if (dataset_.dtype == lloyd::DType::float64) {
     task.template operator()<double, double>();
   } else if (in_float32_range_ &&
-             std::all_of(centres, centres + count * dataset_.features, is_float32)) {
+             std::all_of(centroids, centroids + count * dataset_.features, is_float32)) {
     task.template operator()<float, float>();
   } else {
     task.template operator()<float, double>();
@@ -217,8 +217,8 @@ void OpenmpSeeding::dispatch(const double* centres, std::int64_t count, Task&& t
 lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
                                      lloyd::Observer* observer) noexcept {
   return lloyd::guarded([&] {
-    const Problem problem{dataset_, request.centres, request.count, threads_, observer};
-    dispatch(request.centres, request.count,
+    const Problem problem{dataset_, request.centroids, request.count, threads_, observer};
+    dispatch(request.centroids, request.count,
              [&]<class T, class Real>() { fold_nearest<T, Real>(problem, request); });
   });
 }

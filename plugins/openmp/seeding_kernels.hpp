@@ -20,7 +20,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
  private:
   // Calls task.run<T, Real>() with the types of the samples and of the screen.
   template <class Task>
-  void dispatch(const double* centres, std::int64_t count, Task&& task) const;
+  void dispatch(const double* centroids, std::int64_t count, Task&& task) const;
 
   lloyd::DatasetView dataset_;
   int threads_;

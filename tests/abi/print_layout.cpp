@@ -226,7 +226,7 @@ int main() {
   FIELD(WeightScale, second);
   STRUCT(NearestRequest);
   FIELD(NearestRequest, struct_size);
-  FIELD(NearestRequest, centres);
+  FIELD(NearestRequest, centroids);
   FIELD(NearestRequest, count);
   FIELD(NearestRequest, first_index);
   FIELD(NearestRequest, squared_distances);

@@ -67,20 +67,19 @@ std::vector<Named> data_sets(DType dtype) {
   return sets;
 }
 
-// m centres: rows from all over the data (one after another where n divides 7918, as it does for
-// the twins), or points halfway between two rows each, which no float32
-// need hold.
-std::vector<double> centres_of(const Samples& samples, std::int64_t m, std::int64_t from,
-                               bool between) {
-  std::vector<double> centres;
+// m centroids: rows from all over the data (one after another where n divides 7918, as it does for
+// the twins), or points halfway between two rows each, which no float32 need hold.
+std::vector<double> centroids_of(const Samples& samples, std::int64_t m, std::int64_t from,
+                                 bool between) {
+  std::vector<double> centroids;
   for (std::int64_t c = 0; c < m; ++c) {
     const double* one = samples.row((from + c * 7919) % samples.n);
     const double* other = samples.row((from + c * 104729 + 1) % samples.n);
     for (std::int64_t j = 0; j < samples.d; ++j) {
-      centres.push_back(between ? one[j] / 2 + other[j] / 2 : one[j]);
+      centroids.push_back(between ? one[j] / 2 + other[j] / 2 : one[j]);
     }
   }
-  return centres;
+  return centroids;
 }
 
 class Opened {
@@ -95,8 +94,8 @@ class Opened {
 
   SeedingKernels& kernels() const { return *kernels_; }
   const Samples& samples() const { return samples_; }
-  double distance(std::int64_t i, const std::vector<double>& centres, std::int64_t c) const {
-    return reference::squared_distance(samples_.row(i), centres.data() + c * samples_.d,
+  double distance(std::int64_t i, const std::vector<double>& centroids, std::int64_t c) const {
+    return reference::squared_distance(samples_.row(i), centroids.data() + c * samples_.d,
                                        samples_.d);
   }
 
@@ -114,16 +113,16 @@ struct State {
 };
 
 // One call, held to a plain loop; `state` is what went before and becomes what came.
-void fold(const std::string& where, const Opened& opened, const std::vector<double>& centres,
+void fold(const std::string& where, const Opened& opened, const std::vector<double>& centroids,
           std::int64_t first, bool wants_nearest, State& state) {
   const Samples& samples = opened.samples();
-  const auto m = static_cast<std::int64_t>(centres.size()) / samples.d;
+  const auto m = static_cast<std::int64_t>(centroids.size()) / samples.d;
   Fenced<double> distances(samples.n);
   Fenced<std::int32_t> nearest(samples.n);
   std::copy(state.distances.begin(), state.distances.end(), distances.data());
   std::copy(state.nearest.begin(), state.nearest.end(), nearest.data());
   NearestRequest request;
-  request.centres = centres.data();
+  request.centroids = centroids.data();
   request.count = m;
   request.first_index = first;
   request.squared_distances = distances.data();
@@ -132,7 +131,7 @@ void fold(const std::string& where, const Opened& opened, const std::vector<doub
   expect(status.ok(), "{}: nearest() failed: {}", where, status_message(status));
   for (std::int64_t i = 0; i < samples.n; ++i) {
     for (std::int64_t c = 0; c < m; ++c) {
-      const double distance = opened.distance(i, centres, c);
+      const double distance = opened.distance(i, centroids, c);
       if (!(distance < state.distances[i])) continue;
       state.distances[i] = distance;
       if (wants_nearest) state.nearest[i] = static_cast<std::int32_t>(first + c);
@@ -146,8 +145,9 @@ void fold(const std::string& where, const Opened& opened, const std::vector<doub
   }
   const std::vector<std::int32_t> indices = nearest.take("indices of nearest()");
   for (std::int64_t i = 0; i < samples.n; ++i) {
-    expect(indices[i] == state.nearest[i], "{}: the nearest centre of sample {} is {}, expected {}",
-           where, i, indices[i], state.nearest[i]);
+    expect(indices[i] == state.nearest[i],
+           "{}: the nearest centroid of sample {} is {}, expected {}", where, i, indices[i],
+           state.nearest[i]);
   }
 }
 
@@ -155,34 +155,35 @@ void nearest(const Context& context) {
   for (const Named& set : data_sets(context.dtype())) {
     for (const bool between : {false, true}) {
       const Opened opened(context, set.samples, between ? Layout{3, 1} : Layout{});
-      const auto centres = [&](std::int64_t m, std::int64_t from) {
-        return centres_of(set.samples, m, from, between);
+      const auto centroids = [&](std::int64_t m, std::int64_t from) {
+        return centroids_of(set.samples, m, from, between);
       };
       const auto where = [&](const char* what) {
-        return fmt::format("{}{}, {}", set.name, between ? ", centres between samples" : "", what);
+        return fmt::format("{}{}, {}", set.name, between ? ", centroids between samples" : "",
+                           what);
       };
       State state(set.samples.n);
-      fold(where("a first centre"), opened, centres(1, 3), 0, true, state);
-      fold(where("4 more"), opened, centres(4, 5), 1, true, state);
-      fold(where("150 more"), opened, centres(150, 11), 5, true, state);
-      fold(where("one more, without indices"), opened, centres(1, 2), 155, false, state);
+      fold(where("a first centroid"), opened, centroids(1, 3), 0, true, state);
+      fold(where("4 more"), opened, centroids(4, 5), 1, true, state);
+      fold(where("150 more"), opened, centroids(150, 11), 5, true, state);
+      fold(where("one more, without indices"), opened, centroids(1, 2), 155, false, state);
       State many(set.samples.n);
-      fold(where("37 at once"), opened, centres(37, 0), 1000, true, many);
-      fold(where("the same once more"), opened, centres(37, 0), 2000, true, many);
+      fold(where("37 at once"), opened, centroids(37, 0), 1000, true, many);
+      fold(where("the same once more"), opened, centroids(37, 0), 2000, true, many);
     }
   }
 }
 
-// Squared distances to such centres are beyond float32, and get smaller from call to call.
-void far_centres(const Context& context) {
+// Squared distances to such centroids are beyond float32, and get smaller from call to call.
+void far_centroids(const Context& context) {
   const Samples samples = rounded(cloud(300, 3, 19), context.dtype());
   const Opened opened(context, samples);
   for (const std::int64_t m : {1, 30}) {
     State state(samples.n);
     std::int64_t first = 0;
     for (const float reach : {3e33F, 1e30F, 2e19F, 1e19F, 1e10F}) {
-      const std::vector<double> centres(static_cast<std::size_t>(m * samples.d), reach);
-      fold(fmt::format("{} centres at {}", m, reach), opened, centres, first, true, state);
+      const std::vector<double> centroids(static_cast<std::size_t>(m * samples.d), reach);
+      fold(fmt::format("{} centroids at {}", m, reach), opened, centroids, first, true, state);
       first += m;
     }
   }
@@ -202,11 +203,11 @@ void gains(const Context& context) {
     const Samples& samples = set.samples;
     const Opened opened(context, samples);
     State state(samples.n);
-    fold(set.name, opened, centres_of(samples, 2, 1, false), 0, true, state);
+    fold(set.name, opened, centroids_of(samples, 2, 1, false), 0, true, state);
     const WeightScale scale = scale_for(state.distances);
     for (const std::int64_t m : {1, 3, 9, 40}) {
       for (const bool between : {false, true}) {
-        const std::vector<double> candidates = centres_of(samples, m, 3, between);
+        const std::vector<double> candidates = centroids_of(samples, m, 3, between);
         Fenced<std::int64_t> got(m);
         GainsRequest request;
         request.candidates = candidates.data();
@@ -236,18 +237,18 @@ void cancelled(const Context& context) {
   const Samples samples = rounded(cloud(5000, 8, 17), context.dtype());
   const Opened opened(context, samples);
   State state(samples.n);
-  const std::vector<double> centres = centres_of(samples, 30, 1, false);
-  fold("before a cancelled call", opened, centres, 0, true, state);
+  const std::vector<double> centroids = centroids_of(samples, 30, 1, false);
+  fold("before a cancelled call", opened, centroids, 0, true, state);
   Recorder recorder(samples.n, 0);
   recorder.stop = true;
   State scratch = state;
   NearestRequest folding;
-  folding.centres = centres.data();
+  folding.centroids = centroids.data();
   folding.count = 30;
   folding.squared_distances = scratch.distances.data();
   std::vector<std::int64_t> values(30);
   GainsRequest rating;
-  rating.candidates = centres.data();
+  rating.candidates = centroids.data();
   rating.count = 30;
   rating.squared_distances = state.distances.data();
   rating.gains = values.data();
@@ -258,14 +259,14 @@ void cancelled(const Context& context) {
            static_cast<int>(status.code), status_message(status),
            static_cast<int>(StatusCode::cancelled));
   }
-  fold("after a cancelled call", opened, centres_of(samples, 5, 2, false), 30, true, state);
+  fold("after a cancelled call", opened, centroids_of(samples, 5, 2, false), 30, true, state);
 }
 
 }  // namespace
 
 void add_seeding_cases(std::vector<Case>& cases) {
   cases.push_back({"seeding/nearest", Scope::variants, nearest});
-  cases.push_back({"seeding/far-centres", Scope::variants, far_centres});
+  cases.push_back({"seeding/far-centroids", Scope::variants, far_centroids});
   cases.push_back({"seeding/gains", Scope::variants, gains});
   cases.push_back({"seeding/cancel", Scope::defaults, cancelled});
 }

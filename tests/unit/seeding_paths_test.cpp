@@ -127,7 +127,7 @@ class FakeKernels final : public SeedingKernels {
     if (observer->stop_requested()) return Status::error(StatusCode::cancelled, "");
     for (std::int64_t i = 0; i < dataset_.samples; ++i) {
       for (std::int64_t c = 0; c < request.count; ++c) {
-        const double distance = distance_to(i, request.centres, c);
+        const double distance = distance_to(i, request.centroids, c);
         if (!(distance < request.squared_distances[i])) continue;
         request.squared_distances[i] = distance;
         if (request.nearest == nullptr) continue;
@@ -155,10 +155,10 @@ class FakeKernels final : public SeedingKernels {
   static inline int calls = 0;
 
  private:
-  double distance_to(std::int64_t i, const double* centres, std::int64_t c) const {
+  double distance_to(std::int64_t i, const double* centroids, std::int64_t c) const {
     const std::int64_t d = dataset_.features;
     return squared_distance(static_cast<const float*>(dataset_.data) + i * dataset_.stride,
-                            centres + c * d, d);
+                            centroids + c * d, d);
   }
 
   DatasetView dataset_;
@@ -218,8 +218,8 @@ TEST_F(SeedingThroughKernels, EachLieIsNamed) {
       {"sample 3 a squared distance of nan", [=](Answer& a) { a.squared_distances[3] = nan; }},
       {"sample 0 a squared distance of inf", [](Answer& a) { a.squared_distances[0] = 1.0 / 0.0; }},
       {"sample 19 a squared distance of -1 ", [](Answer& a) { a.squared_distances[19] = -1; }},
-      {"to centre -1 of 1", [](Answer& a) { a.nearest[7] = -1; }},
-      {"to centre 1 of 1", [](Answer& a) { a.nearest[7] = 1; }},
+      {"to centroid -1 of 1", [](Answer& a) { a.nearest[7] = -1; }},
+      {"to centroid 1 of 1", [](Answer& a) { a.nearest[7] = 1; }},
       // Rounds without end, were it believed.
       {"at a squared distance of 1 from itself",
        [](Answer& a) { std::fill_n(a.squared_distances, 20, 1.0); }},

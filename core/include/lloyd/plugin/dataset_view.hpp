@@ -7,12 +7,13 @@
 
 namespace lloyd {
 
-/// What the core knows of one feature (column) over the whole data set, in float64.
+/// What the core knows of one feature (column) over the whole data set, in float64 and in the unit
+/// of its values.
 struct FeatureStatistics {
   double minimum;   ///< least value
   double maximum;   ///< greatest value
   double mean;      ///< sum divided by n
-  double variance;  ///< mean squared deviation from the mean (divided by n)
+  double variance;  ///< mean squared deviation from the mean (divided by n); unit squared
   /// Largest e such that every value is a multiple of 2^e; 0 where all values are zero.
   std::int32_t quantum_exponent;
   std::int32_t reserved;  ///< 0

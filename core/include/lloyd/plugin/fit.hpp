@@ -40,6 +40,7 @@ struct PhaseTimes {
 static_assert(sizeof(PhaseTimes) == 64);
 
 /// What a fit answers. The arrays are the caller's, in host memory; null ones are not wanted.
+/// Inertia is in the unit of the data, squared; times are wall time in milliseconds.
 struct FitResult {
   std::uint64_t struct_size = sizeof(FitResult);              ///< size in its maker's headers
   double* centroids = nullptr;                                ///< k x d
@@ -67,11 +68,11 @@ struct IterationRecord {
   std::int64_t iteration = 0;                           ///< 1, 2, ...
   std::int64_t changed = 0;      ///< labels that differ from the iteration before; n in the first
   std::int64_t relocations = 0;  ///< empty clusters that this update moved
-  double shift = 0;  ///< sum of squared centroid shifts of this update; see squared_shift()
+  double shift = 0;  ///< sum of squared centroid shifts of this update, as FitSpec::tolerance
   double inertia = std::numeric_limits<double>::quiet_NaN();  ///< of `labels`, before the update
-  double elapsed_ms = 0;                                      ///< since the loop began
-  const std::int32_t* labels = nullptr;                       ///< n; this iteration's assignment
-  const double* centroids = nullptr;  ///< k x d; after this iteration's update
+  double elapsed_ms = 0;                 ///< wall time since the loop began, milliseconds
+  const std::int32_t* labels = nullptr;  ///< n; this iteration's assignment
+  const double* centroids = nullptr;     ///< k x d; after this iteration's update
 };
 static_assert(sizeof(IterationRecord) == 72);
 
@@ -84,7 +85,7 @@ struct LabelRequest {
 };
 static_assert(sizeof(LabelRequest) == 32);
 
-/// The labels; null arrays are not wanted.
+/// The labels; null arrays are not wanted. Units are those of FitResult.
 struct LabelResult {
   std::uint64_t struct_size = sizeof(LabelResult);  ///< size in its maker's headers
   std::int32_t* labels = nullptr;                   ///< n

@@ -8,7 +8,8 @@
 
 namespace lloyd {
 
-/// Name of the interface; a change of anything below takes another.
+/// Name of the interface. The requests may grow by fields at their end, which an earlier plugin
+/// does not see; any other change of what is below takes another name.
 inline constexpr char kSeedingKernels[] = "lloyd.seeding/1";
 
 /// Turns squared distances into integers, which add up to the same in any order. Both factors are
@@ -25,25 +26,25 @@ struct WeightScale {
 };
 static_assert(sizeof(WeightScale) == 16);
 
-/// m further centres for all n samples of a session. All arrays are in host memory.
+/// m further centroids for all n samples of a session. All arrays are in host memory.
 struct NearestRequest {
-  std::uint64_t struct_size = sizeof(NearestRequest);  ///< grows with later versions
+  std::uint64_t struct_size = sizeof(NearestRequest);  ///< size in its maker's headers
   /// m x d, row-major, finite; squared distances to all samples are below 1e290.
-  const double* centres = nullptr;
+  const double* centroids = nullptr;
   std::int64_t count = 0;        ///< m >= 1
-  std::int64_t first_index = 0;  ///< number of the first of them; first_index + m < 2^31
-  /// n, in and out: each becomes the least of what it was (infinite: no centre yet) and the squared
-  /// distances to the m centres, as distance.hpp defines them.
+  std::int64_t first_index = 0;  ///< index of the first of them; first_index + m < 2^31
+  /// n, in and out: each becomes the least of what it was (infinite: no centroid yet) and the
+  /// squared distances to the m centroids, as distance.hpp defines them.
   double* squared_distances = nullptr;
-  /// n, in and out, or null: becomes the number of the nearest centre where a squared distance
+  /// n, in and out, or null: becomes the index of the nearest centroid where a squared distance
   /// fell; of several equally near ones the lowest.
   std::int32_t* nearest = nullptr;
 };
 static_assert(sizeof(NearestRequest) == 48);
 
-/// m candidates for the next centre. All arrays are in host memory.
+/// m candidates for the next centroid. All arrays are in host memory.
 struct GainsRequest {
-  std::uint64_t struct_size = sizeof(GainsRequest);  ///< grows with later versions
+  std::uint64_t struct_size = sizeof(GainsRequest);  ///< size in its maker's headers
   /// m x d, row-major, finite; squared distances to all samples are below 1e290.
   const double* candidates = nullptr;
   std::int64_t count = 0;                     ///< m >= 1
@@ -61,9 +62,9 @@ static_assert(sizeof(GainsRequest) == 56);
 /// answered stop_requested() with true, and leave the outputs undefined after any status but ok.
 class SeedingKernels {
  public:
-  /// Folds further centres into the squared distances of all samples.
+  /// Folds further centroids into the squared distances of all samples.
   virtual Status nearest(const NearestRequest& request, Observer* observer) noexcept = 0;
-  /// Rates candidates for the next centre.
+  /// Rates candidates for the next centroid.
   virtual Status gains(const GainsRequest& request, Observer* observer) noexcept = 0;
 
  protected:
