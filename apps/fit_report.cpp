@@ -81,6 +81,7 @@ void print(const FitReport& report) {
              dataset.features(), to_string(dataset.dtype()));
   fmt::print("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
              changes);
+  if (!fit.notes.empty()) fmt::print("notes       {}\n", fit.notes);
   fmt::print("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
              report.options.seeding.seed,
              report.options.restarts > 1

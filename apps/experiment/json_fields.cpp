@@ -66,6 +66,10 @@ std::string JsonFields::text_or_null(std::string_view key) const {
   return is_null(key) ? std::string() : text(key);
 }
 
+std::string JsonFields::text_or_nothing(std::string_view key) const {
+  return json_.contains(key) ? text_or_null(key) : std::string();
+}
+
 ordered_json JsonFields::list_or_nothing(std::string_view key) const {
   if (!json_.contains(key)) return ordered_json::array();
   if (!at(key).is_array()) fail(key, "a list");

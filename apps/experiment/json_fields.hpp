@@ -26,6 +26,8 @@ class JsonFields {
   std::string text(std::string_view key) const;
   /// Empty for null.
   std::string text_or_null(std::string_view key) const;
+  /// Empty for null, and where the key is missing, as in records of earlier versions.
+  std::string text_or_nothing(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
   /// Empty where the key is missing.
   nlohmann::ordered_json list_or_nothing(std::string_view key) const;

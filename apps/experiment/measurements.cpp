@@ -40,6 +40,7 @@ Measurements measurements_of(const Fit& fit, double open_ms) {
   m.redecided = result.redecided;
   m.sum_form = apps::to_string(result.sum_form);
   m.restart = fit.restart;
+  m.notes = fit.notes;
   return m;
 }
 
@@ -62,6 +63,7 @@ ordered_json to_json(const Measurements& m) {
   json["redecided"] = m.redecided < 0 ? ordered_json(nullptr) : ordered_json(m.redecided);
   json["sum_form"] = m.sum_form;
   json["restart"] = m.restart;
+  json["notes"] = m.notes.empty() ? ordered_json(nullptr) : ordered_json(m.notes);
   return json;
 }
 
@@ -84,6 +86,7 @@ Measurements measurements_from_json(const JsonFields& json) {
   if (!json.is_null("redecided")) m.redecided = json.integer("redecided", 0);
   m.sum_form = json.name("sum_form", apps::parse_sum_form);
   m.restart = json.integer("restart", 0);
+  m.notes = json.text_or_nothing("notes");
   return m;
 }
 

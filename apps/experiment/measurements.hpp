@@ -27,6 +27,7 @@ struct Measurements {
   std::int64_t redecided = -1;  ///< -1: no screening
   std::string sum_form;
   std::int64_t restart = 0;  ///< the one that was kept
+  std::string notes;         ///< what the backend chose from the sizes; may be empty
 };
 
 Measurements measurements_of(const Fit& fit, double open_ms);

@@ -11,6 +11,7 @@
 #include <lloyd/status_text.hpp>
 
 #include "result_check.hpp"
+#include "session_notes.hpp"
 #include "squared_range.hpp"
 #include "streamed_session.hpp"
 
@@ -255,6 +256,7 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   }
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   check_result(backend_->name(), spec, fit);
+  fit.notes = session_notes(*session_);
   return fit;
 }
 

@@ -8,6 +8,7 @@
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/iteration_rules.hpp>
 
+#include "session_notes.hpp"
 #include "status_error.hpp"
 
 namespace lloyd {
@@ -69,22 +70,27 @@ StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
       }) {}
 
 Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
+  notes_.clear();
   return guarded([&] { fit_rows(spec, observer, result); });
 }
 
 Status StreamedSession::label(const LabelRequest& request, Observer* observer,
                               LabelResult& result) noexcept {
+  notes_.clear();
   return guarded([&] { label_rows(request, observer, result); });
 }
 
 Status StreamedSession::partial(const PartialRequest& request, Observer* observer,
                                 PartialResult& result) noexcept {
+  notes_.clear();
   return guarded([&] { partial_rows(request, observer, result); });
 }
 
 void* StreamedSession::query(const char* interface_name) noexcept {
-  if (std::string_view(interface_name) != kSeedingKernels) return nullptr;
-  return static_cast<SeedingKernels*>(&seeding_);
+  const std::string_view name = interface_name;
+  if (name == kSeedingKernels) return static_cast<SeedingKernels*>(&seeding_);
+  if (name == kSessionNotes) return static_cast<SessionNotes*>(this);
+  return nullptr;
 }
 
 void StreamedSession::for_each_session(RowRange rows, Observer* observer,
@@ -129,6 +135,9 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
     check_part(part, block, parts);
     if (parts.sum_form != plan_.form) {
       throw StatusError(StatusCode::internal, "a partial pass returned sums of another form");
+    }
+    if (block.begin == request.rows.begin && (result.sums != nullptr || notes_.empty())) {
+      notes_ = session_notes(session);
     }
     result.changed += parts.changed;
     for (std::int64_t i = 0; i < parts.farthest_count; ++i) {
@@ -313,6 +322,7 @@ void StreamedSession::label_rows(const LabelRequest& request, Observer* observer
       part.counts = counts.data();
       part.squared_distances = result.squared_distances + block.begin;
       throw_if_error(session.label(request, observer, part));
+      if (block.begin == 0) notes_ = session_notes(session);
       for (std::int64_t i = 0; i < block.size(); ++i) inertia.add(part.squared_distances[i]);
       for (std::size_t c = 0; result.counts != nullptr && c < counts.size(); ++c) {
         result.counts[c] += counts[c];

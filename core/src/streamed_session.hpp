@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/parameters.hpp>
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/session_notes.hpp>
 #include <lloyd/registry.hpp>
 
 #include "row_blocks.hpp"
@@ -21,8 +23,9 @@ namespace lloyd {
 /// Every pass reads the rows block by block, opens a session of the backend on each block and takes
 /// its partial(). Sums are exact or in the order of the rows, and the decisions between two passes
 /// are those of LloydLoop, so that a backend which labels every sample by itself gives the bits of
-/// a fit in memory.
-class StreamedSession final : public Session {
+/// a fit in memory. The notes are those of the first block of the last pass, of one that summed
+/// where there was one.
+class StreamedSession final : public Session, public SessionNotes {
  public:
   /// `dataset` must outlive the session; two blocks of `block_rows` rows are held.
   StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
@@ -35,6 +38,7 @@ class StreamedSession final : public Session {
                  PartialResult& result) noexcept override;
   void* query(const char* interface_name) noexcept override;
   void release() noexcept override { delete this; }
+  const char* notes() const noexcept override { return notes_.c_str(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -59,6 +63,7 @@ class StreamedSession final : public Session {
   SumPlan plan_;
   RowBlocks blocks_;
   StreamedSeeding seeding_;
+  std::string notes_;
 };
 
 }  // namespace lloyd

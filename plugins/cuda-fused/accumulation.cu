@@ -67,8 +67,7 @@ void enqueue_accumulation(const Pass& pass, const Samples<T>& samples,
                           const lloyd_cuda::DeviceLimits& limits, int block_size) {
   if (pass.rows.size() == 0) return;
   const Tile& tile = configuration.tile;
-  const std::int64_t tiles = ((samples.features + tile.features - 1) / tile.features) *
-                             ((pass.clusters + tile.clusters - 1) / tile.clusters);
+  const std::int64_t tiles = tile.count(pass.clusters, samples.features);
   lloyd_cuda::check(
       cudaFuncSetAttribute(accumulation_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            static_cast<int>(tile.bytes())),

@@ -71,4 +71,14 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
   return configuration;
 }
 
+std::string note_of(const Request& request, const Configuration& configuration, bool accumulates) {
+  std::string note = lloyd_cuda::note_of(configuration.space);
+  if (!accumulates) return note;
+  if (configuration.fused) return note + ", sums in the same kernel";
+  const std::int64_t tiles = configuration.tile.count(request.clusters, request.features);
+  note += ", sums in a second kernel";
+  if (tiles > 1) note += " in " + std::to_string(tiles) + " tiles";
+  return note;
+}
+
 }  // namespace lloyd_cuda_fused

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "cuda/centroid_space.hpp"
 #include "cuda/cluster_sums.hpp"
@@ -30,6 +31,10 @@ struct Tile {
   std::int64_t lane_step = 0;  ///< words from one lane of a sum to the next
   std::int64_t copy_step = 0;  ///< words from one copy to the next; odd
   int copies = 0;              ///< neighbouring threads add to different ones
+  /// How many it takes for k x d.
+  std::int64_t count(std::int64_t all_clusters, std::int64_t all_features) const {
+    return ((all_features + features - 1) / features) * ((all_clusters + clusters - 1) / clusters);
+  }
   /// Shared memory of all copies, with a 32-bit count per cluster and copy behind.
   std::int64_t bytes() const { return copies * (copy_step * 8 + clusters * 4); }
 };
@@ -45,5 +50,8 @@ struct Configuration {
 /// Chooses. Centroids that do not fit the memory asked for are read from global memory, and sums
 /// that do not fit beside them are left to a second kernel.
 Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& limits);
+
+/// The note on a pass; `accumulates`: whether it adds up its samples.
+std::string note_of(const Request& request, const Configuration& configuration, bool accumulates);
 
 }  // namespace lloyd_cuda_fused

@@ -35,6 +35,10 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
+  void prepare(std::int64_t) override {
+    notes_.clear();
+    sums_noted_ = false;
+  }
   void assign(const lloyd_cuda::Pass& pass) override {
     lloyd_cuda_fused::Request request = request_;
     request.clusters = pass.clusters;
@@ -42,15 +46,23 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     request.lanes = pass.scale.lanes;
     const lloyd_cuda_fused::Configuration configuration =
         lloyd_cuda_fused::choose(request, limits_);
+    if (notes_.empty() || (pass.accumulates() && !sums_noted_)) {
+      notes_ = note_of(request, configuration, pass.accumulates());
+      sums_noted_ = pass.accumulates();
+    }
     enqueue_pass(pass, this->samples(), configuration, limits_, request.block_size);
     if (!pass.accumulates() || configuration.fused) return;
     if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
     enqueue_accumulation(pass, this->samples(), configuration, limits_, request.block_size);
   }
+  std::string notes() const override { return notes_; }
 
  private:
   lloyd_cuda::DeviceLimits limits_;
   lloyd_cuda_fused::Request request_;
+  // On the passes since prepare(); on those that accumulate where there are any.
+  std::string notes_;
+  bool sums_noted_ = false;
 };
 
 struct FusedPlugin {

@@ -99,10 +99,10 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids, 
 
 template <class T, class Real>
 void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* centroids,
-                     const lloyd_cuda::DeviceLimits& limits, int block_size) {
+                     CentroidSpace space, const lloyd_cuda::DeviceLimits& limits, int block_size) {
   const std::int64_t bytes =
       pass.clusters * samples.features * static_cast<std::int64_t>(sizeof(Real));
-  switch (choose_space(pass.clusters, samples.features, sizeof(Real), limits)) {
+  switch (space) {
     case CentroidSpace::constant: {
       const lloyd_cuda::ConstantTurn turn(pass.stream);
       lloyd_cuda::check(
@@ -134,19 +134,19 @@ CentroidSpace choose_space(std::int64_t clusters, std::int64_t features, std::in
 }
 
 template <class T>
-void enqueue_assignment(const Pass& pass, const Samples<T>& samples,
+void enqueue_assignment(const Pass& pass, const Samples<T>& samples, CentroidSpace space,
                         const lloyd_cuda::DeviceLimits& limits, int block_size) {
   if (pass.rows.size() == 0) return;
   if (sizeof(T) == sizeof(double) || pass.in_float64) {
-    launch_in_space<T, double>(pass, samples, pass.centroids, limits, block_size);
+    launch_in_space<T, double>(pass, samples, pass.centroids, space, limits, block_size);
   } else if constexpr (sizeof(T) == sizeof(float)) {
-    launch_in_space<T, float>(pass, samples, pass.rounded, limits, block_size);
+    launch_in_space<T, float>(pass, samples, pass.rounded, space, limits, block_size);
   }
 }
 
-template void enqueue_assignment(const Pass&, const Samples<float>&,
+template void enqueue_assignment(const Pass&, const Samples<float>&, CentroidSpace,
                                  const lloyd_cuda::DeviceLimits&, int);
-template void enqueue_assignment(const Pass&, const Samples<double>&,
+template void enqueue_assignment(const Pass&, const Samples<double>&, CentroidSpace,
                                  const lloyd_cuda::DeviceLimits&, int);
 
 }  // namespace lloyd_cuda_shared_reduction

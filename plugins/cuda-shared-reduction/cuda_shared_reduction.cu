@@ -1,5 +1,7 @@
 // Constant-memory centroids and a tree reduction in shared memory for each cluster and feature.
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cuda/backend.hpp"
 #include "cuda/resident_step.hpp"
@@ -35,17 +37,22 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
         limits_(limits),
         block_size_(static_cast<int>(parameters.integer("block_size"))) {}
 
+  void prepare(std::int64_t) override { space_.reset(); }
   void assign(const lloyd_cuda::Pass& pass) override {
     namespace kernels = lloyd_cuda_shared_reduction;
-    kernels::enqueue_assignment(pass, this->samples(), limits_, block_size_);
+    space_ = kernels::choose_space(pass.clusters, this->samples().features,
+                                   pass.in_float64 ? sizeof(double) : sizeof(T), limits_);
+    kernels::enqueue_assignment(pass, this->samples(), *space_, limits_, block_size_);
     if (!pass.accumulates()) return;
     if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
     kernels::enqueue_update(pass, this->samples(), limits_, tree_size(block_size_));
   }
+  std::string notes() const override { return space_ ? note_of(*space_) : std::string(); }
 
  private:
   lloyd_cuda::DeviceLimits limits_;
   int block_size_;
+  std::optional<lloyd_cuda::CentroidSpace> space_;  // of the passes since prepare()
 };
 
 struct SharedReductionPlugin {

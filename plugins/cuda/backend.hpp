@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/plugin.hpp>
+#include <lloyd/plugin/session_notes.hpp>
 
 #include "cuda/device.hpp"
 #include "cuda/loop.hpp"
@@ -24,9 +26,9 @@ constexpr lloyd::ParameterInfo block_size_parameter(std::int64_t threads) {
 inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
                                                lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
 
-/// A session that runs DeviceLoop over a step of `Plugin`.
+/// A session that runs DeviceLoop over a step of `Plugin`, whose notes it passes on.
 template <class Plugin, class T>
-class CudaSession final : public lloyd::Session {
+class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
  public:
   /// Makes the data set resident. Throws StatusError.
   CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
@@ -47,7 +49,15 @@ class CudaSession final : public lloyd::Session {
                         lloyd::PartialResult& result) noexcept override {
     return on_device([&] { parts_->loop.partial(request, observer, result); });
   }
-  void* query(const char*) noexcept override { return nullptr; }
+  void* query(const char* interface_name) noexcept override {
+    if (std::string_view(interface_name) != lloyd::kSessionNotes) return nullptr;
+    return static_cast<lloyd::SessionNotes*>(this);
+  }
+  const char* notes() const noexcept override {
+    notes_.clear();  // what memory is too short for is left unsaid
+    lloyd::guarded([&] { notes_ = parts_->step->notes(); });
+    return notes_.c_str();
+  }
   void release() noexcept override {
     on_device([&] { parts_.reset(); });
     delete this;
@@ -74,6 +84,7 @@ class CudaSession final : public lloyd::Session {
 
   int device_;
   std::unique_ptr<Parts> parts_;
+  mutable std::string notes_;  // as last asked for
 };
 
 /// A backend of `Plugin`, which has

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <string>
 
 #include "cuda/stream.hpp"
 
@@ -29,6 +30,11 @@ constexpr const char* name_of(CentroidSpace space) {
       return "constant";
   }
   return "";
+}
+
+/// The note on it.
+inline std::string note_of(CentroidSpace space) {
+  return std::string("centroids in ") + name_of(space) + " memory";
 }
 
 /// What a plugin keeps of the 64 KiB of constant memory for centroids.

@@ -54,7 +54,8 @@ class Step {
   /// the device until the work that the body enqueued on the stream is done.
   using Body = std::function<void(lloyd::RowRange part, const Samples<T>& samples)>;
   virtual void for_each_part(lloyd::RowRange rows, const Body& body) = 0;
-  /// What was chosen from the sizes, in a few words, for the record; may be empty.
+  /// What was chosen from the sizes for the passes since prepare(), in a few words, for the record;
+  /// may be empty. Does not touch the device.
   virtual std::string notes() const { return {}; }
 };
 

@@ -1,5 +1,8 @@
 // A backend that does what it says.
+#include <string_view>
+
 #include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/session_notes.hpp>
 #include <lloyd/plugin/step_backend.hpp>
 
 #include "bad_plugin.hpp"
@@ -8,10 +11,14 @@ namespace lloyd::bad {
 namespace {
 
 template <class T>
-struct HonestStep : RowStep<HonestStep<T>, T> {
+struct HonestStep : RowStep<HonestStep<T>, T>, SessionNotes {
   using RowStep<HonestStep<T>, T>::RowStep;
   std::int32_t label(const T* x) const {
     return nearest_centroid(x, this->centroids, this->clusters, this->dataset.features).label;
+  }
+  const char* notes() const noexcept override { return "one sample after another"; }
+  void* query(std::string_view name) {
+    return name == kSessionNotes ? static_cast<SessionNotes*>(this) : nullptr;
   }
 };
 

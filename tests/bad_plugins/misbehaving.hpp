@@ -16,6 +16,7 @@ struct Misbehaviour {
   std::function<Status(Session& honest, const FitSpec& spec, Observer* observer, FitResult& result)>
       fit = {};
   std::function<void(PartialResult& result)> after_partial = {};
+  std::function<void*(Session& honest, const char* interface_name)> query = {};
 };
 
 class MisbehavingSession final : public Session {
@@ -36,7 +37,9 @@ class MisbehavingSession final : public Session {
     if (how_.after_partial) how_.after_partial(result);
     return status;
   }
-  void* query(const char* name) noexcept override { return honest_->query(name); }
+  void* query(const char* name) noexcept override {
+    return how_.query ? how_.query(*honest_, name) : honest_->query(name);
+  }
   void release() noexcept override {
     honest_->release();
     delete this;

@@ -79,6 +79,8 @@ FAILED = [
      None),
     ("prints", "environment/standard-output", "environment/standard-output/float32",
      "the backend prints to standard output: '{\"iterations\": NaN'", None),
+    ("garbled-notes", "notes/text", "notes/text/float32",
+     r"after fit\(\): byte 7 of the notes is 0x0a, a control character", None),
 ]
 
 CONFIG = """
@@ -196,7 +198,8 @@ class HostGoesOn(TestCase):
 
     def test_backends_lists_the_good_and_the_reasons(self):
         listing = run_json("--plugin-dir", self.plugins, "backends")
-        self.assertEqual([backend["name"] for backend in listing["backends"]], ["good"] + HOST)
+        self.assertEqual([backend["name"] for backend in listing["backends"]],
+                         sorted(["good"] + HOST))
         expected = {sentence(self.plugins / f"lloyd_{name}.so", text) for name, text in REFUSED}
         self.assertEqual({entry["reason"] for entry in listing["refused"]}, expected)
         text = run("--plugin-dir", self.plugins, "backends").stdout
@@ -270,6 +273,18 @@ class Process(TestCase):
             time.sleep(0.01)
         process.kill()
         self.fail(f"verify has started no process: {process.communicate()}")
+
+    def test_notes_of_a_session_are_printed_and_recorded(self):
+        option = ["--plugin-dir", BAD_PLUGINS / "garbled-notes"]
+        fit = ["fit", IRIS, "-k", "3", "--backend", "garbled-notes"]
+        self.assertIn("\nnotes       two way?split\n", run(*option, *fit).stdout)
+        self.assertEqual(run_json(*option, *fit)["notes"], "two way?split")
+        self.assertIsNone(run_json("fit", IRIS, "-k", "3", "--backend", "sequential")["notes"])
+        text = CONFIG.replace("BACKENDS", "sequential, garbled-notes")
+        config = self.write("config.yaml", text.replace("OUTPUT", str(self.folder / "out")))
+        run(*option, "run", config)
+        records = (self.folder / "out" / "records.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["notes"] for line in records], [None, "two way?split"])
 
     def test_interrupt_ends_both_processes(self):
         for number, status in [(signal.SIGINT, 130), (signal.SIGTERM, 130),

@@ -22,6 +22,7 @@ std::vector<Case> all_cases() {
   add_observer_cases(cases);
   add_cancel_cases(cases);
   add_session_cases(cases);
+  add_notes_cases(cases);
   add_environment_cases(cases);
   add_partial_cases(cases);
   add_partial_fit_cases(cases);

@@ -57,6 +57,7 @@ Record example() {
   fit.phases.assignment_ms = 2;
   fit.distances = 1;
   fit.sum_form = "integer64";
+  fit.notes = "centroids in constant memory";
   record.after_one = AfterOne{0.2, {}};
   record.memory.emplace().host_bytes = 4096;
   record.machine = {"a processor", 2, 1 << 20, "an OS", "a compiler", "0.1.0"};
@@ -67,6 +68,12 @@ Record example() {
 TEST(ExperimentRecord, ComesBackFromItsText) {
   const std::string text = to_json(example()).dump();
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(text))).dump(), text);
+
+  Record silent = example();
+  silent.fit->notes.clear();
+  const std::string silent_text = to_json(silent).dump();
+  EXPECT_NE(silent_text.find("\"notes\":null"), std::string::npos);
+  EXPECT_EQ(to_json(record_from_json(ordered_json::parse(silent_text))).dump(), silent_text);
 
   Record parallel = example();
   parallel.seeding.method = "k-means||";
@@ -131,7 +138,10 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
   for (const auto& [key, value] : whole.items()) {
     ordered_json json = whole;
     json.erase(key);
-    if (key == "published") continue;  // not in records of earlier versions
+    if (key == "published" || key == "notes") {  // not in records of earlier versions
+      EXPECT_EQ(refusal(json), "(nothing was thrown)") << key;
+      continue;
+    }
     EXPECT_EQ(refusal(json), "'" + key + "' is missing");
     for (const auto& [inner, inner_value] : value.items()) {
       // What these hold is free, or not in every record.
@@ -164,6 +174,7 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/machine", "a processor"), "'machine' is 'a processor', not an object");
   EXPECT_EQ(with("/backend/devices", {1}), "'backend.devices' is a list, not a list of texts");
   EXPECT_EQ(with("/loop_ms", -1), "'loop_ms' is -1, not a number >= 0");
+  EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
   EXPECT_EQ(with("/wrong_labels", 101), "'wrong_labels' is 101, not an integer from 0 to 100");
   EXPECT_EQ(with("/iterations", nullptr), "'iterations' is null, not a number, as 'status' is ok");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -35,6 +36,9 @@ struct Fit {
   std::vector<std::int32_t> labels;  ///< n; empty when this fit was cancelled
   std::vector<std::int64_t> counts;  ///< k; empty when this fit was cancelled
   FitResult result;                  ///< its pointers are null; inertia, iterations, times
+  /// What the backend chose from the sizes, in its own words, printable; empty where it says
+  /// nothing.
+  std::string notes;
   /// The fit, or a later restart than the one that was kept, was cancelled.
   bool cancelled = false;
   std::int64_t restart = 0;  ///< which restart this is, 0-based
