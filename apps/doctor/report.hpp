@@ -26,7 +26,7 @@ namespace lloyd::apps {
 struct PluginReport {
   std::string name;
   std::string version;
-  std::string abi;  ///< version of the boundary it was built with, "0.1"
+  std::string abi;  ///< version of the boundary it was built with, "1.0"
   std::string file;
   std::string summary;
   std::string unavailable;  ///< why it cannot run here; empty when it can

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin_struct.hpp>
 #include <lloyd/status_text.hpp>
 
 #include "result_check.hpp"
@@ -68,13 +69,14 @@ void check_clusters(std::int64_t clusters, std::int64_t features) {
   }
 }
 
-// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked.
+// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked. Records of
+// a plugin of an earlier minor version are made whole.
 class AskedObserver final : public Observer {
  public:
   explicit AskedObserver(Observer* observer) : observer_(observer) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
-    const bool go_on = observer_->on_iteration(record);
+    const bool go_on = observer_->on_iteration(host_copy(&record));
     if (!go_on) asked_ = true;
     return go_on;
   }

@@ -4,26 +4,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin_struct.hpp>
 #include <lloyd/suggestion.hpp>
 
 namespace lloyd {
 namespace {
-
-// Copies what this host knows of a schema entry; a plugin built with other headers may declare
-// more or less.
-ParameterInfo read_entry(const unsigned char* entry, std::uint64_t size) {
-  ParameterInfo info;
-  std::memcpy(static_cast<void*>(&info), entry,
-              static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof(info))));
-  info.struct_size = sizeof(info);
-  return info;
-}
 
 ParameterValue default_value(const ParameterInfo& info) {
   ParameterValue value;
@@ -91,7 +81,7 @@ ParameterSet::ParameterSet(const ParameterInfo* schema, std::int64_t count) {
   }
   const auto* entry = reinterpret_cast<const unsigned char*>(schema);
   for (std::int64_t i = 0; i < count; ++i, entry += size) {
-    schema_.push_back(read_entry(entry, size));
+    schema_.push_back(host_copy<ParameterInfo>(entry, size));
     values_.push_back(default_value(schema_.back()));
   }
 }

@@ -11,6 +11,7 @@
 
 #include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/plugin_struct.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/status_text.hpp>
 
@@ -37,12 +38,6 @@ void check_header(const std::string& file, const PluginHeader& header) {
                     "major numbers must be equal",
                     file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
   }
-  if (kAbiMajor == 0 && header.abi_minor != kAbiMinor) {
-    throw InputError(
-        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: before 1.0 both "
-                    "numbers must be equal",
-                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
-  }
   if (header.abi_minor > kAbiMinor) {
     throw InputError(
         fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
@@ -54,7 +49,7 @@ void check_header(const std::string& file, const PluginHeader& header) {
     throw InputError(fmt::format("{} was built for the platform '{}', this program is '{}'", file,
                                  printable(tag), LLOYD_ABI_TAG));
   }
-  if (header.header_size < sizeof(PluginHeader)) {
+  if (header.header_size != sizeof(PluginHeader)) {
     throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected", file,
                                  header.header_size, sizeof(PluginHeader)));
   }
@@ -140,12 +135,20 @@ void check_parameter(const ParameterInfo& parameter,
   refuse(what + "with an unknown type");
 }
 
-void check_info(const std::string& file, const BackendInfo* info) {
+// Of the info as version 1.0 had it.
+constexpr std::uint64_t kFirstInfoSize =
+    offsetof(BackendInfo, parameter_count) + sizeof(BackendInfo::parameter_count);
+
+void check_info(const std::string& file, const LoadedBackend& backend) {
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("{}: its backend's info {}", file, what));
   };
-  if (info == nullptr) refuse("is missing");
-  if (info->struct_size < sizeof(BackendInfo)) refuse("is shorter than this program expects");
+  const BackendInfo* const given = backend.backend().info();
+  if (given == nullptr) refuse("is missing");
+  if (given->struct_size < kFirstInfoSize) {
+    refuse(fmt::format("has {} bytes; at least {} are needed", given->struct_size, kFirstInfoSize));
+  }
+  const BackendInfo* const info = &backend.info();
   if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
   if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
       (info->parameter_count > 0 && info->parameters == nullptr)) {
@@ -231,7 +234,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   }
   auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
                                                 std::move(unavailable));
-  check_info(name, backend->info());
+  check_info(name, *result);
   return result;
 }
 
@@ -242,6 +245,7 @@ LoadedBackend::LoadedBackend(std::filesystem::path path, const PluginHeader& hea
       name_(header_text(header.name)),
       version_(printable(header_text(header.version))),
       backend_(backend),
+      info_(backend->info() == nullptr ? BackendInfo() : host_copy(backend->info())),
       devices_(std::move(devices)),
       unavailable_(std::move(unavailable)) {}
 

@@ -1,5 +1,6 @@
-// Prints the layout of everything that crosses the plugin boundary: sizes, offsets, and the slots
-// of the virtual tables. tests/abi/ holds what it printed for each version of the boundary.
+// Prints the layout of everything that crosses the plugin boundary: sizes, offsets, the slots of
+// the virtual tables, and values. tests/abi/ holds what it printed for each version of the
+// boundary.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +8,9 @@
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/session_notes.hpp>
+
+#include "print_values.hpp"
 
 namespace {
 
@@ -241,4 +245,8 @@ int main() {
   std::printf("SeedingKernels\n");
   METHOD(SeedingKernels, nearest);
   METHOD(SeedingKernels, gains);
+  std::printf("%s\n", lloyd::kSessionNotes);
+  std::printf("SessionNotes\n");
+  METHOD(SessionNotes, notes);
+  print_values();
 }

@@ -1,11 +1,16 @@
 """The layout of the plugin boundary is that of its version."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 from program import ROOT, TestCase
+
+sys.path.insert(0, str(ROOT / "tests" / "abi"))
+from grow_headers import grow
 
 # A change, the file, the code before which it is made, what is inserted.
 CHANGES = [
@@ -16,7 +21,34 @@ CHANGES = [
     ("a field of a part", "parameters.hpp", "  const char* text = nullptr;", "  double more = 0;\n"),
     ("a field of an interface asked for by name", "seeding_kernels.hpp", "  WeightScale scale;",
      "  double more = 0;\n"),
+    ("a value", "types.hpp", "1,  ///< IEEE 754 binary64", "1"),
 ]
+
+
+def parts(layout):
+    """{name: (size or "", {field, slot or value: what is printed of it})}, the version left out."""
+    found = {}
+    for line in layout.splitlines()[1:]:
+        name, _, value = line.strip().partition(" ")
+        if line.startswith("  "):
+            last[1][name] = value
+        else:
+            last = found[name] = (value, {})
+    return found
+
+
+def grows(older, newer):
+    """Whether a newer layout has all that the older one has, in its place: only structs that begin
+    with their size are longer, and only what has no virtual table has more members."""
+    newer = parts(newer)
+    for name, (size, members) in parts(older).items():
+        new_size, new_members = newer.get(name, ("", {}))
+        same = {member: new_members.get(member) for member in members} == members
+        table = any(value.startswith("slot ") for value in members.values())
+        longer = size == new_size or ("struct_size" in members and int(size) < int(new_size))
+        if not (same and longer) or (table and new_members != members):
+            return False
+    return True
 
 
 class Abi(TestCase):
@@ -52,7 +84,26 @@ class Abi(TestCase):
                 text = header.read_text()
                 self.assertEqual(text.count(place), 1, f"{file} no longer has: {place}")
                 header.write_text(text.replace(place, inserted + place))
-                self.assertNotEqual(self.layout(include), golden)
+                changed = self.layout(include)
+                self.assertNotEqual(changed, golden)
+                self.assertFalse(grows(golden, changed))
+
+    def test_a_minor_version_only_grows(self):
+        versions = {}
+        for file in (ROOT / "tests" / "abi").glob("layout_*.txt"):
+            major, minor = re.fullmatch(r"layout_(\d+)\.(\d+)\.txt", file.name).groups()
+            versions.setdefault(int(major), []).append((int(minor), file.read_text()))
+        for major, layouts in versions.items():
+            layouts.sort()
+            for (_, older), (minor, newer) in zip(layouts, layouts[1:]):
+                with self.subTest(f"{major}.{minor}"):
+                    self.assertTrue(grows(older, newer))
+        # The headers of tests/abi/newer_host_test.cpp are such a version, and it is none of them.
+        include = self.folder / "include"
+        grow(ROOT / "core" / "include", include)
+        newest, later = max(max(versions.items())[1])[1], self.layout(include)
+        self.assertTrue(grows(newest, later))
+        self.assertFalse(grows(later, newest))
 
 
 if __name__ == "__main__":

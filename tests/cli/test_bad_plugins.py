@@ -32,10 +32,10 @@ NEVER_LOADED = [
     ("no-section", "is a shared library, but not a Lloyd plugin: it has no section .lloyd_plugin"),
     ("wrong-magic", "is not a Lloyd plugin: its section .lloyd_plugin does not begin with Lloyd's "
                     "magic bytes"),
-    ("other-abi-major", "was built for plugin ABI 1.1, this program has 0.1: the major numbers must be "
+    ("other-abi-major", "was built for plugin ABI 2.0, this program has 1.0: the major numbers must be "
                         "equal"),
-    ("newer-abi-minor", "was built for plugin ABI 0.2, this program has 0.1: before 1.0 both numbers "
-                        "must be equal"),
+    ("newer-abi-minor", "was built for plugin ABI 1.1, this program has 1.0: the plugin must not be "
+                        "newer"),
     ("other-tag", f"was built for the platform 'Xinux-{os.uname().machine}-itanium', this program is "
                   f"'linux-{os.uname().machine}-itanium'"),
 ]
@@ -44,6 +44,7 @@ REFUSED = NEVER_LOADED + [
     ("missing-symbol", "has the section .lloyd_plugin but does not export the symbol lloyd_plugin"),
     ("create-throws", ": its backend could not be created: no license was found"),
     ("create-nothing", ": its backend could not be created: create returned none"),
+    ("short-info", ": its backend's info has 40 bytes; at least 80 are needed"),
 ]
 
 # Plugin, cases to run, the result that fails, its message (a pattern from its beginning), what

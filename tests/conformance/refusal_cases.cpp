@@ -5,6 +5,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/plugin_struct.hpp>
 
 #include "conformance/cases.hpp"
 #include "conformance/samples.hpp"
@@ -30,7 +31,7 @@ void expect_refused(const char* what, Body&& body) {
 class Lacking final : public Backend {
  public:
   Lacking(Backend& backend, std::uint64_t bits, int& opened)
-      : backend_(backend), info_(*backend.info()), opened_(opened) {
+      : backend_(backend), info_(host_copy(backend.info())), opened_(opened) {
     info_.features &= ~bits;
   }
   const BackendInfo* info() const noexcept override { return &info_; }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include <lloyd/plugin_struct.hpp>
+
 namespace lloyd::conformance {
 
 bool Recorder::on_iteration(const IterationRecord& record) noexcept {
   Observed observed;
-  observed.record = record;
+  observed.record = host_copy(&record);
   observed.record.labels = nullptr;
   observed.record.centroids = nullptr;
   if (record.labels != nullptr) observed.labels.assign(record.labels, record.labels + samples_);

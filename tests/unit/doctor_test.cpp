@@ -21,7 +21,7 @@ DoctorReport sound_machine() {
   report.cpu.physical = 2;
   report.allowed_processors = 4;
   report.memory = {std::int64_t{8} << 30, std::int64_t{7} << 30};
-  report.plugins = {{"mine", "1.0", "0.1", "/plugins/lloyd_mine.so", "a backend", ""}};
+  report.plugins = {{"mine", "1.0", "1.0", "/plugins/lloyd_mine.so", "a backend", ""}};
   return report;
 }
 
@@ -41,9 +41,9 @@ TEST(DoctorWarnings, AreNoneOnASoundMachine) {
 
 TEST(DoctorWarnings, NameWhatIsWrong) {
   DoctorReport report = sound_machine();
-  report.refused = {{"/plugins/lloyd_old.so", "/plugins/lloyd_old.so: ABI 9.0, not 0.1"}};
+  report.refused = {{"/plugins/lloyd_old.so", "/plugins/lloyd_old.so: ABI 9.0, not 1.0"}};
   EXPECT_TRUE(only_warning(report).starts_with(
-      "a plugin is refused: /plugins/lloyd_old.so: ABI 9.0, not 0.1; rebuild it"));
+      "a plugin is refused: /plugins/lloyd_old.so: ABI 9.0, not 1.0; rebuild it"));
 
   report = sound_machine();
   report.cgroup.cpus = 1.5;
@@ -137,7 +137,7 @@ TEST(DoctorText, ShowsEveryPartAndBreaksLongLines) {
        {"1.2.3, gcc 12, Release: -O3", "SSE4.2 AVX2 FMA AVX-512F/BW AVX-VNNI",
         "2 performance, 2 efficiency", "L1d 32.0 KiB x 2 shared by 2, L3 8.0 MiB shared by 4",
         "FP32 FMA, AVX2", "8 x A GPU, 80.0 GiB, compute capability 9.0", "CUDA up to 12.8",
-        "OMP_PLACES=cores", "mine  1.0, ABI 0.1, available: a backend", "word39"}) {
+        "OMP_PLACES=cores", "mine  1.0, ABI 1.0, available: a backend", "word39"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
   for (const std::string_view line : machine::lines_of(text)) EXPECT_LE(line.size(), 120u) << line;

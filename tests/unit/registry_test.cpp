@@ -1,5 +1,6 @@
 // The loader's checks and the registry, on a real plugin and on copies with patched bytes. What is
-// refused for its magic, version, platform or missing section: tests/cli/test_bad_plugins.py.
+// refused for its magic, platform or missing section: tests/cli/test_bad_plugins.py; an older minor
+// version: tests/abi/newer_host_test.cpp.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -69,9 +70,20 @@ TEST_F(Loader, RefusesEveryPieceOfAPlugin) {
   }
 }
 
+TEST_F(Loader, RefusesAnotherVersionWithBothNumbers) {
+  expect_refusal(
+      patched([](PluginHeader& header) { header.abi_major = 0; }),
+      "was built for plugin ABI 0.0, this program has 1.0: the major numbers must be equal");
+  expect_refusal(
+      patched([](PluginHeader& header) { header.abi_minor = 7; }),
+      "was built for plugin ABI 1.7, this program has 1.0: the plugin must not be newer");
+}
+
 TEST_F(Loader, RefusesAHeaderOfAnotherKind) {
   expect_refusal(patched([](PluginHeader& header) { header.header_size = 8; }),
                  "a plugin header of 8 bytes, where 144 are expected");
+  expect_refusal(patched([](PluginHeader& header) { header.header_size = 152; }),
+                 "a plugin header of 152 bytes, where 144 are expected");
   expect_refusal(patched([](PluginHeader& header) { std::strcpy(header.name, "Bad Name"); }),
                  "names its backend 'Bad Name'");
   expect_refusal(

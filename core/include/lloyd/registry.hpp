@@ -32,8 +32,9 @@ class LoadedBackend {
   const std::string& version() const { return version_; }
   /// The plugin's file.
   const std::filesystem::path& path() const { return path_; }
-  /// What the backend says of itself.
-  const BackendInfo& info() const { return *backend_->info(); }
+  /// What the backend says of itself; what a plugin of an earlier minor version cannot say has its
+  /// default.
+  const BackendInfo& info() const { return info_; }
   /// What its probe found; texts are printable.
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   /// Why the backend cannot run here; empty when it can.
@@ -54,6 +55,7 @@ class LoadedBackend {
   std::string name_;
   std::string version_;
   Backend* backend_;
+  BackendInfo info_;
   std::vector<DeviceInfo> devices_;
   std::string unavailable_;
 };

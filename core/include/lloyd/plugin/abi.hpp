@@ -33,11 +33,11 @@ class Backend;
 struct DeviceList;
 
 /// Version of the boundary. The major number must be equal on both sides, and a plugin's minor
-/// number not newer than the host's. While the major number is 0 the layout may change with each
-/// minor one, so that they must be equal too.
-inline constexpr std::uint32_t kAbiMajor = 0;
+/// number not newer than the host's. A minor version only appends fields to structs that begin with
+/// their size, and adds interfaces to ask for by query(); whatever else changes takes a major one.
+inline constexpr std::uint32_t kAbiMajor = 1;
 /// See kAbiMajor.
-inline constexpr std::uint32_t kAbiMinor = 1;
+inline constexpr std::uint32_t kAbiMinor = 0;
 
 /// First bytes of the section: tells a Lloyd plugin from anything else.
 inline constexpr char kPluginMagic[16] = "LLOYD-PLUGIN\r\n\x1a";

@@ -33,6 +33,7 @@ struct DeviceList {
   std::int64_t count = 0;                          ///< entries filled, 0 to 16
   DeviceInfo devices[16];                          ///< the first `count` hold devices
 };
+static_assert(sizeof(DeviceList) == 2064);
 
 /// What a backend says of itself. Lives as long as the plugin.
 struct BackendInfo {

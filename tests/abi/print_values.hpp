@@ -1,0 +1,72 @@
+// Prints the values of enumerations, bits and texts that cross the plugin boundary.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+
+#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/backend.hpp>
+
+#define VALUE(name) std::printf("  %s %lld\n", #name, static_cast<long long>(lloyd::name))
+
+inline void print_values() {
+  std::printf("texts\n  section %s\n  symbol %s\n", LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL);
+  std::printf("  magic");
+  for (const char byte : lloyd::kPluginMagic) std::printf(" %02x", static_cast<unsigned>(byte));
+  std::printf("\nvalues\n");
+  VALUE(StatusCode::ok);
+  VALUE(StatusCode::cancelled);
+  VALUE(StatusCode::invalid_argument);
+  VALUE(StatusCode::unsupported);
+  VALUE(StatusCode::unavailable);
+  VALUE(StatusCode::out_of_memory);
+  VALUE(StatusCode::empty_cluster);
+  VALUE(StatusCode::device_error);
+  VALUE(StatusCode::internal);
+  VALUE(DType::float32);
+  VALUE(DType::float64);
+  VALUE(MemorySpace::host);
+  VALUE(MemorySpace::device);
+  VALUE(DeviceKind::cpu);
+  VALUE(DeviceKind::gpu);
+  VALUE(Accuracy::exact);
+  VALUE(Accuracy::float32);
+  VALUE(Accuracy::tf32);
+  VALUE(Accuracy::half);
+  VALUE(Reproducibility::canonical);
+  VALUE(Reproducibility::threads);
+  VALUE(Reproducibility::run);
+  VALUE(Reproducibility::none);
+  VALUE(EmptyClusters::relocate);
+  VALUE(EmptyClusters::keep);
+  VALUE(EmptyClusters::error);
+  VALUE(StopRule::converge);
+  VALUE(StopRule::fixed);
+  VALUE(StopReason::none);
+  VALUE(StopReason::labels);
+  VALUE(StopReason::tolerance);
+  VALUE(StopReason::max_iterations);
+  VALUE(StopReason::cancelled);
+  VALUE(SumForm::integer64);
+  VALUE(SumForm::integer128);
+  VALUE(SumForm::compensated);
+  VALUE(ParameterType::integer);
+  VALUE(ParameterType::number);
+  VALUE(ParameterType::boolean);
+  VALUE(ParameterType::choice);
+  VALUE(kFeatureFloat32);
+  VALUE(kFeatureFloat64);
+  VALUE(kFeatureStrided);
+  VALUE(kFeatureHostMemory);
+  VALUE(kFeatureDeviceMemory);
+  VALUE(kFeatureWeights);
+  VALUE(kFeatureMetric);
+  VALUE(kObserveIterations);
+  VALUE(kObserveInertia);
+  VALUE(kObserveLabels);
+  VALUE(kObserveCentroids);
+  VALUE(kValidCentroids);
+  VALUE(kValidLabels);
+  VALUE(kValidCounts);
+  VALUE(kValidInertia);
+}
