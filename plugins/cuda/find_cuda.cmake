@@ -1,5 +1,6 @@
 # Enables CUDA where the CUDA plugins can be built, else says why not. Included at the root, since a
 # language is enabled for a folder and those below.
+set(LLOYD_HAS_CUDA FALSE)
 option(LLOYD_BUILD_CUDA "Build the CUDA plugins where nvcc is found" ON)
 if(NOT LLOYD_BUILD_CUDA)
   message(STATUS "Lloyd: the CUDA plugins are left out: LLOYD_BUILD_CUDA is off")
@@ -17,3 +18,9 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     CACHE STRING "CUDA architectures to build for")
 endif()
 enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
+  message(STATUS "Lloyd: the CUDA plugins are left out: nvcc ${CMAKE_CUDA_COMPILER_VERSION} has no "
+    "C++20, which takes 12.0")
+  return()
+endif()
+set(LLOYD_HAS_CUDA TRUE)

@@ -6,7 +6,7 @@
 # memcheck, racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, and
 # papers (every experiment of configs/papers, up to ten minutes each; or those named papers/NAME).
 # Default: all but papers. Needs README's packages and nvcc; installs nothing. Logs are left in
-# build/gpu-logs.
+# build/gpu-logs. LLOYD_BENCH_FILTER and LLOYD_BENCH_SHAPES choose the rows of bench.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -103,9 +103,10 @@ large() {
 
 bench() {
   local log=$logs/bench.json
-  timeout 200 "$build/bin/fit_bench" --benchmark_filter="${LLOYD_BENCH_FILTER:-cuda}" --benchmark_repetitions=5 \
-    --shapes=1e6x2x32,1e6x16x32,1e6x32x512,1e7x2x32,1e4x2x32,1e3x2x32 \
-    --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 \
+  # Every backend at its defaults, and on all cores; a few milliseconds a row, since times are of loops.
+  timeout 200 "$build/bin/fit_bench" --benchmark_repetitions=5 --benchmark_min_time=0.01 \
+    --benchmark_filter="${LLOYD_BENCH_FILTER:-cuda-[^/]*(/threads:$(nproc))?/n:}" \
+    --shapes="${LLOYD_BENCH_SHAPES:-1e3x2x32,1e6x2x32,1e6x16x32,1e6x32x512}" \
     --benchmark_out="$log" --benchmark_out_format=json >"$logs/bench.log" 2>&1 || {
     tail -n 20 "$logs/bench.log"
     note bench fit failed "see $logs/bench.log"
