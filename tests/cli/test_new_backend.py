@@ -27,7 +27,7 @@ class NewBackend(TestCase):
 
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                  "-DLLOYD_BUILD_BENCH=OFF", *launcher)
+                  "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF", *launcher)
         self.call("cmake", "--build", build, "--target", "conformance_tests")
         for name in ("copied-backend", "plugin-template", "mine"):
             listing = self.call(LLOYD, "--plugin-dir", build / "bin", "backends", name)
