@@ -73,8 +73,8 @@ struct ElkanPlugin {
                                                         const lloyd_cuda::DeviceLimits& limits,
                                                         cudaStream_t stream) {
     return std::make_unique<lloyd_cuda_elkan::ElkanStep<T>>(
-        dataset, parameters.integer("memory_limit"),
-        static_cast<int>(parameters.integer("block_size")), limits, stream);
+        dataset, parameters.integer("memory_limit"), lloyd_cuda::block_size_of(parameters), limits,
+        stream);
   }
 };
 

@@ -55,7 +55,7 @@ ElkanStep<T>::ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_me
     : dataset_(dataset),
       limit_mebibytes_(limit_mebibytes),
       card_bytes_(limits.total_bytes),
-      grid_{block_size / 32 * 32, limits.multiprocessors, limits.shared_bytes_per_block},
+      grid_{block_size, limits.multiprocessors, limits.shared_bytes_per_block},
       stream_(stream),
       plan_(plan(1)) {
   // The number of clusters is not known yet. With one, most samples fit.

@@ -30,7 +30,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
             stream),
         limits_(limits) {
     request_.features = dataset.features;
-    request_.block_size = static_cast<int>(parameters.integer("block_size"));
+    request_.block_size = lloyd_cuda::block_size_of(parameters);
     request_.split = parameters.boolean("split");
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }

@@ -10,6 +10,7 @@
 #include "cuda-hybrid/label_pipeline.hpp"
 #include "cuda/buffer.hpp"
 #include "cuda/device.hpp"
+#include "cuda/parameters.hpp"
 #include "cuda/resident_samples.hpp"
 #include "cuda/stream.hpp"
 
@@ -59,7 +60,7 @@ template <class T>
 DeviceLabeller<T>::DeviceLabeller(const lloyd::DatasetView& dataset,
                                   const lloyd::ParameterList& parameters, std::int64_t chunk_rows)
     : device_(static_cast<int>(parameters.integer("device"))),
-      block_size_(static_cast<int>(parameters.integer("block_size"))),
+      block_size_(lloyd_cuda::block_size_of(parameters)),
       chunk_rows_(chunk_rows),
       features_(dataset.features) {
   const DeviceScope scope(device_);

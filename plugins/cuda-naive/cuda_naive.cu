@@ -24,7 +24,7 @@ class NaiveStep final : public lloyd_cuda::ResidentStep<T> {
   NaiveStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
             cudaStream_t stream)
       : lloyd_cuda::ResidentStep<T>(dataset, lloyd_cuda::Layout::aos, stream),
-        block_size_(static_cast<int>(parameters.integer("block_size"))),
+        block_size_(lloyd_cuda::block_size_of(parameters)),
         update_(static_cast<Update>(parameters.choice("update"))) {}
 
   void assign(const lloyd_cuda::Pass& pass) override {

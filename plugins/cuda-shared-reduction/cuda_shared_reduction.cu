@@ -35,7 +35,7 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
       : lloyd_cuda::ResidentStep<T>(dataset, static_cast<Layout>(parameters.choice("layout")),
                                     stream),
         limits_(limits),
-        block_size_(static_cast<int>(parameters.integer("block_size"))) {}
+        block_size_(lloyd_cuda::block_size_of(parameters)) {}
 
   void prepare(std::int64_t) override { space_.reset(); }
   void assign(const lloyd_cuda::Pass& pass) override {

@@ -11,16 +11,9 @@
 
 #include "cuda/device.hpp"
 #include "cuda/loop.hpp"
+#include "cuda/parameters.hpp"
 
 namespace lloyd_cuda {
-
-/// The parameters that every CUDA backend has, for its schema.
-constexpr lloyd::ParameterInfo device_parameter() {
-  return lloyd::integer_parameter("device", 0, 0, 15, "index of the CUDA device");
-}
-constexpr lloyd::ParameterInfo block_size_parameter(std::int64_t threads) {
-  return lloyd::integer_parameter("block_size", threads, 32, 1024, "threads of a block");
-}
 
 /// Features of a CUDA backend: samples come from host memory and are packed on the device.
 inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
