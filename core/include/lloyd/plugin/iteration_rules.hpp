@@ -66,8 +66,9 @@ inline std::vector<double> next_centroids(ClusterSums& sums, const std::vector<d
 /// Partial sums of squared_shift(): enough for a device to work on side by side.
 inline constexpr int kShiftLanes = 1024;
 
-/// Sum of squared shifts from one set of centroids to the next, in an order that suits many threads:
-/// lane i adds up every kShiftLanes-th value from the i-th on, then halves are added pairwise.
+/// Sum of squared shifts from one set of centroids to the next, in an order that suits many
+/// threads: lane i adds up every kShiftLanes-th value from the i-th on, then halves are added
+/// pairwise.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
   double lanes[kShiftLanes] = {};
   for (std::size_t i = 0; i < from.size(); ++i) {
