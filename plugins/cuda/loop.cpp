@@ -293,6 +293,12 @@ void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::
       inertia_.clear(stream_);
       measure(iteration, all_rows(), nullptr, inertia_.data());
       wait();
+      fetch_state();
+      if (cancelled()) {  // what was summed is part of the inertia only
+        state_.iterations = iteration;
+        result.relocations -= relocations_;
+        return;
+      }
       record.inertia = inertia_.fetch(stream_).value();
     }
     if ((spec.observe & lloyd::kObserveLabels) != 0) {
@@ -320,6 +326,7 @@ template <class T>
 void DeviceLoop<T>::finish_on_host(const FitSpec& spec, bool labels_are_there) {
   const std::int64_t iteration = state_.iterations;
   state_.halt = kHaltNone;
+  relocations_ = 0;
   if (!labels_are_there) {
     put_state();
     Pass pass = pass_of(iteration, all_rows());
@@ -587,8 +594,9 @@ void DeviceLoop<T>::wait() {
     }
     std::this_thread::yield();
   }
-  // Work that was done before anybody looked may still have to be given up.
-  if (!raised && observer_ != nullptr && observer_->stop_requested()) raise_cancel();
+  // Work that was done before anybody looked may still have to be given up, and a flag that was
+  // raised while the state was on its way to the device may have been overwritten by it.
+  if (observer_ != nullptr && observer_->stop_requested()) raise_cancel();
 }
 
 template <class T>
