@@ -49,13 +49,15 @@ class ResidentScale {
   const SumScale& get() const { return scale_; }
 
  private:
-  // Not asynchronous, since the values may go away.
+  // Not asynchronous, since the values may go away. The copy of pageable memory may still be on its
+  // way when cudaMemcpy returns, and the streams of a session do not wait for the default one.
   template <class T>
   static const T* put(const std::vector<T>& values, DeviceBuffer<T>& buffer) {
     buffer.resize(static_cast<std::int64_t>(values.size()));
     check(
         cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
         "copying to the device");
+    check(cudaStreamSynchronize(cudaStreamLegacy), "copying to the device");
     return buffer.data();
   }
 
