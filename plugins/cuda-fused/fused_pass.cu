@@ -29,12 +29,6 @@ constexpr bool kCooperate = D >= 8;
 
 __constant__ __align__(16) double constant_memory[lloyd_cuda::kConstantBytes / 8];
 
-// D values that are read together.
-template <class Real, int D>
-struct alignas(D * sizeof(Real)) Vector {
-  Real values[D];
-};
-
 template <CentroidSpace Space, class Real>
 struct Centroids {
   const Real* values;
@@ -47,17 +41,6 @@ struct Centroids {
   }
   __device__ Real operator[](std::int64_t index) const {
     return Space == CentroidSpace::global ? __ldg(at(index)) : *at(index);
-  }
-  // The D values of a centroid, 16 or 8 bytes at a time where it is aligned so.
-  template <int D>
-  __device__ void read(std::int64_t index, Real (&into)[D]) const {
-    constexpr int kWidth = D % 4 == 0 ? 4 : D % 2 == 0 ? 2 : 1;
-#pragma unroll
-    for (int j = 0; j < D; j += kWidth) {
-      const auto part = *reinterpret_cast<const Vector<Real, kWidth>*>(at(index + j));
-#pragma unroll
-      for (int v = 0; v < kWidth; ++v) into[j + v] = part.values[v];
-    }
   }
 };
 
