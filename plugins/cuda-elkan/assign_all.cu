@@ -1,8 +1,8 @@
 // The assignment of all samples with all distances, a warp for 32 samples; it can leave bounds.
 #include "block.cuh"
 #include "cuda/check.hpp"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
-#include "launch.hpp"
 #include "tile.cuh"
 
 namespace lloyd_cuda_elkan {
@@ -140,7 +140,7 @@ void enqueue_assign_all(const Part<T>& part, bool with_bounds, const Grid& grid)
   const std::int64_t tiles = (part.pass.rows.size() + kTileRows - 1) / kTileRows;
   const std::int64_t warps = threads / kWarp;
   const std::size_t shared = static_cast<std::size_t>(warps) * sizeof(TileMemory);
-  allow_shared_memory(kernel, shared);
+  lloyd_cuda::allow_shared_memory(kernel, static_cast<std::int64_t>(shared), grid.shared_bytes);
   kernel<<<grid.blocks((tiles + warps - 1) / warps, threads), threads, shared, part.pass.stream>>>(
       part);
   lloyd_cuda::check_launch("assign_all_kernel");

@@ -1,8 +1,8 @@
 // What happens to centroids between two passes: how far they moved, how far apart they are now.
 #include "block.cuh"
 #include "cuda/check.hpp"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
-#include "launch.hpp"
 #include "tile.cuh"
 
 namespace lloyd_cuda_elkan {
@@ -142,7 +142,8 @@ void enqueue_moves(const lloyd_cuda::Pass& pass, std::int64_t features, const Sa
   const std::int64_t tiles = ((pass.clusters + kTileRows - 1) / kTileRows) *
                              ((pass.clusters + kTileColumns - 1) / kTileColumns);
   const std::size_t shared = static_cast<std::size_t>(warps) * sizeof(TileMemory);
-  allow_shared_memory(separation_kernel, shared);
+  lloyd_cuda::allow_shared_memory(separation_kernel, static_cast<std::int64_t>(shared),
+                                  grid.shared_bytes);
   separation_kernel<<<blocks_for(tiles, warps, threads), threads, shared, pass.stream>>>(
       pass, features, bounds, moves, work);
   lloyd_cuda::check_launch("separation_kernel");

@@ -3,9 +3,9 @@
 #include "block.cuh"
 #include "cost.hpp"
 #include "cuda/check.hpp"
+#include "cuda/shared_memory.hpp"
 #include "gather.cuh"
 #include "kernels.hpp"
-#include "launch.hpp"
 
 namespace lloyd_cuda_elkan {
 namespace {
@@ -244,7 +244,8 @@ void enqueue_scan(const Part<T>& part, const Grid& grid) {
   const std::int64_t warps = threads / kWarp;
   const std::size_t shared = static_cast<std::size_t>(warps) * sizeof(ScanMemory);
   const std::int64_t blocks = (part.pass.rows.size() + warps - 1) / warps;
-  allow_shared_memory(scan_kernel<T>, shared);
+  lloyd_cuda::allow_shared_memory(scan_kernel<T>, static_cast<std::int64_t>(shared),
+                                  grid.shared_bytes);
   scan_kernel<T><<<grid.blocks(blocks, threads), threads, shared, part.pass.stream>>>(part);
   lloyd_cuda::check_launch("scan_kernel");
 }

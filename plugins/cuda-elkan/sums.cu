@@ -3,8 +3,8 @@
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/integer_sums.cuh"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
-#include "launch.hpp"
 
 namespace lloyd_cuda_elkan {
 namespace {
@@ -185,7 +185,8 @@ bool enqueue_shared_sums(const Part<T>& part, const Totals& totals, const Grid& 
   const auto shared = static_cast<std::size_t>(
       pass.clusters * (tile_features * static_cast<std::int64_t>(sizeof(Cell)) +
                        static_cast<std::int64_t>(sizeof(unsigned))));
-  allow_shared_memory(shared_sums_kernel<T, Cell>, shared);
+  lloyd_cuda::allow_shared_memory(shared_sums_kernel<T, Cell>, static_cast<std::int64_t>(shared),
+                                  grid.shared_bytes);
   shared_sums_kernel<T, Cell>
       <<<blocks, kThreads, shared, pass.stream>>>(part, totals, tile_features, rows_per_block);
   lloyd_cuda::check_launch("shared_sums_kernel");

@@ -3,6 +3,7 @@
 
 #include "block_sums.cuh"
 #include "cuda/check.hpp"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
@@ -68,10 +69,8 @@ void enqueue_accumulation(const Pass& pass, const Samples<T>& samples,
   if (pass.rows.size() == 0) return;
   const Tile& tile = configuration.tile;
   const std::int64_t tiles = tile.count(pass.clusters, samples.features);
-  lloyd_cuda::check(
-      cudaFuncSetAttribute(accumulation_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(tile.bytes())),
-      "asking for shared memory");
+  lloyd_cuda::allow_shared_memory(accumulation_kernel<T>, tile.bytes(),
+                                  limits.shared_bytes_per_block);
   const std::int64_t row_blocks = (pass.rows.size() + block_size - 1) / block_size;
   const std::int64_t resident =
       limits.multiprocessors * std::max(kThreadsPerMultiprocessor / block_size, 1);

@@ -5,6 +5,7 @@
 #include "block_sums.cuh"
 #include "cuda/check.hpp"
 #include "cuda/distance.cuh"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
@@ -229,9 +230,7 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
   const std::int64_t bytes =
       configuration.centroids_bytes + (accumulates ? configuration.tile.bytes() : 0);
   const auto kernel = pass_kernel<T, Real, D, Space>;
-  lloyd_cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(bytes)),
-                    "asking for shared memory");
+  lloyd_cuda::allow_shared_memory(kernel, bytes, limits.shared_bytes_per_block);
   int resident = 0;
   lloyd_cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, block_size,
                                                                   static_cast<std::size_t>(bytes)),

@@ -4,6 +4,7 @@
 
 #include "cuda/check.hpp"
 #include "cuda/distance.cuh"
+#include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_shared_reduction {
@@ -83,9 +84,8 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids, 
   const auto kernel = assign_kernel<T, Real, Space>;
   const auto shared =
       Space == CentroidSpace::shared ? static_cast<std::size_t>(bytes) : std::size_t{0};
-  lloyd_cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shared)),
-                    "asking for shared memory");
+  lloyd_cuda::allow_shared_memory(kernel, static_cast<std::int64_t>(shared),
+                                  limits.shared_bytes_per_block);
   int resident = 0;
   lloyd_cuda::check(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, block_size, shared),
