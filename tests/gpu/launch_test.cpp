@@ -1,0 +1,94 @@
+// What must not matter: the threads of a block, and what other sessions launch meanwhile.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends.hpp"
+
+namespace lloyd::gpu_tests {
+namespace {
+
+Fit fit(OpenSession& session, const std::vector<double>& start, std::int64_t clusters) {
+  FitOptions options;
+  options.clusters = clusters;
+  options.max_iterations = 10;
+  options.tolerance = 0;
+  return session.fit_from(start, options);
+}
+
+void expect_same(const Fit& expected, const Fit& got) {
+  EXPECT_EQ(got.centroids, expected.centroids);
+  EXPECT_EQ(got.labels, expected.labels);
+  EXPECT_EQ(got.counts, expected.counts);
+  EXPECT_EQ(got.result.iterations, expected.result.iterations);
+  EXPECT_EQ(got.result.stop_reason, expected.result.stop_reason);
+}
+
+Dataset in_float64(const Dataset& dataset) {
+  const std::int64_t n = dataset.samples();
+  const std::int64_t d = dataset.features();
+  const auto* values = static_cast<const float*>(dataset.matrix().data);
+  return Dataset("clouds", Matrix::own(std::vector<double>(values, values + n * d), n, d));
+}
+
+class Launch : public testing::TestWithParam<std::string> {};
+
+// 33 and 100 leave warps that are not full, and 1024 is more than registers last for in some
+// kernels.
+TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
+  constexpr std::int64_t kClusters = 20;
+  const auto loaded = backend(GetParam());
+  for (const std::int64_t d : {1, 2, 5, 8, 16}) {
+    const Dataset narrow = clouds(20'001, d, kClusters, 7);
+    const Dataset wide = in_float64(narrow);
+    const auto* values = static_cast<const double*>(wide.matrix().data);
+    const std::vector<double> start(values, values + kClusters * d);
+    for (const Dataset* dataset : {&narrow, &wide}) {
+      OpenSession plain(loaded, *dataset, loaded->default_parameters());
+      const Fit expected = fit(plain, start, kClusters);
+      for (const std::string block_size : {"32", "33", "100", "1000", "1024"}) {
+        SCOPED_TRACE(std::to_string(d) + (dataset == &wide ? " float64" : " float32") +
+                     " features, block_size " + block_size);
+        ParameterSet parameters = loaded->default_parameters();
+        parameters.set("block_size", block_size);
+        OpenSession session(loaded, *dataset, parameters);
+        expect_same(expected, fit(session, start, kClusters));
+      }
+    }
+  }
+}
+
+// Kernels are launched with more shared memory than the 48 KiB that need no asking, and with
+// another amount for 900 clusters than for 300.
+TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
+  constexpr int kFits = 20;
+  const auto loaded = backend(GetParam());
+  const Dataset dataset = clouds(20'001, 16, 50, 8);
+  const auto* values = static_cast<const float*>(dataset.matrix().data);
+  const auto repeat = [&](std::int64_t clusters, std::vector<Fit>& fits) {
+    const std::vector<double> start(values, values + clusters * 16);
+    OpenSession session(loaded, dataset, loaded->default_parameters());
+    for (int i = 0; i < kFits; ++i) fits.push_back(fit(session, start, clusters));
+  };
+  std::vector<Fit> many;
+  std::vector<Fit> few;
+  {
+    std::jthread other([&] { EXPECT_NO_THROW(repeat(300, few)); });
+    EXPECT_NO_THROW(repeat(900, many));
+  }
+  for (const std::vector<Fit>* fits : {&many, &few}) {
+    ASSERT_EQ(fits->size(), static_cast<std::size_t>(kFits));
+    const std::int64_t clusters = fits == &many ? 900 : 300;
+    OpenSession session(loaded, dataset, loaded->default_parameters());
+    const std::vector<double> start(values, values + clusters * 16);
+    const Fit expected = fit(session, start, clusters);
+    for (const Fit& found : *fits) expect_same(expected, found);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Launch, testing::ValuesIn(cuda_backends()), test_name);
+
+}  // namespace
+}  // namespace lloyd::gpu_tests
