@@ -26,10 +26,9 @@ struct PhaseSummary {
 /// Nothing where no phase was measured. `records`: those of one fit.
 std::optional<PhaseSummary> phases_of(const std::vector<Record>& records);
 
-/// By a count of the work of one iteration of Lloyd's algorithm with every distance evaluated: n k
-/// (3d + 2)
-/// + d (n + k) operations (M. Zechner and M. Granitzer, 2009, equation 4), and n k d features read,
-/// each sample once for every centroid.
+/// By a count of the work of one iteration of Lloyd's algorithm with every distance evaluated:
+/// nk(3d + 2) + d(n + k) operations (M. Zechner and M. Granitzer, 2009, equation 4), and nkd
+/// features read, each sample once for every centroid.
 struct Rates {
   double gflop_per_s = 0;
   double gb_per_s = 0;
