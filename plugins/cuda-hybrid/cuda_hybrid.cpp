@@ -56,9 +56,10 @@ class HybridBackend final : public lloyd::Backend {
     if (!status.ok()) return status;
     return lloyd::guarded([&] {
       const bool narrow = shape.dtype == lloyd::DType::float32;
-      memory.device_bytes = shape.samples * shape.features * lloyd::size_of(shape.dtype) +
-                            (narrow ? Step<float>::estimate_bytes(shape, parameters)
-                                    : Step<double>::estimate_bytes(shape, parameters));
+      memory.device_bytes =
+          lloyd_cuda::add_bytes(shape.samples * shape.features * lloyd::size_of(shape.dtype),
+                                narrow ? Step<float>::estimate_bytes(shape, parameters)
+                                       : Step<double>::estimate_bytes(shape, parameters));
     });
   }
 

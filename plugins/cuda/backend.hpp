@@ -1,6 +1,7 @@
 // CudaBackend: a whole backend made of a class that says what it is and makes its steps.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ namespace lloyd_cuda {
 /// Features of a CUDA backend: samples come from host memory and are packed on the device.
 inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
                                                lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
+
+/// The sum of two sizes; the largest size there is where it overflows.
+inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
 
 /// A session that runs DeviceLoop over a step of `Plugin`, whose notes it passes on.
 template <class Plugin, class T>
@@ -109,8 +116,8 @@ class CudaBackend final : public lloyd::Backend {
       const lloyd::MemoryEstimate loop = shape.dtype == lloyd::DType::float32
                                              ? DeviceLoop<float>::estimate(shape)
                                              : DeviceLoop<double>::estimate(shape);
-      memory.host_bytes = step.host_bytes + loop.host_bytes;
-      memory.device_bytes = step.device_bytes + loop.device_bytes;
+      memory.host_bytes = add_bytes(step.host_bytes, loop.host_bytes);
+      memory.device_bytes = add_bytes(step.device_bytes, loop.device_bytes);
     });
   }
 
