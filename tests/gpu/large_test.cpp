@@ -37,22 +37,6 @@ TEST_P(LargeOnEach, OddSizes) {
   check(GetParam(), dataset, 211);
 }
 
-// Blocks that are small, no whole number of warps, and the largest, which leave a thread the fewest
-// registers.
-TEST_P(LargeOnEach, EveryBlockSize) {
-  const auto loaded = backend(GetParam());
-  for (const std::int64_t features : {2, 8, 16, 37}) {
-    const Dataset dataset = clouds(20'011, features, 23, 5);
-    for (const char* threads : {"32", "33", "100", "1000", "1024"}) {
-      SCOPED_TRACE(std::to_string(features) + " features, block_size " + threads);
-      ParameterSet parameters = loaded->default_parameters();
-      parameters.set("block_size", threads);
-      OpenSession session(loaded, dataset, parameters);
-      check_one_iteration(session, 23);
-    }
-  }
-}
-
 // Running sums in float32 stall at 2^24. The cluster without samples is moved to one of them in the
 // first iteration, and then stays, as none is at a distance.
 TEST_P(LargeOnEach, SixtyMillionEqualSamples) {
