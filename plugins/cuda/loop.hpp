@@ -20,6 +20,12 @@
 
 namespace lloyd_cuda {
 
+/// Wall time between two moments.
+inline double milliseconds_between(std::chrono::steady_clock::time_point start,
+                                   std::chrono::steady_clock::time_point end) {
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
 /// Runs fits, labellings and partial passes of one resident data set. Iterations are enqueued ahead
 /// of the device, which decides by itself when a fit ends; the host only polls, unless the observer
 /// wants to see iterations. An iteration with empty clusters, and the compensated form of sums, are

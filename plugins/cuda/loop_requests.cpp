@@ -1,0 +1,126 @@
+// DeviceLoop: what is asked of a session beside fits.
+#include <algorithm>
+
+#include "cuda/loop.hpp"
+
+namespace lloyd_cuda {
+
+using lloyd::ClusterSums;
+using lloyd::Observer;
+using lloyd::RowRange;
+
+namespace {
+
+// Rows whose distances label() fetches at a time.
+constexpr std::int64_t kDistanceRows = std::int64_t{1} << 20;
+
+}  // namespace
+
+template <class T>
+void DeviceLoop<T>::label(const lloyd::LabelRequest& request, Observer* observer,
+                          lloyd::LabelResult& result) {
+  const Clock::time_point start = Clock::now();
+  prepare(request.clusters, observer);
+  result.valid = 0;
+  start_from(request.centroids);
+  Pass pass = pass_of(0, all_rows());
+  pass.changed = &device_state_.data()->changed;
+  step_.assign(pass);
+  inertia_.clear(stream_);
+  measure(0, all_rows(), counts_[0].data(), inertia_.data());
+  wait();
+  fetch_state();
+  if (cancelled()) throw_cancelled();
+  result.inertia = inertia_.fetch(stream_).value();
+  result.valid |= lloyd::kValidInertia;
+  if (result.labels != nullptr) {
+    labels_.download(result.labels, dataset_.samples, stream_);
+    result.valid |= lloyd::kValidLabels;
+  }
+  if (result.counts != nullptr) {
+    fetch_counts(counts_[0], result.counts);
+    result.valid |= lloyd::kValidCounts;
+  }
+  if (result.squared_distances != nullptr) fetch_distances(result.squared_distances);
+  stream_.synchronize();
+  result.label_ms = milliseconds_between(start, Clock::now());
+}
+
+template <class T>
+void DeviceLoop<T>::fetch_distances(double* squared_distances) {
+  const DeviceBuffer<double> fetched(std::min(kDistanceRows, dataset_.samples));
+  step_.for_each_part(all_rows(), [&](RowRange part, const Samples<T>& samples) {
+    for (std::int64_t begin = part.begin; begin < part.end; begin += kDistanceRows) {
+      Measurement<T> measurement;
+      measurement.rows = {begin, std::min(begin + kDistanceRows, part.end)};
+      measurement.samples = samples;
+      measurement.centroids = centroids_[0].data();
+      measurement.clusters = clusters_;
+      measurement.labels = labels_.data();
+      measurement.squared_distances = fetched.data();
+      enqueue_measurement(measurement, stream_);
+      fetched.download(squared_distances + begin, measurement.rows.size(), stream_);
+    }
+  });
+  wait();
+}
+
+template <class T>
+void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* observer,
+                            lloyd::PartialResult& result) {
+  prepare(request.clusters, observer);
+  start_from(request.centroids);
+  const RowRange rows = request.rows;
+  if (result.labels != nullptr) {
+    labels_.upload(result.labels, rows.size(), stream_, rows.begin);
+  }
+  Pass pass = pass_of(0, rows);
+  pass.changed = &device_state_.data()->changed;
+  if (plan_.is_integer()) pass.totals = {sums_[0].data(), counts_[0].data()};
+  step_.assign(pass);
+  inertia_.clear(stream_);
+  if (result.inertia != nullptr) measure(0, rows, nullptr, inertia_.data());
+  wait();
+  fetch_state();
+  if (cancelled()) throw_cancelled();
+
+  std::vector<std::int32_t> own_labels;
+  std::int32_t* labels = result.labels;
+  if (labels == nullptr && !plan_.is_integer()) {
+    own_labels.resize(static_cast<std::size_t>(rows.size()));
+    labels = own_labels.data();
+  }
+  if (labels != nullptr) labels_.download(labels, rows.size(), stream_, rows.begin);
+  stream_.synchronize();
+
+  ClusterSums sums(plan_, clusters_);
+  sums.load(result.sums, result.counts);
+  if (plan_.is_integer()) {
+    ClusterSums added(plan_, clusters_);
+    fetch_sums(0, added);
+    sums.merge(added);
+  } else {
+    sums.add(this->rows() + rows.begin * dataset_.stride, dataset_.stride, rows.size(), labels);
+  }
+  sums.store(result.sums, result.counts);
+  result.sum_form = plan_.form;
+  result.changed = static_cast<std::int64_t>(state_.changed);
+  if (result.inertia != nullptr) result.inertia->add(inertia_.fetch(stream_));
+  result.farthest_count = 0;
+  const std::int64_t far = result.farthest == nullptr
+                               ? 0
+                               : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
+  if (far == 0) return;
+  FarthestPass farthest(far);
+  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+    farthest.add(part, samples, centroids_[0].data(), labels_.data(), stream_);
+  });
+  const std::vector<lloyd::FarSample> found = farthest.sorted();
+  std::copy(found.begin(), found.end(), result.farthest);
+  result.farthest_count = static_cast<std::int64_t>(found.size());
+}
+
+template class DeviceLoop<float>;
+template class DeviceLoop<double>;
+
+}  // namespace lloyd_cuda
