@@ -1,5 +1,4 @@
 // One kernel that assigns and accumulates in shared memory; `split` makes two of it.
-#include <memory>
 #include <string>
 
 #include "configuration.hpp"
@@ -65,36 +64,9 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
   bool sums_noted_ = false;
 };
 
-struct FusedPlugin {
-  static constexpr lloyd::BackendInfo kInfo = {
-      .summary = "CUDA: assignment and sums in one kernel, in shared memory",
-      .algorithm = "lloyd",
-      .features = lloyd_cuda::kCudaFeatures,
-      .accuracy = lloyd::Accuracy::float32,
-      .accuracy_float64 = lloyd::Accuracy::exact,
-      .reproducibility = lloyd::Reproducibility::threads,
-      .reproducibility_float64 = lloyd::Reproducibility::canonical,
-      .preference = 140,
-      .reproducibility_reason = "distances of float32 samples are computed in float32",
-      .parameters = kParameters,
-      .parameter_count = 4,
-  };
-
-  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
-                                const lloyd::FitSpec&) {
-    return {};
-  }
-  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
-                                        const lloyd::ParameterList&) {
-    return lloyd_cuda::resident_bytes(shape);
-  }
-  template <class T>
-  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
-                                                        const lloyd::ParameterList& parameters,
-                                                        const lloyd_cuda::DeviceLimits& limits,
-                                                        cudaStream_t stream) {
-    return std::make_unique<FusedStep<T>>(dataset, parameters, limits, stream);
-  }
+struct FusedPlugin : lloyd_cuda::ResidentPlugin<FusedStep> {
+  static constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
+      "CUDA: assignment and sums in one kernel, in shared memory", 140, kParameters);
 };
 
 }  // namespace

@@ -18,19 +18,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                              "rows that are labelled and copied at a time; 0: chosen from n"),
 };
 
-constexpr lloyd::BackendInfo kInfo = {
-    .summary = "CUDA and CPU: labels on the GPU, update on all cores",
-    .algorithm = "lloyd",
-    .features = lloyd_cuda::kCudaFeatures,
-    .accuracy = lloyd::Accuracy::float32,
-    .accuracy_float64 = lloyd::Accuracy::exact,
-    .reproducibility = lloyd::Reproducibility::threads,
-    .reproducibility_float64 = lloyd::Reproducibility::canonical,
-    .preference = 105,
-    .reproducibility_reason = "distances of float32 samples are computed in float32",
-    .parameters = kParameters,
-    .parameter_count = 4,
-};
+constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
+    "CUDA and CPU: labels on the GPU, update on all cores", 105, kParameters);
 
 template <class T>
 using Step = lloyd_cuda_hybrid::HybridStep<T, lloyd_cuda_hybrid::DeviceLabeller<T>>;

@@ -1,6 +1,4 @@
 // The first version of every k-means on a GPU: a thread per sample, everything in global memory.
-#include <memory>
-
 #include "cuda/backend.hpp"
 #include "cuda/resident_step.hpp"
 #include "kernels.hpp"
@@ -22,7 +20,7 @@ template <class T>
 class NaiveStep final : public lloyd_cuda::ResidentStep<T> {
  public:
   NaiveStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
-            cudaStream_t stream)
+            const lloyd_cuda::DeviceLimits&, cudaStream_t stream)
       : lloyd_cuda::ResidentStep<T>(dataset, lloyd_cuda::Layout::aos, stream),
         block_size_(lloyd_cuda::block_size_of(parameters)),
         update_(static_cast<Update>(parameters.choice("update"))) {}
@@ -39,36 +37,9 @@ class NaiveStep final : public lloyd_cuda::ResidentStep<T> {
   Update update_;
 };
 
-struct NaivePlugin {
-  static constexpr lloyd::BackendInfo kInfo = {
-      .summary = "CUDA: a thread per sample, global memory",
-      .algorithm = "lloyd",
-      .features = lloyd_cuda::kCudaFeatures,
-      .accuracy = lloyd::Accuracy::float32,
-      .accuracy_float64 = lloyd::Accuracy::exact,
-      .reproducibility = lloyd::Reproducibility::threads,
-      .reproducibility_float64 = lloyd::Reproducibility::canonical,
-      .preference = 110,
-      .reproducibility_reason = "distances of float32 samples are computed in float32",
-      .parameters = kParameters,
-      .parameter_count = 3,
-  };
-
-  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
-                                const lloyd::FitSpec&) {
-    return {};
-  }
-  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
-                                        const lloyd::ParameterList&) {
-    return lloyd_cuda::resident_bytes(shape);
-  }
-  template <class T>
-  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
-                                                        const lloyd::ParameterList& parameters,
-                                                        const lloyd_cuda::DeviceLimits&,
-                                                        cudaStream_t stream) {
-    return std::make_unique<NaiveStep<T>>(dataset, parameters, stream);
-  }
+struct NaivePlugin : lloyd_cuda::ResidentPlugin<NaiveStep> {
+  static constexpr lloyd::BackendInfo kInfo =
+      lloyd_cuda::float32_info("CUDA: a thread per sample, global memory", 110, kParameters);
 };
 
 }  // namespace

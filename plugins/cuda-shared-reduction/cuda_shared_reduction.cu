@@ -55,36 +55,9 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
   std::optional<lloyd_cuda::CentroidSpace> space_;  // of the passes since prepare()
 };
 
-struct SharedReductionPlugin {
-  static constexpr lloyd::BackendInfo kInfo = {
-      .summary = "CUDA: constant-memory centroids, tree reduction in shared memory",
-      .algorithm = "lloyd",
-      .features = lloyd_cuda::kCudaFeatures,
-      .accuracy = lloyd::Accuracy::float32,
-      .accuracy_float64 = lloyd::Accuracy::exact,
-      .reproducibility = lloyd::Reproducibility::threads,
-      .reproducibility_float64 = lloyd::Reproducibility::canonical,
-      .preference = 120,
-      .reproducibility_reason = "distances of float32 samples are computed in float32",
-      .parameters = kParameters,
-      .parameter_count = 3,
-  };
-
-  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
-                                const lloyd::FitSpec&) {
-    return {};
-  }
-  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
-                                        const lloyd::ParameterList&) {
-    return lloyd_cuda::resident_bytes(shape);
-  }
-  template <class T>
-  static std::unique_ptr<lloyd_cuda::Step<T>> make_step(const lloyd::DatasetView& dataset,
-                                                        const lloyd::ParameterList& parameters,
-                                                        const lloyd_cuda::DeviceLimits& limits,
-                                                        cudaStream_t stream) {
-    return std::make_unique<SharedReductionStep<T>>(dataset, parameters, limits, stream);
-  }
+struct SharedReductionPlugin : lloyd_cuda::ResidentPlugin<SharedReductionStep> {
+  static constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
+      "CUDA: constant-memory centroids, tree reduction in shared memory", 120, kParameters);
 };
 
 }  // namespace

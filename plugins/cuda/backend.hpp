@@ -26,6 +26,27 @@ inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
+/// Info of a backend that computes distances of float32 samples in float32 and those of float64
+/// samples by the definition, and whose sums are exact. Texts and the schema live as long as the
+/// plugin.
+template <std::int64_t Count>
+constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t preference,
+                                          const lloyd::ParameterInfo (&parameters)[Count]) {
+  lloyd::BackendInfo info;
+  info.summary = summary;
+  info.algorithm = "lloyd";
+  info.features = kCudaFeatures;
+  info.accuracy = lloyd::Accuracy::float32;
+  info.accuracy_float64 = lloyd::Accuracy::exact;
+  info.reproducibility = lloyd::Reproducibility::threads;
+  info.reproducibility_float64 = lloyd::Reproducibility::canonical;
+  info.preference = preference;
+  info.reproducibility_reason = "distances of float32 samples are computed in float32";
+  info.parameters = parameters;
+  info.parameter_count = Count;
+  return info;
+}
+
 /// A session that runs DeviceLoop over a step of `Plugin`, whose notes it passes on.
 template <class Plugin, class T>
 class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {

@@ -1,6 +1,11 @@
 // ResidentStep: base of the steps whose samples all stay on the device.
 #pragma once
 
+#include <memory>
+
+#include <lloyd/plugin/backend.hpp>
+
+#include "cuda/device.hpp"
 #include "cuda/pass.hpp"
 #include "cuda/resident_samples.hpp"
 
@@ -27,11 +32,26 @@ class ResidentStep : public Step<T> {
   ResidentSamples<T> resident_;
 };
 
-/// What a ResidentStep holds.
-inline lloyd::MemoryEstimate resident_bytes(const lloyd::ProblemShape& shape) {
-  lloyd::MemoryEstimate memory;
-  memory.device_bytes = shape.samples * shape.features * lloyd::size_of(shape.dtype);
-  return memory;
-}
+/// Base of a plugin, for CudaBackend, whose steps hold nothing but resident samples, and take any
+/// shape. `StepOf<T>` is made from (dataset, parameters, limits, stream).
+template <template <class> class StepOf>
+struct ResidentPlugin {
+  static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,
+                                const lloyd::FitSpec&) {
+    return {};
+  }
+  static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
+                                        const lloyd::ParameterList&) {
+    lloyd::MemoryEstimate memory;
+    memory.device_bytes = shape.samples * shape.features * lloyd::size_of(shape.dtype);
+    return memory;
+  }
+  template <class T>
+  static std::unique_ptr<Step<T>> make_step(const lloyd::DatasetView& dataset,
+                                            const lloyd::ParameterList& parameters,
+                                            const DeviceLimits& limits, cudaStream_t stream) {
+    return std::make_unique<StepOf<T>>(dataset, parameters, limits, stream);
+  }
+};
 
 }  // namespace lloyd_cuda
