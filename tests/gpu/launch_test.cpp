@@ -35,8 +35,7 @@ Dataset in_float64(const Dataset& dataset) {
 
 class Launch : public testing::TestWithParam<std::string> {};
 
-// 33 and 100 leave warps that are not full, and 1024 is more than registers last for in some
-// kernels.
+// 33 and 100 are no whole number of warps, and 1024 is where registers are scarcest.
 TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
   constexpr std::int64_t kClusters = 20;
   const auto loaded = backend(GetParam());
