@@ -20,9 +20,11 @@ class Batches {
 
   /// Calls body(part, samples) for batches that cover `rows`, in order; a batch stays on the device
   /// until what the body enqueued on `stream` is done. With a `halt` flag (device memory) the walk
-  /// ends soon after it is raised. Throws StatusError.
+  /// ends soon after it is raised, and at the next batch once it is given up. Throws StatusError.
   using Body = typename lloyd_cuda::Step<T>::Body;
-  void walk(lloyd::RowRange rows, const std::int32_t* halt, cudaStream_t stream, const Body& body);
+  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
+  void walk(lloyd::RowRange rows, const std::int32_t* halt, const GivenUp& given_up,
+            cudaStream_t stream, const Body& body);
 
  private:
   struct Slot {

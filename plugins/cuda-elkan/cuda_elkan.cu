@@ -24,10 +24,6 @@ std::int64_t card_bytes(const lloyd::ParameterList& parameters) {
   }
 }
 
-std::int64_t clamped(double bytes) {
-  return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
-}
-
 struct ElkanPlugin {
   static constexpr lloyd::BackendInfo kInfo = {
       .summary = "CUDA: exact labels with triangle-inequality bounds, data of any size",
@@ -61,10 +57,7 @@ struct ElkanPlugin {
                                         const lloyd::ParameterList& parameters) {
     const auto plan = lloyd_cuda_elkan::plan_for(shape, parameters.integer("memory_limit"),
                                                  card_bytes(parameters));
-    lloyd::MemoryEstimate memory;
-    memory.host_bytes = clamped(plan.host_bytes);
-    memory.device_bytes = clamped(plan.device_bytes);
-    return memory;
+    return lloyd_cuda::memory_of(plan.host_bytes, plan.device_bytes);
   }
 
   template <class T>

@@ -97,7 +97,8 @@ void ElkanStep<T>::hold_samples() {
 }
 
 template <class T>
-void ElkanStep<T>::prepare(std::int64_t clusters) {
+void ElkanStep<T>::prepare(std::int64_t clusters, const GivenUp& given_up) {
+  given_up_ = &given_up;
   has_bounds_ = has_totals_ = false;
   if (clusters != clusters_) {
     clusters_ = 0;  // for the case that memory runs out half way
@@ -164,7 +165,7 @@ void ElkanStep<T>::assign(const Pass& pass) {
       body({begin, std::min(begin + plan_.part_rows, pass.rows.end)}, resident_->get());
     }
   } else {
-    batches_->walk(pass.rows, pass.halt, pass.stream, body);
+    batches_->walk(pass.rows, pass.halt, *given_up_, pass.stream, body);
   }
   if (pass.accumulates()) enqueue_publication(pass, dataset_.features, totals());
   has_totals_ = pass.accumulates();
@@ -239,7 +240,7 @@ void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
   if (plan_.resident) {
     body(rows, resident_->get());
   } else {
-    batches_->walk(rows, nullptr, stream_, body);
+    batches_->walk(rows, nullptr, *given_up_, stream_, body);
   }
 }
 

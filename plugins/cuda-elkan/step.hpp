@@ -33,7 +33,8 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_mebibytes, int block_size,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
-  void prepare(std::int64_t clusters) override;
+  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
+  void prepare(std::int64_t clusters, const GivenUp& given_up) override;
   void assign(const lloyd_cuda::Pass& pass) override;
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
@@ -70,6 +71,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   cudaStream_t stream_;
 
   std::int64_t clusters_ = 0;
+  const GivenUp* given_up_ = nullptr;
   Plan plan_;
   std::unique_ptr<lloyd_cuda::ResidentSamples<T>> resident_;
   std::unique_ptr<Batches<T>> batches_;

@@ -12,8 +12,6 @@ namespace {
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-constexpr int kThreadsPerMultiprocessor = 1024;
-
 // blockIdx.y: the tile of clusters and features.
 template <class T>
 __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {

@@ -8,6 +8,9 @@
 
 namespace lloyd_cuda_fused {
 
+// Threads of a multiprocessor that are worth their share of flushing sums.
+inline constexpr int kThreadsPerMultiprocessor = 1024;
+
 /// A tile of sums and counts in shared memory, for clusters from `first_cluster` and features from
 /// `first_feature` on.
 struct BlockSums {

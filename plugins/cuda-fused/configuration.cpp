@@ -30,16 +30,28 @@ Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
   return tile;
 }
 
-// The largest tile within the limit: all clusters and as many features as fit, else one feature of
-// as many clusters.
+// The largest size in 1..most that fits, cut so that all tiles are about as large; 1 where none
+// does.
+template <class Fits>
+std::int64_t even_share(std::int64_t most, const Fits& fits) {
+  std::int64_t fitting = 1;
+  for (std::int64_t beyond = most + 1; beyond - fitting > 1;) {
+    const std::int64_t middle = fitting + (beyond - fitting) / 2;
+    (fits(middle) ? fitting : beyond) = middle;
+  }
+  const std::int64_t tiles = (most + fitting - 1) / fitting;
+  return (most + tiles - 1) / tiles;
+}
+
+// All clusters and as many features as fit, else one feature of as many clusters.
 Tile largest_tile(const Request& request, std::int64_t bytes) {
   const auto fits = [&](std::int64_t clusters, std::int64_t features) {
     return tile_of(clusters, features, request.lanes).bytes() <= bytes;
   };
-  std::int64_t clusters = request.clusters;
-  std::int64_t features = request.features;
-  while (features > 1 && !fits(clusters, features)) features = (features + 1) / 2;
-  while (!fits(clusters, features)) clusters = (clusters + 1) / 2;
+  const std::int64_t features =
+      even_share(request.features, [&](std::int64_t j) { return fits(request.clusters, j); });
+  const std::int64_t clusters =
+      even_share(request.clusters, [&](std::int64_t c) { return fits(c, features); });
   return tile_of(clusters, features, request.lanes);
 }
 

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "cuda/centroid_space.hpp"
-#include "cuda/cluster_sums.hpp"
-#include "cuda/device.hpp"
+#include "cuda/device_limits.hpp"
 
 namespace lloyd_cuda_fused {
 

@@ -34,7 +34,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
-  void prepare(std::int64_t) override {
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
     notes_.clear();
     sums_noted_ = false;
   }

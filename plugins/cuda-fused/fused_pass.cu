@@ -4,6 +4,7 @@
 
 #include "block_sums.cuh"
 #include "cuda/check.hpp"
+#include "cuda/constant_turn.hpp"
 #include "cuda/distance.cuh"
 #include "cuda/shared_memory.hpp"
 #include "kernels.hpp"
@@ -21,8 +22,6 @@ constexpr int kMostThreads = 1024;
 constexpr int kRows = 2;
 // Centroids whose distances a thread of any d works on at a time.
 constexpr int kGroup = 8;
-// Threads of a multiprocessor that are worth their share of flushing sums.
-constexpr int kThreadsPerMultiprocessor = 1024;
 
 // Whether the lanes of a warp add a row together, rather than each its own.
 template <int D>

@@ -6,6 +6,7 @@
 #include "cuda-hybrid/device_labeller.hpp"
 #include "cuda-hybrid/hybrid_step.hpp"
 #include "cuda/backend.hpp"
+#include "cuda/memory_estimate.hpp"
 
 namespace {
 
@@ -45,10 +46,13 @@ class HybridBackend final : public lloyd::Backend {
     if (!status.ok()) return status;
     return lloyd::guarded([&] {
       const bool narrow = shape.dtype == lloyd::DType::float32;
+      const double samples = static_cast<double>(shape.samples) *
+                             static_cast<double>(shape.features) *
+                             static_cast<double>(lloyd::size_of(shape.dtype));
+      const std::int64_t step = narrow ? Step<float>::estimate_bytes(shape, parameters)
+                                       : Step<double>::estimate_bytes(shape, parameters);
       memory.device_bytes =
-          lloyd_cuda::add_bytes(shape.samples * shape.features * lloyd::size_of(shape.dtype),
-                                narrow ? Step<float>::estimate_bytes(shape, parameters)
-                                       : Step<double>::estimate_bytes(shape, parameters));
+          lloyd_cuda::memory_of(0, samples + static_cast<double>(step)).device_bytes;
     });
   }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cuda/check.hpp"
+#include "cuda/constant_turn.hpp"
 #include "cuda/distance.cuh"
 #include "cuda/shared_memory.hpp"
 #include "kernels.hpp"

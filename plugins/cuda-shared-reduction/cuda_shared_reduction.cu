@@ -37,7 +37,9 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
         limits_(limits),
         block_size_(lloyd_cuda::block_size_of(parameters)) {}
 
-  void prepare(std::int64_t) override { space_.reset(); }
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
+    space_.reset();
+  }
   void assign(const lloyd_cuda::Pass& pass) override {
     namespace kernels = lloyd_cuda_shared_reduction;
     space_ = kernels::choose_space(pass.clusters, this->samples().features,

@@ -1,7 +1,6 @@
 // CudaBackend: a whole backend made of a class that says what it is and makes its steps.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/loop.hpp"
+#include "cuda/memory_estimate.hpp"
 #include "cuda/parameters.hpp"
 
 namespace lloyd_cuda {
@@ -19,12 +19,6 @@ namespace lloyd_cuda {
 /// Features of a CUDA backend: samples come from host memory and are packed on the device.
 inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
                                                lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
-
-/// The sum of two sizes; the largest size there is where it overflows.
-inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
 
 /// Info of a backend that computes distances of float32 samples in float32 and those of float64
 /// samples by the definition, and whose sums are exact. Texts and the schema live as long as the

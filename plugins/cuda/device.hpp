@@ -7,6 +7,8 @@
 
 #include <lloyd/plugin/backend.hpp>
 
+#include "cuda/device_limits.hpp"
+
 namespace lloyd_cuda {
 
 /// Implements PluginDescriptor::probe: `unavailable`, with the reason, where there is no device.
@@ -15,15 +17,6 @@ lloyd::Status probe(lloyd::DeviceList* devices) noexcept;
 /// `unsupported` where `device` is not one of the machine's; ok where there is none at all, which
 /// open() tells.
 lloyd::Status check_device(std::int64_t device);
-
-/// What the kernels read from the card.
-struct DeviceLimits {
-  int device = 0;                  ///< its index
-  int multiprocessors = 0;         ///< on the card
-  int shared_bytes_per_block = 0;  ///< the most that a kernel can ask for
-  int constant_bytes = 0;          ///< constant memory
-  std::int64_t total_bytes = 0;    ///< device memory
-};
 
 /// Asks the card. Throws StatusError.
 DeviceLimits read_limits(int device);

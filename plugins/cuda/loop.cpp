@@ -6,6 +6,8 @@
 
 #include <lloyd/plugin/float32_range.hpp>
 
+#include "cuda/memory_estimate.hpp"
+
 namespace lloyd_cuda {
 
 using lloyd::ClusterSums;
@@ -22,6 +24,7 @@ DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, cons
       stream_(stream),
       plan_(lloyd::SumPlan::make(dataset)),
       scale_(plan_),
+      given_up_([this] { return give_up(); }),
       labels_(dataset.samples),
       device_progress_(progress_.device_data()) {}
 
@@ -39,18 +42,13 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double host =
       cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMostBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
-  const auto clamped = [](double bytes) {
-    return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
-  };
-  lloyd::MemoryEstimate memory;
-  memory.host_bytes = clamped(host);
-  memory.device_bytes = clamped(device);
-  return memory;
+  return memory_of(host, device);
 }
 
 template <class T>
 void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   observer_ = observer;
+  cancel_raised_ = false;
   relocations_ = 0;
   if (clusters != clusters_) {
     clusters_ = 0;  // for the case that memory runs out half way
@@ -63,7 +61,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     }
     clusters_ = clusters;
   }
-  step_.prepare(clusters);
+  step_.prepare(clusters, given_up_);
 }
 
 // Centroids of iteration 0, nothing labelled, nothing summed.
@@ -171,17 +169,20 @@ void DeviceLoop<T>::fetch_counts(const DeviceBuffer<unsigned long long>& from,
 // Waits for the stream; an observer that asks to stop makes its kernels return early.
 template <class T>
 void DeviceLoop<T>::wait() {
-  bool raised = false;
   while (!stream_.finished()) {
-    if (!raised && observer_ != nullptr && observer_->stop_requested()) {
-      raise_cancel();
-      raised = true;
-    }
+    give_up();
     std::this_thread::yield();
   }
   // Work that was done before anybody looked may still have to be given up, and a flag that was
   // raised while the state was on its way to the device may have been overwritten by it.
-  if (observer_ != nullptr && observer_->stop_requested()) raise_cancel();
+  if (give_up()) raise_cancel();
+}
+
+// Whether the observer has asked to stop; if so, the device knows.
+template <class T>
+bool DeviceLoop<T>::give_up() {
+  if (!cancel_raised_ && observer_ != nullptr && observer_->stop_requested()) raise_cancel();
+  return cancel_raised_;
 }
 
 template <class T>
@@ -191,6 +192,7 @@ void DeviceLoop<T>::raise_cancel() {
                         cudaMemcpyHostToDevice, side_stream_),
         "cancelling");
   side_stream_.synchronize();
+  cancel_raised_ = true;
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <lloyd/plugin/backend.hpp>
 
 #include "cuda/device.hpp"
+#include "cuda/memory_estimate.hpp"
 #include "cuda/pass.hpp"
 #include "cuda/resident_samples.hpp"
 
@@ -19,7 +20,7 @@ class ResidentStep : public Step<T> {
   ResidentStep(const lloyd::DatasetView& dataset, Layout layout, cudaStream_t stream)
       : resident_(dataset, layout, stream) {}
 
-  void prepare(std::int64_t) override {}
+  void prepare(std::int64_t, const typename Step<T>::GivenUp&) override {}
   void for_each_part(lloyd::RowRange rows, const typename Step<T>::Body& body) override {
     body(rows, resident_.get());
   }
@@ -42,9 +43,8 @@ struct ResidentPlugin {
   }
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
                                         const lloyd::ParameterList&) {
-    lloyd::MemoryEstimate memory;
-    memory.device_bytes = shape.samples * shape.features * lloyd::size_of(shape.dtype);
-    return memory;
+    return memory_of(0, static_cast<double>(shape.samples) * static_cast<double>(shape.features) *
+                            static_cast<double>(lloyd::size_of(shape.dtype)));
   }
   template <class T>
   static std::unique_ptr<Step<T>> make_step(const lloyd::DatasetView& dataset,

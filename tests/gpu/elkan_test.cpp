@@ -1,6 +1,10 @@
 // cuda-elkan skips distances and gives the bits of those who compute them all.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include <lloyd/data/blobs.hpp>
+
 #include "backends.hpp"
 #include "conformance/comparisons.hpp"
 #include "conformance/samples.hpp"
@@ -61,7 +65,8 @@ TEST(Elkan, HasTheBitsOfTheReferenceAtEachIteration) {
 }
 
 TEST(Elkan, LabelsAMillionSamplesWithoutAnError) {
-  const Dataset dataset = clouds(1'000'000, 32, 512, 1);
+  const Dataset dataset = make_blobs(
+      {.samples = 1'000'000, .features = 32, .centers = 512, .std = 1, .box = 10, .seed = 1});
   const Fit found = fit(dataset, "cuda-elkan", 512, 30);
   EXPECT_EQ(wrong_labels(dataset, found.centroids, 512, found.labels), 0);
   const double all = 1e6 * 512 * 31;
@@ -87,6 +92,61 @@ TEST(Elkan, HasTheSameBitsWithinAMemoryLimit) {
     SCOPED_TRACE(std::to_string(mebibytes) + " MiB, 1/" + std::to_string(share));
     expect_same(free, fit(dataset, "cuda-elkan", 300, 12, std::to_string(mebibytes)));
   }
+}
+
+class StopsWhenAskedOften final : public Observer {
+ public:
+  explicit StopsWhenAskedOften(std::int64_t times) : left_(times) {}
+  bool on_iteration(const IterationRecord&) noexcept override { return true; }
+  bool stop_requested() const noexcept override { return --left_ <= 0; }
+
+ private:
+  mutable std::atomic<std::int64_t> left_;
+};
+
+// Whatever part of a pass over batches was done is forgotten.
+TEST(Elkan, IsCancelledBetweenBatches) {
+  constexpr std::int64_t kSamples = 400'000;
+  constexpr std::int64_t kFeatures = 32;
+  constexpr std::int64_t kClusters = 300;
+  const Dataset dataset = clouds(kSamples, kFeatures, kClusters, 2);
+  const auto* values = static_cast<const float*>(dataset.matrix().data);
+  conformance::Samples samples{kSamples, kFeatures, {values, values + kSamples * kFeatures}};
+  const auto loaded = backend("cuda-elkan");
+  ParameterSet parameters = loaded->default_parameters();
+  parameters.set("memory_limit", "24");
+  OpenSession session(loaded, dataset, parameters);
+  conformance::Setting setting;
+  setting.clusters = kClusters;
+  setting.centroids = conformance::first_rows(samples, kClusters);
+  setting.fixed = true;
+  FitOptions options;
+  options.clusters = kClusters;
+  options.max_iterations = 5;
+  options.fixed_iterations = true;
+  const Fit whole = session.fit_from(setting.centroids, options);
+  ASSERT_NE(whole.notes.find("in batches"), std::string::npos) << whole.notes;
+
+  conformance::Run plain;
+  plain.observe = 0;
+
+  for (const std::int64_t times : {1, 2, 5, 20, 100, 1000}) {
+    SCOPED_TRACE(times);
+    StopsWhenAskedOften observer(times);
+    conformance::Run run = plain;
+    run.observer = &observer;
+    setting.max_iterations = 100'000;
+    const conformance::Trial cut = run_fit(session.session(), samples, setting, run);
+    EXPECT_EQ(cut.status.code, StatusCode::cancelled);
+    EXPECT_LT(cut.result.iterations, setting.max_iterations);
+    if (cut.result.iterations == 0) {
+      EXPECT_EQ(cut.centroids, setting.centroids);
+    } else {
+      setting.max_iterations = cut.result.iterations;
+      EXPECT_EQ(cut.centroids, run_fit(session.session(), samples, setting, plain).centroids);
+    }
+  }
+  expect_same(whole, session.fit_from(setting.centroids, options));
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// Sizes of memory that do not overflow.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <lloyd/plugin/backend.hpp>
+
+namespace lloyd_cuda {
+
+/// An estimate from sizes computed in double; those beyond any memory become 2^62.
+inline lloyd::MemoryEstimate memory_of(double host_bytes, double device_bytes) {
+  const auto clamped = [](double bytes) {
+    return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
+  };
+  lloyd::MemoryEstimate memory;
+  memory.host_bytes = clamped(host_bytes);
+  memory.device_bytes = clamped(device_bytes);
+  return memory;
+}
+
+/// The sum of two sizes; the largest size there is where it overflows.
+inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+}  // namespace lloyd_cuda
