@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/plugin.hpp>
@@ -54,14 +55,17 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
 
   lloyd::Status fit(const lloyd::FitSpec& spec, lloyd::Observer* observer,
                     lloyd::FitResult& result) noexcept override {
+    notes_current_ = false;
     return on_device([&] { parts_->loop.fit(spec, observer, result); });
   }
   lloyd::Status label(const lloyd::LabelRequest& request, lloyd::Observer* observer,
                       lloyd::LabelResult& result) noexcept override {
+    notes_current_ = false;
     return on_device([&] { parts_->loop.label(request, observer, result); });
   }
   lloyd::Status partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
                         lloyd::PartialResult& result) noexcept override {
+    notes_current_ = false;
     return on_device([&] { parts_->loop.partial(request, observer, result); });
   }
   void* query(const char* interface_name) noexcept override {
@@ -69,8 +73,11 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
     return static_cast<lloyd::SessionNotes*>(this);
   }
   const char* notes() const noexcept override {
-    notes_.clear();  // what memory is too short for is left unsaid
-    lloyd::guarded([&] { notes_ = parts_->step->notes(); });
+    // Texts that were given out stay valid until the next request.
+    if (!std::exchange(notes_current_, true)) {
+      notes_.clear();  // what memory is too short for is left unsaid
+      lloyd::guarded([&] { notes_ = parts_->step->notes(); });
+    }
     return notes_.c_str();
   }
   void release() noexcept override {
@@ -99,7 +106,8 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
 
   int device_;
   std::unique_ptr<Parts> parts_;
-  mutable std::string notes_;  // as last asked for
+  mutable std::string notes_;
+  mutable bool notes_current_ = false;  // notes_ are of the last request
 };
 
 /// A backend of `Plugin`, which has
