@@ -5,8 +5,8 @@
 
 namespace lloyd::apps {
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; a second one ends the process at
-/// once. A mapped file that is cut ends it with status 1 and a sentence.
+/// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
+/// more ends the process at once. A mapped file that is cut ends it with status 1 and a sentence.
 void install_interrupt_handler();
 /// Whether the flag is set.
 bool interrupted() noexcept;

@@ -9,6 +9,7 @@ import unittest
 
 LLOYD = os.environ["LLOYD"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"  # a folder for each
 IRIS = ROOT / "configs" / "data" / "iris.csv"
 # A sanitizer's build cannot be held to limits of time or memory.
 SANITIZED = bool(os.environ.get("LLOYD_SANITIZE"))

@@ -12,9 +12,8 @@ import subprocess
 import time
 import unittest
 
-from program import IRIS, LLOYD, SANITIZED, TestCase, run, run_json
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, run, run_json
 
-BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"
 # AddressSanitizer reports it on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
 ENDED = "the plugin ended the process: "

@@ -2,13 +2,15 @@
 
 import json
 import os
+import pathlib
 import random
+import re
 import signal
 import subprocess
 import time
 import unittest
 
-from program import LLOYD, TestCase, run
+from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, run
 
 CONFIG = """
 experiment: interrupted
@@ -21,6 +23,12 @@ baseline: sequential
 repeats: 400
 output: OUTPUT
 """
+
+
+def catches(process, number):
+    """Whether a process has a handler of its own for a signal."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1 == 1
 
 
 class Interrupt(TestCase):
@@ -55,6 +63,33 @@ class Interrupt(TestCase):
         self.assertGreaterEqual(sum(record["status"] == "ok" for record in records), 5)
         self.assertLess(len(records), 1200)
         self.assertIn("sequential", out)  # the summary of what was done
+
+    def test_one_request_may_be_sent_twice(self):
+        # As timeout(1) does: to its child, and to the child's group.
+        process = self.start()
+        self.wait_for_records(process, 5)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.002)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("sequential", out)
+
+    def test_a_second_request_ends_what_does_not_stop(self):
+        process = subprocess.Popen(
+            [LLOYD, "--plugin-dir", str(BAD_PLUGINS / "fit-hangs"), "fit", str(IRIS), "-k", "3",
+             "--backend", "fit-hangs"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        start = time.monotonic()
+        while not catches(process, signal.SIGINT) and time.monotonic() < start + 60:
+            time.sleep(0.005)
+        first = time.monotonic()
+        while process.poll() is None and time.monotonic() < first + 60:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertGreater(time.monotonic() - first, 1)  # not at the first one
 
     def test_kill_leaves_complete_lines_only(self):
         for seed in range(5):

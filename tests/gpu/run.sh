@@ -121,7 +121,7 @@ papers() {
     name=$(basename "$config" .yaml)
     start=$SECONDS
     result=failed
-    timeout 590 "$build/bin/lloyd" run "$config" --output "$logs/papers/$name" \
+    timeout --signal=INT 590 "$build/bin/lloyd" run "$config" --output "$logs/papers/$name" \
       >"$logs/$name.txt" 2>"$logs/$name.log" && result=passed
     cat "$logs/$name.txt"
     [ "$result" = passed ] || tail -n 5 "$logs/$name.log"
