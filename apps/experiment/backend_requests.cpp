@@ -7,6 +7,7 @@
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/config_values.hpp"
+#include "external/description.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -69,6 +70,23 @@ std::vector<BackendRequest> read_backends(const ConfigNode& node) {
     backends.push_back(read_backend(child, "backends", true));
   }
   return backends;
+}
+
+void take_program(BackendRequest& request, const std::filesystem::path& folder) {
+  const auto found =
+      std::find_if(request.parameters.begin(), request.parameters.end(),
+                   [](const ParameterRequest& p) { return p.name == external::kProgramKey; });
+  if (found == request.parameters.end()) {
+    request.place.fail(
+        fmt::format("'{0}' needs '{1}', the path of a program: '{0}: {{{1}: peers/mine.py}}'",
+                    external::kBackendName, external::kProgramKey));
+  }
+  if (found->values.size() != 1) {
+    found->place.fail(fmt::format("'{}.{}' must be one path: each program is an entry of its own",
+                                  external::kBackendName, external::kProgramKey));
+  }
+  request.program = folder / read_text(found->values.front(), external::kProgramKey);
+  request.parameters.erase(found);
 }
 
 std::set<std::string> read_optional(const ConfigNode& node,

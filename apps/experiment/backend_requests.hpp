@@ -1,6 +1,7 @@
 // The backends that an experiment names, with what it asks of their parameters.
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +22,8 @@ struct BackendRequest {
   std::string name;
   Place place;
   std::vector<ParameterRequest> parameters;
-  bool optional = false;  ///< its plugin may be missing
+  bool optional = false;          ///< its plugin may be missing
+  std::filesystem::path program = {};  ///< of `external`; else empty
 
   /// Null where the parameter is not asked for.
   const ParameterRequest* find(std::string_view parameter) const;
@@ -33,6 +35,10 @@ BackendRequest read_backend(const ConfigNode& node, const std::string& what, boo
 
 /// A list of them that is not empty.
 std::vector<BackendRequest> read_backends(const ConfigNode& node);
+
+/// Takes the parameter `program` out of a request for `external`; a relative path starts at
+/// `folder`. Throws InputError where there is none, or several.
+void take_program(BackendRequest& request, const std::filesystem::path& folder);
 
 /// A list of the names of backends whose plugins may be missing. Throws InputError at one that is
 /// not among the backends, or is there twice.

@@ -12,6 +12,7 @@
 
 #include "experiment/config_values.hpp"
 #include "experiment/overrides.hpp"
+#include "external/description.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -178,6 +179,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
   for (BackendRequest& backend : experiment.backends) {
     backend.optional = optional.contains(backend.name);
+    if (backend.name == external::kBackendName) take_program(backend, folder);
   }
   if (const ConfigNode* baseline = map.find("baseline")) {
     experiment.baseline = read_backend(*baseline, "baseline", false);

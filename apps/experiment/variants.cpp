@@ -10,6 +10,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "external/backend.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
@@ -103,7 +105,12 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
   for (const BackendRequest& request : requests) {
     Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
     try {
-      variant.backend = load(request.name);
+      if (request.program.empty()) {
+        variant.backend = load(request.name);
+      } else {
+        variant.backend = external::load_program(request.program);
+        variant.name = variant.label = variant.backend->name();
+      }
       variant.parameters = variant.backend->default_parameters();
     } catch (const Error& error) {
       if (!request.optional) request.place.fail(error.what());

@@ -17,7 +17,7 @@
 namespace lloyd::experiment {
 
 struct Variant {
-  std::string name;                              ///< the backend's
+  std::string name;  ///< the backend's; of an external program, what it says
   std::map<std::string, std::string> given;      ///< parameters that the experiment names, as texts
   std::shared_ptr<const LoadedBackend> backend;  ///< null where an optional plugin is missing
   ParameterSet parameters;                       ///< all of the backend's; none without it

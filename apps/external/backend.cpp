@@ -1,0 +1,101 @@
+#include "external/backend.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/guard.hpp>
+
+#include "external/description.hpp"
+#include "external/session.hpp"
+
+namespace lloyd::external {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+// One program for all sessions: they are made one after the other.
+class ExternalBackend final : public Backend {
+ public:
+  ExternalBackend(fs::path file, std::string_view description)
+      : file_(std::move(file)), description_(description) {}
+
+  const ProgramDescription& description() const { return description_; }
+
+  const BackendInfo* info() const noexcept override { return &description_.info; }
+  Status supports(const ProblemShape&, const ParameterList&,
+                  const FitSpec&) const noexcept override {
+    return {};
+  }
+  // What the program takes is not known; that it copies the samples is likely.
+  Status estimate(const ProblemShape& shape, const ParameterList&, const FitSpec&,
+                  MemoryEstimate& memory) const noexcept override {
+    memory.host_bytes = shape.samples * shape.features * size_of(shape.dtype);
+    memory.device_bytes = 0;
+    return {};
+  }
+  Status open(const DatasetView& dataset, const ParameterList& parameters,
+              Session** session) noexcept override {
+    return guarded([&] {
+      *session = new ExternalSession(program_, file_, dataset, parameters_json(parameters));
+    });
+  }
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+ private:
+  std::string parameters_json(const ParameterList& parameters) const {
+    ordered_json json = ordered_json::object();
+    for (std::int64_t i = 0; i < description_.info.parameter_count; ++i) {
+      const ParameterInfo& parameter = description_.info.parameters[i];
+      switch (parameter.type) {
+        case ParameterType::boolean:
+          json[parameter.name] = parameters.boolean(parameter.name);
+          break;
+        case ParameterType::choice:
+          json[parameter.name] = parameter.choices[parameters.choice(parameter.name)];
+          break;
+        default:
+          json[parameter.name] = parameters.integer(parameter.name);
+      }
+    }
+    return json.dump();
+  }
+
+  fs::path file_;
+  ProgramDescription description_;
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace
+
+std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
+  if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(file)) {
+    throw InputError(fmt::format("{} is no program: it must be an executable file", file.string()));
+  }
+  std::unique_ptr<ExternalBackend> backend;
+  try {
+    backend = std::make_unique<ExternalBackend>(file, Program(file, "describe").output());
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} does not describe itself as external programs do: {}",
+                                 file.string(), error.what()));
+  } catch (const Error& error) {
+    throw InputError(error.what());
+  }
+  const ProgramDescription& description = backend->description();
+  PluginHeader header = make_plugin_header("", "");
+  std::copy(description.name.begin(), description.name.end(), header.name);
+  std::copy(description.version.begin(), description.version.end(), header.version);
+  // What the description holds must stay where it is; `release()` of LoadedBackend deletes it.
+  Backend* const object = backend.release();
+  return std::make_shared<const LoadedBackend>(file, header, object, description.devices,
+                                               description.unavailable);
+}
+
+}  // namespace lloyd::external

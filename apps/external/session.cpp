@@ -1,0 +1,210 @@
+#include "external/session.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/npy.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/guard.hpp>
+
+#include "experiment/json_fields.hpp"
+#include "json_text.hpp"
+#include "names.hpp"
+
+namespace lloyd::external {
+namespace {
+
+using experiment::JsonFields;
+using nlohmann::ordered_json;
+
+constexpr int kMostLevels = 8;
+
+// Throws where the program answers that it failed.
+ordered_json parse_answer(const std::filesystem::path& file, const std::string& answer) {
+  ordered_json json;
+  try {
+    json = apps::parse_json(answer, kMostLevels);
+  } catch (const InputError& error) {
+    throw Error(fmt::format("{}: its answer is no JSON: {}", file.string(), error.what()));
+  }
+  if (!json.is_object()) throw Error(fmt::format("{}: its answer is no object", file.string()));
+  if (json.contains("error")) {
+    const JsonFields fields(json);
+    const bool out_of_memory = json.contains("out_of_memory") && fields.boolean("out_of_memory");
+    throw StatusError(out_of_memory ? StatusCode::out_of_memory : StatusCode::internal,
+                      fields.text("error"));
+  }
+  return json;
+}
+
+Matrix view_of(const DatasetView& dataset) {
+  Matrix matrix;
+  matrix.data = dataset.data;
+  matrix.rows = dataset.samples;
+  matrix.columns = dataset.features;
+  matrix.stride = dataset.stride;
+  matrix.dtype = dataset.dtype;
+  return matrix;
+}
+
+template <class T>
+double inertia_of(const DatasetView& dataset, const double* centroids, const std::int32_t* labels) {
+  ExactSum sum;
+  const auto* rows = static_cast<const T*>(dataset.data);
+  for (std::int64_t i = 0; i < dataset.samples; ++i) {
+    sum.add(squared_distance(rows + i * dataset.stride, centroids + labels[i] * dataset.features,
+                             dataset.features));
+  }
+  return sum.value();
+}
+
+// An array of a shape that the program wrote.
+Matrix read_array(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns) {
+  Matrix matrix = read_npy(file);
+  if (matrix.rows != rows || matrix.columns != columns) {
+    throw Error(fmt::format("{} is {} x {}, not {} x {}", file.string(), matrix.rows,
+                            matrix.columns, rows, columns));
+  }
+  return matrix;
+}
+
+}  // namespace
+
+ExternalSession::ExternalSession(std::unique_ptr<Program>& program, std::filesystem::path file,
+                                 const DatasetView& dataset, std::string parameters)
+    : program_(program), file_(std::move(file)), dataset_(dataset) {
+  write_npy(folder_ / "samples.npy", view_of(dataset));
+  open_request_ = ordered_json{{"request", "open"},
+                               {"samples", (folder_ / "samples.npy").string()},
+                               {"parameters", ordered_json::parse(parameters)}}
+                      .dump();
+  open();
+}
+
+ExternalSession::~ExternalSession() {
+  guarded([&] {
+    if (program_ != nullptr) program_->ask(R"({"request": "close"})");
+  });
+}
+
+// Starts the program where it is not running, and hands the data over.
+void ExternalSession::open() {
+  if (program_ == nullptr) program_ = std::make_unique<Program>(file_, "serve");
+  try {
+    parse_answer(file_, program_->ask(open_request_));
+  } catch (...) {
+    program_.reset();
+    throw;
+  }
+}
+
+Status ExternalSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
+  return guarded([&] { run_fit(spec, observer, result); });
+}
+
+void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult& result) {
+  result.valid = 0;
+  notes_.clear();
+  if (program_ == nullptr) open();
+  const std::span<const double> start(spec.initial_centroids,
+                                      static_cast<std::size_t>(spec.clusters * dataset_.features));
+  write_npy(folder_ / "centroids.npy", start, dataset_.features);
+  const ordered_json request{{"request", "fit"},
+                             {"clusters", spec.clusters},
+                             {"centroids", (folder_ / "centroids.npy").string()},
+                             {"max_iterations", spec.max_iterations},
+                             {"fixed_iterations", spec.stop_rule == StopRule::fixed},
+                             {"tolerance", spec.tolerance},
+                             {"empty_clusters", apps::to_string(spec.empty_clusters)},
+                             {"final_centroids", (folder_ / "final_centroids.npy").string()},
+                             {"labels", (folder_ / "labels.npy").string()}};
+  std::string answer;
+  try {
+    answer = program_->ask(request.dump(),
+                           [&] { return observer != nullptr && observer->stop_requested(); });
+  } catch (...) {
+    program_.reset();
+    throw;
+  }
+  if (answer.empty()) {
+    program_.reset();
+    // It keeps no iteration that was finished.
+    if (result.centroids != nullptr) std::copy(start.begin(), start.end(), result.centroids);
+    result.iterations = 0;
+    result.valid = kValidCentroids;
+    result.stop_reason = StopReason::cancelled;
+    throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+  }
+  read_answer(spec, answer, result);
+}
+
+void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer,
+                                  FitResult& result) {
+  const ordered_json json = parse_answer(file_, answer);
+  const JsonFields fields(json);
+  result.iterations = fields.integer("iterations", 1, spec.max_iterations);
+  result.loop_ms = fields.number("loop_ms", 0);
+  result.closing_ms = fields.number("closing_ms", 0);
+  const bool converged = fields.boolean("converged");
+  notes_ = fields.text_or_nothing("notes").substr(0, kMostNotesBytes - 1);
+  if (spec.stop_rule == StopRule::fixed && result.iterations != spec.max_iterations) {
+    throw Error(
+        fmt::format("it stopped after {} of {} iterations; with fewer in the experiment "
+                    "times compare",
+                    result.iterations, spec.max_iterations));
+  }
+  result.stop_reason = converged ? StopReason::labels : StopReason::max_iterations;
+  result.relocations = 0;
+  result.distances = dataset_.samples * spec.clusters * (result.iterations + 1);
+  read_centroids(spec, result);
+  read_labels(spec, result);
+}
+
+void ExternalSession::read_centroids(const FitSpec& spec, FitResult& result) const {
+  const Matrix centroids =
+      read_array(folder_ / "final_centroids.npy", spec.clusters, dataset_.features);
+  for (std::int64_t c = 0; c < spec.clusters; ++c) {
+    for (std::int64_t j = 0; j < dataset_.features; ++j) {
+      result.centroids[c * dataset_.features + j] = centroids.at(c, j);
+    }
+  }
+  result.valid |= kValidCentroids;
+}
+
+void ExternalSession::read_labels(const FitSpec& spec, FitResult& result) const {
+  const Matrix labels = read_array(folder_ / "labels.npy", dataset_.samples, 1);
+  std::fill_n(result.counts, spec.clusters, 0);
+  for (std::int64_t i = 0; i < dataset_.samples; ++i) {
+    const double label = labels.at(i, 0);
+    if (!(label >= 0 && label < static_cast<double>(spec.clusters)) || label != std::floor(label)) {
+      throw Error(
+          fmt::format("the label of sample {} is {}, with {} clusters", i, label, spec.clusters));
+    }
+    result.labels[i] = static_cast<std::int32_t>(label);
+    ++result.counts[result.labels[i]];
+  }
+  result.inertia = dataset_.dtype == DType::float32
+                       ? inertia_of<float>(dataset_, result.centroids, result.labels)
+                       : inertia_of<double>(dataset_, result.centroids, result.labels);
+  result.valid |= kValidLabels | kValidCounts | kValidInertia;
+}
+
+Status ExternalSession::label(const LabelRequest&, Observer*, LabelResult&) noexcept {
+  return Status::error(StatusCode::unsupported, "an external program runs fits only");
+}
+
+Status ExternalSession::partial(const PartialRequest&, Observer*, PartialResult&) noexcept {
+  return Status::error(StatusCode::unsupported, "an external program runs fits only");
+}
+
+void* ExternalSession::query(const char* interface_name) noexcept {
+  if (std::string_view(interface_name) != kSessionNotes) return nullptr;
+  return static_cast<SessionNotes*>(this);
+}
+
+}  // namespace lloyd::external

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""scikit-learn's KMeans.
+
+Its time has a copy of the data, centring, and one assignment more than iterations.
+"""
+
+from program import Answer, Timer, choice, in_best_environment, run, thread_count, threads_parameter
+
+NAME = "scikit-learn"
+# Some shells preset OPENBLAS_CORETYPE, which halves the speed of products; threads that wander make
+# it bimodal.
+in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None, OMP_PROC_BIND="true",
+                    OMP_PLACES="cores")
+
+
+def describe():
+    import sklearn
+    import threadpoolctl  # noqa: F401
+
+    return {"name": NAME, "version": sklearn.__version__, "algorithm": "lloyd",
+            "summary": "scikit-learn's KMeans: products of blocks, OpenMP",
+            "accuracy": "float32", "reproducibility": "none",
+            "dtypes": ["float32", "float64"],
+            "parameters": [choice("algorithm", ["lloyd", "elkan"], "of KMeans"),
+                           threads_parameter()]}
+
+
+class Session:
+    def __init__(self, samples, parameters):
+        import numpy
+
+        self.samples = numpy.array(samples)
+        self.algorithm = parameters["algorithm"]
+        self.threads = thread_count(parameters)
+        self.mean_variance = float(self.samples.var(axis=0, dtype=numpy.float64).mean())
+
+    def fit(self, fit):
+        import warnings
+
+        from sklearn.cluster import KMeans
+        from threadpoolctl import threadpool_limits
+
+        # It may stop before max_iterations when no label changes, which changes no result.
+        tolerance = fit.tolerance / self.mean_variance if self.mean_variance > 0 else 0
+        model = KMeans(fit.clusters, init=fit.centroids.astype(self.samples.dtype), n_init=1,
+                       max_iter=fit.max_iterations, algorithm=self.algorithm,
+                       tol=0 if fit.fixed_iterations else tolerance)
+        with warnings.catch_warnings(), threadpool_limits(self.threads):
+            warnings.simplefilter("ignore")  # of fits that have not converged
+            with Timer() as timer:
+                model.fit(self.samples)
+        return Answer(model.cluster_centers_, model.labels_, model.n_iter_, timer.ms,
+                      converged=model.n_iter_ < fit.max_iterations)
+
+
+if __name__ == "__main__":
+    run(describe, Session)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""A program for `external`, of Python's standard library alone; MODE makes it misbehave."""
+
+import array
+import ast
+import json
+import os
+import pathlib
+import sys
+import time
+
+MODE = "honest"
+
+DESCRIPTION = {
+    "protocol": 1, "name": "plain-python", "version": "1.2", "summary": "loops",
+    "algorithm": "lloyd", "accuracy": "float32", "reproducibility": "run", "dtypes": ["float32"],
+    "parameters": [
+        {"name": "speed", "type": "choice", "choices": ["slow", "slower"], "meaning": "words"},
+        {"name": "threads", "type": "integer", "default": 1, "minimum": 1, "maximum": 4},
+        {"name": "loud", "type": "boolean", "default": False}]}
+
+
+def read_npy(path):
+    """Rows of a C-order array."""
+    data = pathlib.Path(path).read_bytes()
+    header = ast.literal_eval(data[10:10 + int.from_bytes(data[8:10], "little")].decode())
+    values = array.array({"<f4": "f", "<f8": "d"}[header["descr"]],
+                         data[10 + int.from_bytes(data[8:10], "little"):])
+    columns = header["shape"][1]
+    return [values[i:i + columns] for i in range(0, len(values), columns)]
+
+
+def write_npy(path, values, shape):
+    header = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode()
+    header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
+    pathlib.Path(path).write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") +
+                                   header + array.array("d", values).tobytes())
+
+
+def nearest(samples, centroids):
+    def distance(x, c):
+        return sum((a - b) ** 2 for a, b in zip(x, c))
+    return [min(range(len(centroids)), key=lambda c: distance(x, centroids[c])) for x in samples]
+
+
+def fit(samples, request):
+    centroids = [list(row) for row in read_npy(request["centroids"])]
+    start = time.perf_counter()
+    for _ in range(request["max_iterations"]):
+        labels = nearest(samples, centroids)
+        for c in range(len(centroids)):
+            own = [x for x, label in zip(samples, labels) if label == c]
+            if own:
+                centroids[c] = [sum(column) / len(own) for column in zip(*own)]
+    labels = nearest(samples, centroids)
+    ms = (time.perf_counter() - start) * 1e3
+    if MODE == "wrong-labels":
+        labels = [(label + 1) % len(centroids) for label in labels]
+    if MODE == "label-k":
+        labels[3] = len(centroids)
+    write_npy(request["labels"], labels[MODE == "too-few-labels":],
+              (len(labels) - (MODE == "too-few-labels"),))
+    write_npy(request["final_centroids"], [value for row in centroids for value in row],
+              (len(centroids), len(centroids[0])))
+    answer = {"iterations": request["max_iterations"], "loop_ms": ms, "closing_ms": 0,
+              "converged": False, "notes": "all in loops"}
+    if MODE == "early":
+        answer |= {"iterations": request["max_iterations"] - 1 or 1, "converged": True}
+    if MODE == "no-time":
+        del answer["loop_ms"]
+    return answer
+
+
+def serve():
+    samples = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = {}
+        if request["request"] == "open":
+            assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
+            samples = read_npy(request["samples"])
+        elif request["request"] == "fit":
+            if MODE == "crashes":
+                os.abort()
+            if MODE == "exits":
+                sys.exit(3)
+            if MODE == "hangs":
+                time.sleep(1000)
+            if MODE == "endless":
+                while True:
+                    sys.stdout.write("x" * 65536)
+            if MODE == "fails":
+                answer = {"error": "the moon is full"}
+            elif MODE == "garbage":
+                print("{not json", flush=True)
+                continue
+            else:
+                answer = fit(samples, request)
+        print(json.dumps(answer), flush=True)
+
+
+if sys.argv[1] == "serve":
+    serve()
+elif MODE == "no-description":
+    print("hello")
+elif MODE == "describe-fails":
+    sys.exit(5)
+elif MODE == "unavailable":
+    print(json.dumps({"protocol": 1, "name": "plain-python", "unavailable": "it rains"}))
+else:
+    print(json.dumps(DESCRIPTION | {"protocol": 2 if MODE == "other-protocol" else 1}))

@@ -1,0 +1,166 @@
+"""Programs of others as backends of an experiment."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import unittest
+
+from program import LLOYD, ROOT, TestCase, run
+
+PROGRAM = pathlib.Path(__file__).with_name("external_program.py").read_text()
+CONFIG = """
+experiment: external
+dataset: {blobs: {samples: 120, features: 3, centers: 4, std: 4.0, seed: 3}}
+clusters: 4
+seeding: {method: random, seed: 1}
+stop: {iterations: 3}
+backends: [sequential, external: {program: PROGRAM}]
+baseline: sequential
+repeats: 2
+output: OUTPUT
+"""
+
+
+class External(TestCase):
+    def program(self, mode):
+        file = pathlib.Path(self.write(f"{mode}.py", PROGRAM.replace('"honest"', f'"{mode}"', 1)))
+        file.chmod(0o755)
+        return file
+
+    def experiment(self, mode, program="{program: PROGRAM}", status=0):
+        self.output = self.folder / f"results-{mode}"
+        config = CONFIG.replace("{program: PROGRAM}", program)
+        config = config.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(self.output))
+        return run("run", self.write("config.yaml", config), status=status)
+
+    def records(self):
+        return [json.loads(line) for line in (self.output / "records.jsonl").read_text().splitlines()]
+
+    def of_program(self):
+        return [record for record in self.records() if record["backend"]["name"] != "sequential"]
+
+    def test_its_fit_is_that_of_the_others(self):
+        done = self.experiment("honest", "{program: PROGRAM, speed: slower, threads: [1, 2]}")
+        self.assertIn("plain-python threads=2", done.stdout)
+        first, *_, last = self.of_program()
+        self.assertEqual(first["backend"]["version"], "1.2")
+        self.assertEqual(last["backend"]["parameters"], {"speed": "slower", "threads": 2, "loud": False})
+        reference = self.records()[0]
+        self.assertAlmostEqual(last["inertia"] / reference["inertia"], 1, 6)
+        self.assertEqual((last["status"], last["iterations"], last["notes"]), ("ok", 3, "all in loops"))
+        self.assertGreater(last["loop_ms"], 0)
+
+    def test_it_can_be_the_baseline(self):
+        config = CONFIG.replace("baseline: sequential", "baseline: plain-python")
+        config = config.replace("PROGRAM", str(self.program("honest")))
+        done = run("run", self.write("c.yaml", config.replace("OUTPUT", str(self.folder / "r"))))
+        self.assertRegex(done.stdout, r"plain-python .*baseline")
+
+    def test_a_relative_path_starts_at_the_experiment(self):
+        self.program("honest")
+        config = CONFIG.replace("PROGRAM", "honest.py").replace("OUTPUT", str(self.folder / "r"))
+        run("run", self.write("c.yaml", config), cwd="/")
+
+    def test_what_goes_wrong_costs_its_own_trials_alone(self):
+        sentences = {
+            "crashes": "gave no answer: it ended with signal 6 (Aborted)",
+            "exits": "gave no answer: it ended with exit(3)",
+            "endless": "answered more than 1048576 bytes without a line feed",
+            "garbage": "its answer is no JSON",
+            "fails": "the moon is full",
+            "label-k": "the label of sample 3 is 4, with 4 clusters",
+            "too-few-labels": "labels.npy is 119 x 1, not 120 x 1",
+            "early": "it stopped after 2 of 3 iterations",
+            "no-time": "'loop_ms' is missing",
+        }
+        for mode, sentence in sentences.items():
+            with self.subTest(mode):
+                self.experiment(mode, status=1)
+                for record in self.of_program():
+                    self.assertEqual(record["status"], "failed")
+                    self.assertIn(sentence, record["reason"])
+                others = [r for r in self.records() if r["backend"]["name"] == "sequential"]
+                self.assertEqual([record["status"] for record in others], ["ok", "ok"])
+
+    def test_wrong_labels_forbid_a_speedup(self):
+        done = self.experiment("wrong-labels")
+        row = next(line for line in done.stdout.splitlines() if line.startswith("plain-python"))
+        self.assertRegex(row, r"inertia|wrong")
+
+    def test_what_is_no_program_is_refused(self):
+        sentences = {
+            "no-description": r"does not describe itself as external programs do: ",
+            "describe-fails": r": it ended with exit\(5\)",
+            "other-protocol": r"'protocol' is 2, not 1",
+        }
+        for mode, sentence in sentences.items():
+            with self.subTest(mode):
+                done = self.experiment(mode, status=2)
+                self.assertRegex(done.stderr, r"^lloyd: [^\n]*config.yaml:\d+:\d+: [^\n]*" + sentence)
+        (self.folder / "text").write_text("#!/bin/sh\n")
+        for program, sentence in {
+            "{program: nowhere}": "nowhere is no program: it must be an executable file",
+            "{program: text}": "text is no program: it must be an executable file",
+            "{}": "'external' needs 'program', the path of a program",
+            "{program: [a, b]}": "'external.program' must be one path",
+            "{program: PROGRAM, volume: 3}": "volume",
+            "{program: PROGRAM, threads: 9}": "9",
+        }.items():
+            with self.subTest(program):
+                done = self.experiment("honest", program, status=2)
+                self.assertIn(sentence, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_one_that_is_unavailable_is_skipped(self):
+        self.experiment("unavailable")
+        self.assertEqual({(record["status"], record["reason"]) for record in self.of_program()},
+                         {("skipped", "it rains")})
+
+    def test_an_interrupt_ends_it(self):
+        output = self.folder / "results"
+        config = CONFIG.replace("PROGRAM", str(self.program("hangs"))).replace("OUTPUT", str(output))
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        process = subprocess.Popen([LLOYD, "run", str(self.write("c.yaml", config))],
+                                   env={**os.environ, "TMPDIR": str(temporary)},
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not self.serving() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertTrue(self.serving())
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(self.serving(), [])
+        self.assertEqual(list(temporary.iterdir()), [])
+
+    def serving(self):
+        """Processes that serve from this test's folder."""
+        found = []
+        for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = command.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if str(self.folder).encode() in b"".join(words) and b"serve" in words:
+                found.append(command.parent.name)
+        return found
+
+    def test_programs_of_the_peers_describe_themselves(self):
+        for program in sorted((ROOT / "bench" / "peers").glob("*-*.py")) + [
+                ROOT / "bench" / "peers" / "opencv.py", ROOT / "bench" / "peers" / "pytorch.py"]:
+            with self.subTest(program.name):
+                done = subprocess.run([program, "describe"], capture_output=True, text=True,
+                                      timeout=120, check=True)
+                description = json.loads(done.stdout)
+                self.assertEqual(description["name"], program.stem)
+                self.assertEqual(description["protocol"], 1)
+                self.assertTrue(description.get("unavailable") or description["parameters"] is not None)
+
+
+if __name__ == "__main__":
+    unittest.main()

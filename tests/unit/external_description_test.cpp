@@ -1,0 +1,84 @@
+// What an external program may say of itself.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/parameters.hpp>
+
+#include "external/description.hpp"
+
+namespace lloyd::external {
+namespace {
+
+constexpr char kWhole[] = R"({"protocol": 1, "name": "mine", "version": "2", "summary": "s",
+  "algorithm": "elkan", "accuracy": "half", "reproducibility": "none", "dtypes": ["float32"],
+  "devices": ["card"], "parameters": [
+    {"name": "threads", "type": "integer", "default": 2, "minimum": 1, "maximum": 8, "meaning": "m"},
+    {"name": "loud", "type": "boolean", "default": true},
+    {"name": "how", "type": "choice", "choices": ["fast", "slow"]}]})";
+
+TEST(ExternalDescription, IsReadAsInfoAndSchema) {
+  const ProgramDescription description(kWhole);
+  EXPECT_EQ(description.name, "mine");
+  EXPECT_EQ(description.version, "2");
+  EXPECT_EQ(description.unavailable, "");
+  EXPECT_STREQ(description.info.algorithm, "elkan");
+  EXPECT_EQ(description.info.accuracy, Accuracy::half);
+  EXPECT_NE(description.info.features & kFeatureFloat32, 0u);
+  EXPECT_EQ(description.info.features & kFeatureFloat64, 0u);
+  ASSERT_EQ(description.devices.size(), 1u);
+  EXPECT_STREQ(description.devices[0].name, "card");
+  ParameterSet parameters(description.info.parameters, description.info.parameter_count);
+  EXPECT_EQ(parameters.text("threads"), "2");
+  EXPECT_EQ(parameters.text("loud"), "true");
+  EXPECT_EQ(parameters.text("how"), "fast");
+  parameters.set("how", "slow");
+  EXPECT_EQ(parameters.text("how"), "slow");
+  EXPECT_THROW(parameters.set("threads", "9"), InputError);
+}
+
+TEST(ExternalDescription, NeedsLittleWhereItIsUnavailable) {
+  const ProgramDescription description(
+      R"({"protocol": 1, "name": "mine", "unavailable": "no card"})");
+  EXPECT_EQ(description.unavailable, "no card");
+  EXPECT_EQ(description.info.parameter_count, 0);
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    const ProgramDescription description(json);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+// `whole` with one piece replaced.
+std::string refusal_with(const std::string& piece, const std::string& replacement) {
+  std::string json = kWhole;
+  const std::size_t at = json.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return refusal(json.replace(at, piece.size(), replacement));
+}
+
+TEST(ExternalDescription, SaysWhatIsWrong) {
+  EXPECT_EQ(refusal("[1]"), "its description is no JSON object");
+  EXPECT_NE(refusal("hello").find("parse error at line 1, column 1"), std::string::npos);
+  EXPECT_EQ(refusal_with("\"protocol\": 1", "\"protocol\": 2"), "'protocol' is 2, not 1");
+  EXPECT_NE(refusal_with("\"mine\"", "\"My Own\"").find("'name' is 'My Own'"), std::string::npos);
+  EXPECT_NE(refusal_with("\"half\"", "\"good\"").find("good"), std::string::npos);
+  EXPECT_NE(refusal_with("\"float32\"", "\"float16\"").find("float16"), std::string::npos);
+  EXPECT_NE(refusal_with("\"default\": 2", "\"default\": 20").find("parameters[0].default"),
+            std::string::npos);
+  EXPECT_NE(refusal_with("\"minimum\": 1", "\"minimum\": 9").find("parameters[0]"),
+            std::string::npos);
+  EXPECT_NE(refusal_with("\"loud\"", "\"threads\"").find("parameters[1].name"), std::string::npos);
+  EXPECT_NE(refusal_with("\"loud\"", "\"program\"").find("parameters[1].name"), std::string::npos);
+  EXPECT_NE(refusal_with("[\"fast\", \"slow\"]", "[]").find("parameters[2].choices"),
+            std::string::npos);
+  EXPECT_NE(refusal_with("\"boolean\"", "\"text\"").find("parameters[1].type"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lloyd::external
