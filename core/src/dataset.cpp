@@ -62,6 +62,21 @@ Dataset::Dataset(std::string name, Matrix matrix)
   describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
 }
 
+Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
+                 std::uint64_t fingerprint)
+    : name_(std::move(name)),
+      matrix_(std::move(matrix)),
+      statistics_(std::move(statistics)),
+      fingerprint_(fingerprint) {
+  check_shape(name_, matrix_);
+  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  if (std::ssize(statistics_) != matrix_.columns) {
+    throw InputError(fmt::format("{}: there are statistics of {} features, the data has {}", name_,
+                                 statistics_.size(), matrix_.columns));
+  }
+  average_variance();
+}
+
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
                  const std::function<bool(std::int64_t rows)>& stop)
     : name_(source->name()), source_(std::move(source)) {
@@ -83,11 +98,15 @@ void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
   StatisticsPass pass(name_, samples(), features(), dtype());
   read(pass);
   statistics_ = pass.statistics();
-  for (const FeatureStatistics& feature : statistics_) mean_variance_ += feature.variance;
-  mean_variance_ /= static_cast<double>(matrix_.columns);
+  average_variance();
   fingerprint_ = pass.fingerprint();
   statistics_ms_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Dataset::average_variance() {
+  for (const FeatureStatistics& feature : statistics_) mean_variance_ += feature.variance;
+  mean_variance_ /= static_cast<double>(matrix_.columns);
 }
 
 std::vector<double> Dataset::sample(std::int64_t row) const {

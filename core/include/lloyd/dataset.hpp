@@ -49,6 +49,12 @@ class Dataset {
   /// messages and records.
   Dataset(std::string name, Matrix matrix);
 
+  /// Values that were checked before, perhaps by another process: `statistics` (d of them) and
+  /// `fingerprint` are taken as those of the matrix's values. Throws InputError as above for its
+  /// shape, and where there are not d statistics.
+  Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
+          std::uint64_t fingerprint);
+
   /// A data set that stays where `source` reads it from, `block_rows` rows at a time (>= 1). Throws
   /// as above, what the source throws, and Cancelled once `stop`, which is told how many rows have
   /// been read and may be empty, says so.
@@ -78,7 +84,7 @@ class Dataset {
   double mean_variance() const { return mean_variance_; }
   /// Identifies the values: equal for equal shape, dtype and values; not a cryptographic hash.
   std::uint64_t fingerprint() const { return fingerprint_; }
-  /// Wall time of validation, statistics and fingerprint.
+  /// Wall time of validation, statistics and fingerprint; 0 where they were given.
   double statistics_ms() const { return statistics_ms_; }
 
   /// The view that a backend is handed; valid as long as this data set. Without data where that is
@@ -92,6 +98,7 @@ class Dataset {
 
  private:
   void describe(const std::function<void(StatisticsPass&)>& read);
+  void average_variance();
 
   std::string name_;
   Matrix matrix_;

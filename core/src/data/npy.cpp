@@ -10,14 +10,21 @@
 #include "data/read_all.hpp"
 
 namespace lloyd {
+namespace {
+
+bool stays_in_place(const NpyHeader& header) {
+  // A mapping begins at a page: the offset alone decides on the alignment.
+  const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
+  return !header.fortran_order && header.native_order && aligned;
+}
+
+}  // namespace
 
 Matrix read_npy(const std::filesystem::path& file) {
   auto mapped = std::make_shared<MappedFile>(file);
   const std::string_view bytes = mapped->bytes();
   const NpyHeader header = parse_npy_header(file.string(), bytes, bytes.size());
-  // A mapping begins at a page: the offset alone decides on the alignment.
-  const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
-  if (header.fortran_order || !header.native_order || !aligned) return read_all(NpyRows(file));
+  if (!stays_in_place(header)) return read_all(NpyRows(file));
   Matrix matrix;
   matrix.data = bytes.data() + header.data_offset;
   matrix.storage = std::move(mapped);
@@ -26,6 +33,13 @@ Matrix read_npy(const std::filesystem::path& file) {
   matrix.stride = header.columns;
   matrix.dtype = header.dtype;
   return matrix;
+}
+
+std::optional<std::int64_t> npy_values_offset(const std::filesystem::path& file) {
+  const MappedFile mapped(file);
+  const NpyHeader header = parse_npy_header(file.string(), mapped.bytes(), mapped.bytes().size());
+  if (!stays_in_place(header)) return std::nullopt;
+  return static_cast<std::int64_t>(header.data_offset);
 }
 
 Dataset read_npy_dataset(const std::filesystem::path& file) {

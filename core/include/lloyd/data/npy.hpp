@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include <lloyd/dataset.hpp>
@@ -15,6 +16,10 @@ namespace lloyd {
 /// lives (replacing it is fine). Throws InputError with the file and what is wrong. Format:
 /// numpy.lib.format, versions 1.0 to 3.0.
 Matrix read_npy(const std::filesystem::path& file);
+
+/// Where the values begin in a file that read_npy() leaves in place, in bytes; nothing for one that
+/// it converts. Throws InputError as it does.
+std::optional<std::int64_t> npy_values_offset(const std::filesystem::path& file);
 
 /// Reads as read_npy and checks as Dataset does; the name is the file's.
 Dataset read_npy_dataset(const std::filesystem::path& file);
