@@ -46,35 +46,39 @@ CLI::Validator seed_number() {
   return in_range<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
 }
 
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 10> kUnits = {{{"", 1},
+                                                                                  {"b", 1},
+                                                                                  {"kb", 1e3},
+                                                                                  {"mb", 1e6},
+                                                                                  {"gb", 1e9},
+                                                                                  {"tb", 1e12},
+                                                                                  {"kib", 0x1p10},
+                                                                                  {"mib", 0x1p20},
+                                                                                  {"gib", 0x1p30},
+                                                                                  {"tib", 0x1p40}}};
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string unit(stopped, end);
+  unit.erase(0, unit.find_first_not_of(' '));
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto found = std::find_if(kUnits.begin(), kUnits.end(),
+                                  [&](const auto& entry) { return entry.first == unit; });
+  const double bytes = found == kUnits.end() ? 0 : number * found->second;
+  if (error != std::errc() || !(bytes >= 1) || !(bytes <= 0x1p62)) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
 CLI::Validator byte_count() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        static constexpr std::array<std::pair<std::string_view, double>, 10> kUnits = {
-            {{"", 1},
-             {"b", 1},
-             {"kb", 1e3},
-             {"mb", 1e6},
-             {"gb", 1e9},
-             {"tb", 1e12},
-             {"kib", 0x1p10},
-             {"mib", 0x1p20},
-             {"gib", 0x1p30},
-             {"tib", 0x1p40}}};
-        double number = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stopped, error] =
-            std::from_chars(text.data(), end, number, std::chars_format::fixed);
-        std::string unit(stopped, end);
-        unit.erase(0, unit.find_first_not_of(' '));
-        std::transform(unit.begin(), unit.end(), unit.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        const auto found = std::find_if(kUnits.begin(), kUnits.end(),
-                                        [&](const auto& entry) { return entry.first == unit; });
-        const double bytes = found == kUnits.end() ? 0 : number * found->second;
-        if (error != std::errc() || !(bytes >= 1) || !(bytes <= 0x1p62)) {
+        const std::optional<std::int64_t> bytes = parse_bytes(text);
+        if (!bytes) {
           return fmt::format("'{}' is no number of bytes; 4GiB, 500MB or 1048576 would be", text);
         }
-        text = std::to_string(static_cast<std::int64_t>(bytes));
+        text = std::to_string(*bytes);
         return {};
       },
       "");

@@ -1,6 +1,10 @@
 // whole_number: the one way in which the command line reads integers and sizes.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
 #include <CLI/CLI.hpp>
 
 namespace lloyd::apps {
@@ -12,5 +16,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most);
 CLI::Validator seed_number();
 /// Turns "4GiB", "500 MB", "1.5gib" or "1048576" into whole bytes, 1 to 2^62.
 CLI::Validator byte_count();
+/// What byte_count() reads; nothing for another text.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 }  // namespace lloyd::apps
