@@ -38,5 +38,6 @@ void add_new_plugin_command(CLI::App& app, Context& context);
 void add_data_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_worker_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

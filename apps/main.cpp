@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   apps::add_new_plugin_command(app, context);
   apps::add_data_command(app, context);
   apps::add_doctor_command(app, context);
+  apps::add_worker_command(app, context);
 
   try {
     app.parse(argc, argv);

@@ -15,6 +15,7 @@
 #include "experiment/record_writer.hpp"
 #include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
+#include "experiment/worker_runner.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "whole_number.hpp"
@@ -44,6 +45,15 @@ void print_summary(const Plan& plan, const Summary& summary, bool json) {
              (plan.output / "records.jsonl").string(), (plan.output / "summary.csv").string());
 }
 
+std::unique_ptr<TrialRunner> make_runner(const Plan& plan, DatasetCache& datasets,
+                                         Observer& observer, const std::string& run,
+                                         const Machine& machine) {
+  if (plan.isolation.mode == IsolateMode::none) {
+    return std::make_unique<InProcessRunner>(plan, datasets, observer, run, machine);
+  }
+  return std::make_unique<WorkerRunner>(plan, datasets, observer, run, machine);
+}
+
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, bool json) {
   make_folder(plan.output);
   RecordWriter writer(plan.output / "records.jsonl");
@@ -52,7 +62,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   const std::string run = make_run_id();
   install_interrupt_handler();
   InterruptObserver observer;
-  InProcessRunner runner(plan, datasets, observer, run, machine);
+  const auto runner = make_runner(plan, datasets, observer, run, machine);
   RunResult result;
   {
     Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
@@ -60,7 +70,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
       return describe_unrun(plan, fit, run, machine);
     };
     result = run_plan(
-        plan, runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
+        plan, *runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
         progress);
   }
   const Summary summary = summarize(result.records);

@@ -152,6 +152,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   std::vector<std::string> keys = {"experiment", "backends", "optional",  "baseline",
                                    "repeats",    "sweep",    "reference", "output"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
+  keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
 
   Experiment experiment;
@@ -187,6 +188,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   if (const ConfigNode* repeats = map.find("repeats")) {
     experiment.repeats = read_integer(*repeats, "repeats", 1, kMaximumRepeats);
   }
+  experiment.isolation = read_isolation(map);
   experiment.output = std::filesystem::path("results") / experiment.name;
   if (const ConfigNode* output = map.find("output")) {
     experiment.output = read_text(*output, "output");

@@ -9,6 +9,7 @@
 
 #include "experiment/backend_requests.hpp"
 #include "experiment/config_node.hpp"
+#include "experiment/isolation.hpp"
 #include "experiment/reference.hpp"
 #include "experiment/setting.hpp"
 
@@ -21,6 +22,7 @@ struct Experiment {
   std::optional<BackendRequest> baseline;  ///< with one value per parameter
   std::vector<Reference> references;       ///< what is published
   std::int64_t repeats = 5;
+  Isolation isolation;           ///< of the trials
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };
 

@@ -49,6 +49,11 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   return last_;
 }
 
+std::shared_ptr<const Dataset> DatasetCache::take(const DatasetSetting& setting) {
+  get(setting);
+  return std::move(last_);
+}
+
 DatasetFacts DatasetCache::facts(const DatasetSetting& setting) {
   if (setting.blobs) return facts_of(*setting.blobs);
   const std::string key = setting.key();

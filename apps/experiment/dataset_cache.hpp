@@ -32,6 +32,9 @@ class DatasetCache {
   /// unless somebody holds it. Throws InputError, at the data set's place, for a bad file.
   std::shared_ptr<const Dataset> get(const DatasetSetting& setting);
 
+  /// The same, and keeps nothing of it.
+  std::shared_ptr<const Dataset> take(const DatasetSetting& setting);
+
   /// Reads a file for this, but makes no blobs.
   DatasetFacts facts(const DatasetSetting& setting);
 

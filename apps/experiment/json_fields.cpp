@@ -120,6 +120,11 @@ double JsonFields::number_or_nan(std::string_view key, double minimum) const {
   return is_null(key) ? std::numeric_limits<double>::quiet_NaN() : number(key, minimum);
 }
 
+double JsonFields::number_or_nothing(std::string_view key, double minimum) const {
+  return json_.contains(key) ? number_or_nan(key, minimum)
+                             : std::numeric_limits<double>::quiet_NaN();
+}
+
 std::string JsonFields::hash(std::string_view key) const {
   std::string result = text(key);
   if (result.size() != 16 || result.find_first_not_of("0123456789abcdef") != std::string::npos) {

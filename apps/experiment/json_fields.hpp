@@ -38,6 +38,8 @@ class JsonFields {
   double number(std::string_view key, double minimum) const;
   /// NaN for null.
   double number_or_nan(std::string_view key, double minimum) const;
+  /// NaN for null, and where the key is missing, as in records of earlier versions.
+  double number_or_nothing(std::string_view key, double minimum) const;
   /// 16 hexadecimal digits.
   std::string hash(std::string_view key) const;
   /// A text that `parse` knows: it throws InputError for another one.

@@ -7,6 +7,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "experiment/isolation.hpp"
 #include "experiment/setting.hpp"
 
 namespace lloyd::experiment {
@@ -15,6 +16,7 @@ namespace {
 void check_key(const std::string& key, const ConfigNode& value) {
   std::vector<std::string> known = setting_keys();
   known.insert(known.end(), {"backends", "baseline"});
+  known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
   const std::string root = key.substr(0, key.find('.'));
   if (std::find(known.begin(), known.end(), root) == known.end()) {
     value.fail(fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", ")));

@@ -12,6 +12,7 @@
 
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
+#include "machine/cpu.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -33,7 +34,7 @@ std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options
 }
 
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
-              const Machine& machine) {
+              const Isolation& isolation, const Machine& machine) {
   if (variant.backend == nullptr) {
     fit.skip = "its plugin cannot be loaded";
     return;
@@ -65,6 +66,11 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
   if (machine.memory_bytes > 0 && memory.host_bytes > machine.memory_bytes) {
     fit.skip = fmt::format("needs {} of memory, the machine has {}",
                            format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));
+    return;
+  }
+  if (isolation.memory_limit && memory.host_bytes > *isolation.memory_limit) {
+    fit.skip = fmt::format("needs {} of memory, 'memory_limit' is {}",
+                           format_bytes(memory.host_bytes), format_bytes(*isolation.memory_limit));
     return;
   }
   std::int64_t device_memory = 0;
@@ -142,6 +148,8 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.experiment = experiment.name;
   plan.output = experiment.output;
   plan.repeats = experiment.repeats;
+  plan.isolation = experiment.isolation;
+  check_processors(plan.isolation, machine::allowed_processors());
   plan.variants = make_variants(experiment.backends, load);
   if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);
 
@@ -158,7 +166,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
       plan.fits.push_back({s, v, {}, {}, {}});
       plan.fits.back().published = published_of(experiment.references, plan.settings[s].setting,
                                                 plan.variants[v], plan.baseline == v);
-      plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], machine);
+      plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine);
     }
   }
   return plan;

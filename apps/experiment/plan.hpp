@@ -34,6 +34,7 @@ struct Plan {
   std::string experiment;
   std::filesystem::path output;
   std::int64_t repeats = 1;
+  Isolation isolation;
   std::vector<PlannedSetting> settings;
   std::vector<Variant> variants;
   std::optional<std::size_t> baseline;  ///< index of a variant

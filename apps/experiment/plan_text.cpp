@@ -32,6 +32,19 @@ std::string dataset_text(const DatasetFacts& dataset) {
                      apps::to_string(dataset.dtype));
 }
 
+std::string isolation_text(const Isolation& isolation) {
+  std::string text = "isolation: none, all trials in this process";
+  if (isolation.mode == IsolateMode::worker)
+    text = "isolation: a worker process for each backend variant";
+  if (isolation.mode == IsolateMode::trial) text = "isolation: a process for each trial";
+  if (isolation.timeout) text += fmt::format(", timeout {:g} s", *isolation.timeout);
+  if (isolation.memory_limit) {
+    text += fmt::format(", memory limit {}", format_bytes(*isolation.memory_limit));
+  }
+  if (!isolation.cpus.empty()) text += ", processors " + format_processors(isolation.cpus);
+  return text + '\n';
+}
+
 bool one_dataset(const Plan& plan) {
   return std::all_of(plan.settings.begin(), plan.settings.end(), [&](const PlannedSetting& other) {
     return dataset_text(other.dataset) == dataset_text(plan.settings.front().dataset);
@@ -56,6 +69,7 @@ std::string plan_text(const Plan& plan) {
     text += fmt::format("data set: {}\n", dataset_text(plan.settings.front().dataset));
   }
   if (plan.baseline) text += fmt::format("baseline: {}\n", plan.variants[*plan.baseline].label);
+  text += isolation_text(plan.isolation);
   text += fmt::format("peak memory: {} host, {} device\n", format_bytes(peak.host_bytes),
                       format_bytes(peak.device_bytes));
   text += fmt::format("records: {}\n\n", (plan.output / "records.jsonl").string());
@@ -118,6 +132,7 @@ ordered_json plan_json(const Plan& plan) {
   json["experiment"] = plan.experiment;
   json["output"] = plan.output.string();
   json["repeats"] = plan.repeats;
+  json["isolate"] = to_string(plan.isolation.mode);
   json["trials"] = plan.trials();
   json["skipped"] = plan.skipped() * plan.repeats;
   json["peak_memory_bytes"] = {{"host", peak.host_bytes}, {"device", peak.device_bytes}};

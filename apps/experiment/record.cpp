@@ -18,10 +18,11 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::array<std::pair<TrialStatus, std::string_view>, 4> kStatuses = {
+constexpr std::array<std::pair<TrialStatus, std::string_view>, 5> kStatuses = {
     {{TrialStatus::ok, "ok"},
      {TrialStatus::skipped, "skipped"},
      {TrialStatus::failed, "failed"},
+     {TrialStatus::timed_out, "timed out"},
      {TrialStatus::cancelled, "cancelled"}}};
 
 void describe_backend(const Variant& variant, DType dtype, Record& record) {
@@ -96,6 +97,7 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.stop = stop_json(options);
   record.empty_clusters = apps::to_string(options.empty_clusters);
   record.profile = options.profile;
+  record.isolation = plan.isolation;
   record.repeat = repeat;
   record.memory = fit.memory;
   record.published = fit.published;

@@ -9,28 +9,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include <lloyd/evaluation.hpp>
-
 #include "experiment/machine.hpp"
 #include "experiment/measurements.hpp"
 #include "experiment/plan.hpp"
+#include "experiment/trial_work.hpp"
 
 namespace lloyd::experiment {
 
 /// Version of the record's keys.
 inline constexpr int kRecordSchema = 1;
 
-enum class TrialStatus { ok, skipped, failed, cancelled };
+enum class TrialStatus { ok, skipped, failed, timed_out, cancelled };
 std::string_view to_string(TrialStatus status);
 /// Throws InputError for an unknown name, with the known ones.
 TrialStatus parse_trial_status(std::string_view name);
-
-/// The state after exactly one iteration from the common start, where implementations still must
-/// agree.
-struct AfterOne {
-  double inertia = 0;
-  LabelCheck labels;
-};
 
 struct Record {
   std::string experiment;
@@ -81,10 +73,15 @@ struct Record {
   nlohmann::ordered_json stop;
   std::string empty_clusters;
   bool profile = false;
+  /// Where the trial ran and what it was held to; nothing in records of earlier versions.
+  std::optional<Isolation> isolation;
 
   std::int64_t repeat = 0;  ///< 0, 1, ...
   TrialStatus status = TrialStatus::ok;
   std::string reason;  ///< empty for `ok`; "not run" where an interrupted run did not come to it
+  /// Of the process that the trial ran in: from its start until the plugin was loaded. Nothing
+  /// where that is the process of `lloyd run`.
+  std::optional<double> start_ms;
   std::optional<Measurements> fit;
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;

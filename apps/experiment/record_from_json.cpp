@@ -76,6 +76,19 @@ void read_seeding(const JsonFields& json, Record& record) {
   }
 }
 
+// Records of earlier versions have none of these keys.
+void read_isolation(const JsonFields& json, Record& record) {
+  const std::string mode = json.text_or_nothing("isolate");
+  if (mode.empty()) return;
+  Isolation& isolation = record.isolation.emplace();
+  isolation.mode = parse_isolate_mode(mode);
+  if (!json.is_null("timeout")) isolation.timeout = json.number("timeout", 0);
+  if (!json.is_null("memory_limit")) isolation.memory_limit = json.integer("memory_limit", 1);
+  const std::string cpus = json.text_or_null("cpus");
+  isolation.cpus = parse_processors(cpus);
+  if (!cpus.empty() && isolation.cpus.empty()) json.fail("cpus", "a text such as 0-3,8");
+}
+
 // {"iterations"}, or {"max_iterations", "tolerance"}.
 void check_stop(const ordered_json& stop) {
   const JsonFields json(stop, "stop");
@@ -90,6 +103,8 @@ void check_stop(const ordered_json& stop) {
 void read_outcome(const JsonFields& json, Record& record) {
   record.status = parse_trial_status(json.text("status"));
   record.reason = json.text_or_null("reason");
+  const double start_ms = json.number_or_nothing("start_ms", 0);
+  if (std::isfinite(start_ms)) record.start_ms = start_ms;
   if (!json.is_null("iterations")) record.fit = measurements_from_json(json);
   if (!json.is_null("wrong_labels")) {
     AfterOne& after_one = record.after_one.emplace();
@@ -145,6 +160,7 @@ Record record_from_json(const ordered_json& object) {
   record.empty_clusters = json.name("empty_clusters", apps::parse_empty_clusters);
   record.profile = json.boolean("profile");
   record.repeat = json.integer("repeat", 0, record.plan.repeats - 1);
+  read_isolation(json, record);
   read_outcome(json, record);
   record.machine = read_machine(json.object("machine"));
   record.time = json.text("time");

@@ -19,6 +19,21 @@ ordered_json machine_json(const Machine& machine) {
       {"os", machine.os},   {"compiler", machine.compiler}, {"lloyd", machine.lloyd}};
 }
 
+template <class T>
+ordered_json value_or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+// With the keys of an experiment.
+void add_isolation(ordered_json& json, const std::optional<Isolation>& isolation) {
+  for (const std::string& key : isolation_keys()) json[key] = nullptr;
+  if (!isolation) return;
+  json["isolate"] = to_string(isolation->mode);
+  json["timeout"] = value_or_null(isolation->timeout);
+  json["memory_limit"] = value_or_null(isolation->memory_limit);
+  json["cpus"] = text_or_null(format_processors(isolation->cpus));
+}
+
 // A trial without measurements has the same keys, all null.
 void add_measurements(ordered_json& json, const std::optional<Measurements>& fit) {
   const ordered_json keys = to_json(fit.value_or(Measurements()));
@@ -70,9 +85,11 @@ ordered_json to_json(const Record& record) {
   json["stop"] = record.stop;
   json["empty_clusters"] = record.empty_clusters;
   json["profile"] = record.profile;
+  add_isolation(json, record.isolation);
   json["repeat"] = record.repeat;
   json["status"] = to_string(record.status);
   json["reason"] = text_or_null(record.reason);
+  json["start_ms"] = record.start_ms ? finite_or_null(*record.start_ms) : ordered_json(nullptr);
   add_measurements(json, record.fit);
   json["inertia_after_one"] = nullptr;
   json["wrong_labels"] = nullptr;

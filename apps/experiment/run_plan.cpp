@@ -38,11 +38,11 @@ class PlanRun {
     Record record = runner_.run(fit, repeat);
     progress_.end();
     const TrialStatus status = record.status;
-    if (status == TrialStatus::failed) {
+    if (status == TrialStatus::failed || status == TrialStatus::timed_out) {
       ++result.failed;
       if (repeat == 0) {
-        progress_.note(
-            fmt::format("{} failed: {}", plan_.variants[fit.variant].label, record.reason));
+        progress_.note(fmt::format("{} {}: {}", plan_.variants[fit.variant].label,
+                                   to_string(status), record.reason));
       }
     }
     // Known before it is kept: the run ends as cancelled even where the disk is full.

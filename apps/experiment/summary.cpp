@@ -37,13 +37,14 @@ bool compares_iterations(const std::vector<std::vector<Record>>& records) {
 std::string problem_of(const std::vector<Record>& records) {
   std::map<TrialStatus, std::int64_t> counts;
   for (const Record& record : records) ++counts[record.status];
-  for (const TrialStatus status : {TrialStatus::skipped, TrialStatus::failed}) {
+  for (const TrialStatus status :
+       {TrialStatus::skipped, TrialStatus::failed, TrialStatus::timed_out}) {
     for (const Record& record : records) {
       if (record.status != status) continue;
       if (status == TrialStatus::skipped) return fmt::format("skipped: {}", record.reason);
       const auto all = static_cast<std::int64_t>(records.size());
-      if (counts[status] == all) return fmt::format("failed: {}", record.reason);
-      return fmt::format("{} of {} failed: {}", counts[status], all, record.reason);
+      if (counts[status] == all) return fmt::format("{}: {}", to_string(status), record.reason);
+      return fmt::format("{} of {} {}: {}", counts[status], all, to_string(status), record.reason);
     }
   }
   return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", records.front().reason) : "";

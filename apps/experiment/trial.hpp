@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "experiment/dataset_cache.hpp"
+#include "experiment/initial_centroids.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/record.hpp"
+#include "experiment/trial_work.hpp"
 
 namespace lloyd::experiment {
 
@@ -21,50 +23,67 @@ class TrialRunner {
   virtual Record run(const PlannedFit& fit, std::int64_t repeat) = 0;
 };
 
-/// Runs trials in this process. Data sets and initial centroids are made once and shared by all
-/// backends. Before the first trial of each planned fit comes an untimed one of exactly one
-/// iteration: it warms the backend up, and tells its quality while implementations still must
-/// agree.
-class InProcessRunner final : public TrialRunner {
+/// What all runners share. Data sets and initial centroids are made once, here, for all backends.
+/// Before the first trial of each planned fit comes an untimed one of exactly one iteration: it
+/// warms the backend up, and tells its quality while implementations still must agree.
+class SharedStartRunner : public TrialRunner {
  public:
   /// The arguments must outlive the runner. `observer` can cancel a fit.
-  InProcessRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
-                  Machine machine)
-      : plan_(plan),
-        datasets_(datasets),
-        observer_(observer),
-        run_(std::move(run)),
-        machine_(std::move(machine)) {}
+  SharedStartRunner(const Plan& plan, Observer& observer, std::string run, Machine machine)
+      : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
-  Record run(const PlannedFit& fit, std::int64_t repeat) override;
+  Record run(const PlannedFit& fit, std::int64_t repeat) final;
+
+ protected:
+  /// One trial, with all that running it takes.
+  struct Task {
+    const PlannedFit& fit;
+    const Dataset& dataset;
+    const Starts& starts;
+    bool probe;          ///< the untimed fit is still to be made
+    bool check_inertia;  ///< no whole fit's inertia was computed again yet
+  };
+
+  /// The data set, which stays valid until the next call.
+  virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
+  /// Runs the trial. May write status and reason of another end than an outcome's into the record.
+  virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
+
+  const Plan& plan() const { return plan_; }
+  Observer& observer() const { return observer_; }
 
  private:
-  /// The initial centroids of one restart.
-  struct Start {
-    std::vector<double> centroids;
-    double ms = 0;
-  };
-  /// How the untimed fit went: a failure is not tried again.
-  struct Probe {
-    AfterOne after_one;
+  /// What is known of a planned fit. A backend that fails in the untimed fit is not tried again.
+  struct Known {
+    std::optional<AfterOne> after_one;
     std::string failure;
-    bool final_checked = false;  ///< whether a whole fit's inertia was computed again
+    bool inertia_checked = false;
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
-  const std::vector<Start>& starts(const PlannedSetting& planned, const Dataset& dataset);
-  Probe probe(const PlannedFit& fit, const Dataset& dataset, const Start& start);
-  Fit fit_restarts(OpenSession& session, const FitOptions& options,
-                   const std::vector<Start>& starts);
 
   const Plan& plan_;
-  DatasetCache& datasets_;
   Observer& observer_;
   std::string run_;
   Machine machine_;
-  std::string starts_dataset_;  ///< key of the data set that starts_ belong to
-  std::map<std::string, std::vector<Start>> starts_;
-  std::map<std::pair<std::size_t, std::size_t>, Probe> probes_;
+  InitialCentroids initial_centroids_;
+  std::map<std::pair<std::size_t, std::size_t>, Known> known_;
+};
+
+/// Runs trials in this process.
+class InProcessRunner final : public SharedStartRunner {
+ public:
+  InProcessRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
+                  Machine machine)
+      : SharedStartRunner(plan, observer, std::move(run), std::move(machine)),
+        datasets_(datasets) {}
+
+ private:
+  const Dataset& dataset(const DatasetSetting& setting) override;
+  TrialOutcome attempt(const Task& task, Record& record) override;
+
+  DatasetCache& datasets_;
+  std::shared_ptr<const Dataset> dataset_;
 };
 
 }  // namespace lloyd::experiment

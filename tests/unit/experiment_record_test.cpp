@@ -48,7 +48,10 @@ Record example() {
   record.seeding.ms = 1.5;
   record.stop = {{"max_iterations", 30}, {"tolerance", 1e-4}};
   record.empty_clusters = "relocate";
+  record.isolation.emplace().timeout = 2.5;
+  record.isolation->cpus = {0, 1, 3};
   record.repeat = 3;
+  record.start_ms = 12.5;
   Measurements& fit = record.fit.emplace();
   fit.iterations = 12;
   fit.stop_reason = "labels";
@@ -138,7 +141,8 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
   for (const auto& [key, value] : whole.items()) {
     ordered_json json = whole;
     json.erase(key);
-    if (key == "published" || key == "notes") {  // not in records of earlier versions
+    // Not in records of earlier versions.
+    if (key == "published" || key == "notes" || key == "isolate" || key == "start_ms") {
       EXPECT_EQ(refusal(json), "(nothing was thrown)") << key;
       continue;
     }
@@ -178,8 +182,13 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
   EXPECT_EQ(with("/wrong_labels", 101), "'wrong_labels' is 101, not an integer from 0 to 100");
   EXPECT_EQ(with("/iterations", nullptr), "'iterations' is null, not a number, as 'status' is ok");
-  EXPECT_EQ(with("/status", "timed\nout"),
-            "unknown status 'timed?out' (known: ok, skipped, failed, cancelled)");
+  EXPECT_EQ(with("/status", "off\nline"),
+            "unknown status 'off?line' (known: ok, skipped, failed, timed out, cancelled)");
+  EXPECT_EQ(with("/isolate", "workr"), "unknown isolation 'workr' (did you mean 'worker'?)");
+  EXPECT_EQ(with("/timeout", "long"), "'timeout' is 'long', not a number >= 0");
+  EXPECT_EQ(with("/memory_limit", 0), "'memory_limit' is 0, not an integer >= 1");
+  EXPECT_EQ(with("/cpus", "0-"), "'cpus' is '0-', not a text such as 0-3,8");
+  EXPECT_EQ(with("/start_ms", -1), "'start_ms' is -1, not a number >= 0");
   EXPECT_EQ(with("/backend/accuracy", "exakt"), "unknown accuracy 'exakt' (did you mean 'exact'?)");
 }
 

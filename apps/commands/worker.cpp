@@ -1,0 +1,82 @@
+// lloyd worker: runs trials for `lloyd run`, which starts it. Nobody else does.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <lloyd/error.hpp>
+
+#include "context.hpp"
+#include "experiment/worker_protocol.hpp"
+#include "experiment/worker_service.hpp"
+#include "interrupt.hpp"
+
+// The runtime of AddressSanitizer has this function, and that of others where they stand alone.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+
+namespace lloyd::apps {
+namespace {
+
+// With all that the plugin has started.
+void end_group(int) {
+  ::kill(0, SIGKILL);
+}
+
+void end_with_parent(pid_t parent) {
+  ::signal(SIGHUP, end_group);
+  ::prctl(PR_SET_PDEATHSIG, SIGHUP);
+  if (::getppid() != parent) ::_exit(kFailed);  // it ended before the line above
+}
+
+// Should the machine run out of memory, this process is what the system ends, not its parent.
+void offer_memory_back() {
+  std::FILE* const file = std::fopen("/proc/self/oom_score_adj", "we");
+  if (file == nullptr) return;
+  std::fputs("500", file);
+  std::fclose(file);
+}
+
+// A number that no plugin finds by accident, and that a program started by one does not inherit.
+int take_socket() {
+  constexpr int kFirst = 200;
+  int type = 0;
+  socklen_t size = sizeof(type);
+  const bool is_socket =
+      ::getsockopt(experiment::kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+      type == SOCK_SEQPACKET;
+  if (!is_socket) throw InputError("'lloyd worker' is started by 'lloyd run' only");
+  const int socket = ::fcntl(experiment::kWorkerSocket, F_DUPFD_CLOEXEC, kFirst);
+  if (socket < 0) throw Error("cannot duplicate the socket of a worker");
+  ::close(experiment::kWorkerSocket);
+  return socket;
+}
+
+int work(pid_t parent) {
+  const int socket = take_socket();
+  install_interrupt_handler();
+  end_with_parent(parent);
+  offer_memory_back();
+  // The last words of a process that crashes are those that have left it.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  // Otherwise a report would end it with a status that a program could have chosen.
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+  experiment::serve_trials(socket);
+  return kDone;
+}
+
+}  // namespace
+
+void add_worker_command(CLI::App& app, Context& context) {
+  CLI::App* const sub = app.add_subcommand("worker", "Run trials for 'lloyd run', which starts it");
+  sub->group("");  // not listed
+  const auto parent = std::make_shared<pid_t>(0);
+  sub->add_option("--parent", *parent)->required();
+  sub->callback([&context, parent] { context.action = [parent] { return work(*parent); }; });
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,36 @@
+// SharedDataset: a data set whose values several processes read in one place.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/dataset.hpp>
+
+#include "descriptor.hpp"
+
+namespace lloyd::experiment {
+
+/// What another process needs to have the data set.
+struct SharedDataset {
+  std::shared_ptr<const Dataset> dataset;
+  nlohmann::ordered_json description;
+  apps::Descriptor values;
+  apps::Descriptor statistics;
+};
+
+/// Moves the values of a data set in memory to where others can read them; `dataset` is the
+/// result's then, and what it held is freed unless somebody else has it. Those of `file`, where
+/// that is a file that is mapped as it is, stay in it. Throws Error.
+SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset,
+                            const std::filesystem::path& file);
+
+/// The data set in the process that received the description and the descriptors of values and
+/// statistics. Throws Error, or InputError where the description is none.
+std::unique_ptr<const Dataset> receive_dataset(const nlohmann::ordered_json& description,
+                                               const std::vector<apps::Descriptor>& descriptors);
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,90 @@
+#include "experiment/trial_work.hpp"
+
+#include <cmath>
+#include <new>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::experiment {
+namespace {
+
+double checked_inertia(const TrialWork& work, const Fit& fit) {
+  constexpr double kTolerance = 1e-9;  // of a sum that need not be exact
+  const double defined = inertia(work.dataset, fit.centroids, fit.labels);
+  if (std::abs(fit.result.inertia - defined) > kTolerance * defined) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: it reports an inertia of {}, but its labels and centroids "
+                                   "have {}",
+                                   work.backend->name(), fit.result.inertia, defined));
+  }
+  return defined;
+}
+
+AfterOne probe(const TrialWork& work, Observer& observer) {
+  FitOptions options = work.options;
+  options.fixed_iterations = true;
+  options.max_iterations = 1;
+  OpenSession session(work.backend, work.dataset, work.parameters);
+  const Fit one = session.fit_from(work.starts.front(), options, &observer);
+  if (one.cancelled) throw Cancelled();
+  AfterOne after_one;
+  after_one.inertia = checked_inertia(work, one);
+  after_one.labels = check_labels(work.dataset, one.centroids, one.labels);
+  return after_one;
+}
+
+Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer) {
+  Fit best;
+  double fit_ms = 0;
+  for (std::size_t restart = 0; restart < work.starts.size(); ++restart) {
+    Fit next = session.fit_from(work.starts[restart], work.options, &observer);
+    next.restart = static_cast<std::int64_t>(restart);
+    fit_ms += next.fit_ms;
+    const bool cancelled = next.cancelled;
+    if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
+      best = std::move(next);
+    }
+    best.cancelled = cancelled;
+    if (cancelled) break;
+  }
+  best.fit_ms = fit_ms;
+  return best;
+}
+
+void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
+  OpenSession session(work.backend, work.dataset, work.parameters);
+  const Fit result = fit_restarts(session, work, observer);
+  outcome.fit = measurements_of(result, session.open_ms());
+  if (result.cancelled) throw Cancelled();
+  if (work.check_inertia) checked_inertia(work, result);
+}
+
+}  // namespace
+
+TrialOutcome run_trial_work(const TrialWork& work, Observer& observer) {
+  TrialOutcome outcome;
+  try {
+    if (work.probe) {
+      outcome.probe_failed = true;
+      outcome.after_one = probe(work, observer);
+      outcome.probe_failed = false;
+    }
+    fit_whole(work, observer, outcome);
+  } catch (const Cancelled&) {
+    outcome.cancelled = true;
+  } catch (const BackendError& error) {
+    // One that the backend would report again; anything else need not be there the next time.
+    outcome.failure = error.what();
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    outcome.failure = "out of host memory";
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
+  outcome.probe_failed = false;
+  return outcome;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,50 @@
+// run_trial_work: what a trial is, in whatever process it runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <lloyd/evaluation.hpp>
+#include <lloyd/fit.hpp>
+
+#include "experiment/measurements.hpp"
+
+namespace lloyd::experiment {
+
+/// The state after exactly one iteration from the common start, where implementations still must
+/// agree.
+struct AfterOne {
+  double inertia = 0;
+  LabelCheck labels;
+};
+
+/// A fit from given starts. What it refers to must outlive it.
+struct TrialWork {
+  std::shared_ptr<const LoadedBackend> backend;
+  const ParameterSet& parameters;
+  const Dataset& dataset;
+  const FitOptions& options;
+  const std::vector<std::vector<double>>& starts;  ///< k x d each; one per restart, at least one
+  /// An untimed fit of one iteration comes first: it warms the backend up, and tells its quality.
+  bool probe = true;
+  /// Whether the inertia of the whole fit is computed again.
+  bool check_inertia = true;
+};
+
+/// How it went.
+struct TrialOutcome {
+  std::string failure;  ///< empty where it went well
+  bool probe_failed = false;
+  bool cancelled = false;
+  std::optional<AfterOne> after_one;  ///< of the probe
+  std::optional<Measurements> fit;    ///< of the restart of least inertia
+};
+
+/// Opens a session, fits, and closes it. `observer` can cancel. Whatever the backend throws or
+/// reports becomes a failure, and so does an inertia that is not that of the returned labels and
+/// centroids: what is compared and printed is not taken on the backend's word.
+TrialOutcome run_trial_work(const TrialWork& work, Observer& observer);
+
+}  // namespace lloyd::experiment

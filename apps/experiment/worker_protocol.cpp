@@ -1,0 +1,173 @@
+#include "experiment/worker_protocol.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/isolation.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::array<std::pair<MessageKind, std::string_view>, 4> kKinds = {
+    {{MessageKind::start, "start"},
+     {MessageKind::dataset, "dataset"},
+     {MessageKind::forget, "forget"},
+     {MessageKind::trial, "trial"}}};
+
+ordered_json message_of(MessageKind kind) {
+  return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
+}
+
+std::string dump(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+TrialOutcome read_outcome(const JsonFields& json) {
+  TrialOutcome outcome;
+  outcome.failure = json.text("failure");
+  outcome.probe_failed = json.boolean("probe_failed");
+  outcome.cancelled = json.boolean("cancelled");
+  if (!json.is_null("after_one")) {
+    const JsonFields fields = json.object("after_one");
+    AfterOne& after_one = outcome.after_one.emplace();
+    after_one.inertia = fields.number_or_nan("inertia", 0);
+    after_one.labels.wrong = fields.integer("wrong_labels", 0);
+    after_one.labels.worst_ratio = fields.number_or_nan("worst_ratio", 1);
+  }
+  if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
+  if (outcome.failure.empty() && !outcome.cancelled && !outcome.fit) {
+    json.fail("fit", "an object, as nothing failed");
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::string start_message(const StartMessage& message) {
+  ordered_json json = message_of(MessageKind::start);
+  json["plugin"] = message.plugin;
+  json["parameters"] = message.parameters;
+  json["cpus"] = format_processors(message.cpus);
+  return dump(json);
+}
+
+std::string dataset_message(const ordered_json& description) {
+  ordered_json json = message_of(MessageKind::dataset);
+  json["dataset"] = description;
+  return dump(json);
+}
+
+std::string forget_message() {
+  return dump(message_of(MessageKind::forget));
+}
+
+std::string trial_message(const TrialMessage& message) {
+  const FitOptions& options = message.options;
+  ordered_json json = message_of(MessageKind::trial);
+  json["clusters"] = options.clusters;
+  json["restarts"] = options.restarts;
+  json["max_iterations"] = options.max_iterations;
+  json["tolerance"] = options.tolerance;
+  json["fixed_iterations"] = options.fixed_iterations;
+  json["empty_clusters"] = apps::to_string(options.empty_clusters);
+  json["profile"] = options.profile;
+  json["probe"] = message.probe;
+  json["check_inertia"] = message.check_inertia;
+  return dump(json);
+}
+
+std::string answer_done() {
+  return dump({{"answer", "done"}});
+}
+
+std::string answer_failure(std::string_view failure) {
+  return dump({{"answer", "failure"}, {"failure", failure}});
+}
+
+std::string answer_outcome(const TrialOutcome& outcome) {
+  ordered_json json = {{"answer", "outcome"},
+                       {"failure", outcome.failure},
+                       {"probe_failed", outcome.probe_failed},
+                       {"cancelled", outcome.cancelled},
+                       {"after_one", nullptr},
+                       {"fit", nullptr}};
+  if (outcome.after_one) {
+    json["after_one"] = {{"inertia", finite_or_null(outcome.after_one->inertia)},
+                         {"wrong_labels", outcome.after_one->labels.wrong},
+                         {"worst_ratio", finite_or_null(outcome.after_one->labels.worst_ratio)}};
+  }
+  if (outcome.fit) json["fit"] = to_json(*outcome.fit);
+  return dump(json);
+}
+
+ordered_json parse_message(std::string_view text) {
+  ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (!json.is_object()) throw InputError("the message is no JSON object");
+  return json;
+}
+
+MessageKind message_kind(const ordered_json& message) {
+  const std::string name = JsonFields(message).text("message");
+  for (const auto& [kind, known] : kKinds) {
+    if (known == name) return kind;
+  }
+  throw InputError(fmt::format("unknown message '{}'", name));
+}
+
+StartMessage read_start_message(const ordered_json& message) {
+  const JsonFields json(message);
+  StartMessage start;
+  start.plugin = json.text("plugin");
+  const JsonFields parameters = json.object("parameters");
+  for (const auto& [name, value] : json.object_json("parameters").items()) {
+    start.parameters[name] = parameters.text(name);
+  }
+  start.cpus = parse_processors(json.text("cpus"));
+  return start;
+}
+
+const ordered_json& read_dataset_message(const ordered_json& message) {
+  return JsonFields(message).object_json("dataset");
+}
+
+TrialMessage read_trial_message(const ordered_json& message) {
+  const JsonFields json(message);
+  TrialMessage trial;
+  trial.options.clusters = json.integer("clusters", 1);
+  trial.options.restarts = json.integer("restarts", 1);
+  trial.options.max_iterations = json.integer("max_iterations", 1);
+  trial.options.tolerance = json.number("tolerance", 0);
+  trial.options.fixed_iterations = json.boolean("fixed_iterations");
+  trial.options.empty_clusters = apps::parse_empty_clusters(json.text("empty_clusters"));
+  trial.options.profile = json.boolean("profile");
+  trial.probe = json.boolean("probe");
+  trial.check_inertia = json.boolean("check_inertia");
+  return trial;
+}
+
+Answer read_answer(std::string_view text) {
+  const ordered_json message = parse_message(text);
+  const JsonFields json(message);
+  Answer answer;
+  const std::string kind = json.text("answer");
+  if (kind == "failure") {
+    answer.failure = json.text("failure");
+    if (answer.failure.empty()) json.fail("failure", "a reason");
+  } else if (kind == "outcome") {
+    answer.outcome = read_outcome(json);
+    answer.has_outcome = true;
+  } else if (kind != "done") {
+    json.fail("answer", "done, failure or outcome");
+  }
+  return answer;
+}
+
+}  // namespace lloyd::experiment

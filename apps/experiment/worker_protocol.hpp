@@ -1,0 +1,65 @@
+// What `lloyd run` and its workers say to each other: JSON, a packet for each message. Every
+// message to a worker but `forget` has one answer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/fit.hpp>
+
+#include "experiment/trial_work.hpp"
+
+namespace lloyd::experiment {
+
+/// The descriptor that a worker finds its socket at.
+inline constexpr int kWorkerSocket = 3;
+
+/// First message: the backend that the worker is for.
+struct StartMessage {
+  std::string plugin;                             ///< absolute path
+  std::map<std::string, std::string> parameters;  ///< all of them, as texts
+  std::vector<int> cpus;                          ///< processors to run on; empty: all
+};
+
+/// A trial on the data set that came last. With the descriptor of the initial centroids of all
+/// restarts, k x d float64 values each.
+struct TrialMessage {
+  FitOptions options;  ///< seeding and observe are not sent
+  bool probe = true;
+  bool check_inertia = true;
+};
+
+/// A worker's answer.
+struct Answer {
+  std::string failure;  ///< empty where what was asked for was done
+  bool has_outcome = false;
+  TrialOutcome outcome;  ///< of a trial
+};
+
+enum class MessageKind { start, dataset, forget, trial };
+
+std::string start_message(const StartMessage& message);
+/// With the descriptors of its values and statistics.
+std::string dataset_message(const nlohmann::ordered_json& description);
+/// The worker lets go of its data set.
+std::string forget_message();
+std::string trial_message(const TrialMessage& message);
+
+std::string answer_done();
+std::string answer_failure(std::string_view failure);
+std::string answer_outcome(const TrialOutcome& outcome);
+
+/// A message as it came. All throw InputError, one sentence, for what is no such message.
+nlohmann::ordered_json parse_message(std::string_view text);
+MessageKind message_kind(const nlohmann::ordered_json& message);
+StartMessage read_start_message(const nlohmann::ordered_json& message);
+const nlohmann::ordered_json& read_dataset_message(const nlohmann::ordered_json& message);
+TrialMessage read_trial_message(const nlohmann::ordered_json& message);
+Answer read_answer(std::string_view text);
+
+}  // namespace lloyd::experiment

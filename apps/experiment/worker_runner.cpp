@@ -1,0 +1,208 @@
+#include "experiment/worker_runner.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+
+#include "experiment/numbers.hpp"
+#include "shared_memory.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using apps::WorkerProcess;
+using Clock = WorkerProcess::Clock;
+using Event = WorkerProcess::Event;
+
+// A fit that is asked to end does so with its iteration.
+constexpr std::chrono::seconds kCancelGrace{5};
+
+std::string quoted_start(std::string_view text) {
+  return printable(text.substr(0, 80));
+}
+
+}  // namespace
+
+WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& observer,
+                           std::string run, Machine machine, std::vector<std::string> command)
+    : SharedStartRunner(plan, observer, std::move(run), std::move(machine)),
+      datasets_(datasets),
+      command_(std::move(command)) {
+  if (command_.empty()) {
+    command_ = {"/proc/self/exe", "worker", "--parent", fmt::format("{}", ::getpid())};
+  }
+}
+
+WorkerRunner::~WorkerRunner() {
+  for (auto& [variant, worker] : workers_) worker.process.hang_up();  // they end side by side
+}
+
+const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
+  std::string key = setting.key();
+  if (shared_.dataset != nullptr && key == dataset_key_) return *shared_.dataset;
+  // Two are not to be in memory, here or in a worker that is idle.
+  for (auto& [variant, worker] : workers_) {
+    if (std::exchange(worker.has_dataset, false)) worker.process.send(forget_message());
+    worker.warm.clear();
+  }
+  starts_.clear();
+  shared_ = {};
+  shared_ = share_dataset(datasets_.take(setting), setting.file);
+  dataset_key_ = std::move(key);
+  return *shared_.dataset;
+}
+
+int WorkerRunner::starts_descriptor(const Starts& starts) {
+  const auto known = starts_.find(&starts);
+  if (known != starts_.end()) return known->second.get();
+  std::vector<double> all;
+  for (const std::vector<double>& start : starts.centroids) {
+    all.insert(all.end(), start.begin(), start.end());
+  }
+  apps::Descriptor memory =
+      apps::make_shared_memory(all.data(), static_cast<std::int64_t>(all.size() * sizeof(double)));
+  return starts_.emplace(&starts, std::move(memory)).first->second.get();
+}
+
+// What to say of a worker that has no answer; `event` says why it has none.
+std::string WorkerRunner::describe_end(const Worker& worker, Event event) const {
+  const WorkerProcess& process = worker.process;
+  const Isolation& isolation = plan().isolation;
+  std::string text;
+  if (event == Event::answer) {
+    text = fmt::format("the plugin's process answered something else: {}",
+                       quoted_start(process.answer()));
+  } else if (event == Event::ended) {
+    text = fmt::format("the plugin ended its process: {}", process.end().text());
+  } else if (event == Event::lost) {
+    text = "the plugin closed the socket of its process";
+  } else if (event == Event::timed_out) {
+    text = fmt::format("it took longer than {:g} s", isolation.timeout.value_or(0));
+  } else {
+    text = fmt::format("it used {} of memory, 'memory_limit' is {}",
+                       format_bytes(process.memory_bytes()),
+                       format_bytes(isolation.memory_limit.value_or(0)));
+  }
+  const std::string words = process.last_words();
+  return words.empty() ? text : fmt::format("{}; last words: {}", text, words);
+}
+
+Answer WorkerRunner::ask_for(Worker& worker, const Limits& limits) {
+  const Event event = worker.process.wait(limits);
+  if (event == Event::stopped) throw Cancelled();
+  if (event == Event::answer) {
+    try {
+      return read_answer(worker.process.answer());
+    } catch (const InputError&) {
+      throw Lost(TrialStatus::failed, describe_end(worker, event));
+    }
+  }
+  throw Lost(event == Event::timed_out ? TrialStatus::timed_out : TrialStatus::failed,
+             describe_end(worker, event));
+}
+
+Answer WorkerRunner::ask(Worker& worker, const std::string& message,
+                         const std::vector<int>& descriptors, const Limits& limits) {
+  worker.process.send(message, descriptors);
+  try {
+    return ask_for(worker, limits);
+  } catch (const Cancelled&) {
+    worker.process.cancel();
+    Limits grace = limits;
+    grace.deadline = Clock::now() + kCancelGrace;
+    grace.stop = {};
+    return ask_for(worker, grace);
+  }
+}
+
+void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limits) {
+  const Variant& of = plan().variants[variant];
+  const StartMessage message{of.backend->path().string(), of.parameters.texts(),
+                             plan().isolation.cpus};
+  const Answer answer = ask(worker, start_message(message), {}, limits);
+  if (!answer.failure.empty()) {
+    throw Lost(TrialStatus::failed,
+               fmt::format("the plugin could not be loaded again: {}", answer.failure));
+  }
+}
+
+void WorkerRunner::make_room() {
+  if (workers_.size() < kMostWorkers) return;
+  workers_.erase(std::min_element(
+      workers_.begin(), workers_.end(),
+      [](const auto& a, const auto& b) { return a.second.last_trial < b.second.last_trial; }));
+}
+
+WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits& limits) {
+  auto found = workers_.find(variant);
+  if (found != workers_.end() && found->second.process.has_ended()) {
+    workers_.erase(found);  // between two trials, and so at the cost of none
+    found = workers_.end();
+  }
+  if (found == workers_.end()) {
+    make_room();
+    const Clock::time_point begin = Clock::now();
+    found = workers_.try_emplace(variant, command_).first;
+    start(found->second, variant, limits);
+    found->second.start_ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  }
+  Worker& worker = found->second;
+  worker.last_trial = ++trials_;
+  if (!worker.has_dataset) {
+    const Answer answer = ask(worker, dataset_message(shared_.description),
+                              {shared_.values.get(), shared_.statistics.get()}, limits);
+    if (!answer.failure.empty()) throw Lost(TrialStatus::failed, answer.failure);
+    worker.has_dataset = true;
+  }
+  return worker;
+}
+
+TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
+  const Isolation& isolation = plan().isolation;
+  const std::size_t variant = task.fit.variant;
+  Limits limits;
+  limits.memory_bytes = isolation.memory_limit;
+  limits.stop = [this] { return observer().stop_requested(); };
+  if (isolation.timeout) {
+    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(*isolation.timeout));
+  }
+  TrialOutcome outcome;
+  try {
+    Worker& worker = worker_of(variant, limits);
+    record.start_ms = worker.start_ms;
+    TrialMessage message;
+    message.options = plan().settings[task.fit.setting].setting.options;
+    message.probe = task.probe || !worker.warm.contains(task.fit.setting);
+    message.check_inertia = task.check_inertia;
+    const Answer answer =
+        ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);
+    if (!answer.has_outcome) {
+      throw Lost(TrialStatus::failed,
+                 answer.failure.empty() ? describe_end(worker, Event::answer) : answer.failure);
+    }
+    worker.warm.insert(task.fit.setting);
+    outcome = answer.outcome;
+    if (isolation.mode == IsolateMode::trial) workers_.erase(variant);
+  } catch (const Lost& lost) {
+    const auto found = workers_.find(variant);
+    if (found != workers_.end()) {
+      found->second.process.kill();
+      workers_.erase(found);
+    }
+    outcome.cancelled = observer().stop_requested();
+    outcome.failure = lost.what();
+    record.status = lost.status;
+  }
+  return outcome;
+}
+
+}  // namespace lloyd::experiment

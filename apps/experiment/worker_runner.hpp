@@ -1,0 +1,68 @@
+// WorkerRunner: runs trials in processes of their own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "experiment/shared_dataset.hpp"
+#include "experiment/trial.hpp"
+#include "experiment/worker_protocol.hpp"
+#include "worker_process.hpp"
+
+namespace lloyd::experiment {
+
+/// One worker for each backend and parameter set, or for each trial, as the plan's isolation says.
+/// Whatever happens to a worker costs the trial that it runs, and the next one has a new worker.
+/// The untimed fit of one iteration comes first in every process.
+class WorkerRunner final : public SharedStartRunner {
+ public:
+  /// `command` starts a worker; empty: this program's own.
+  WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
+               Machine machine, std::vector<std::string> command = {});
+  ~WorkerRunner() override;
+
+  /// Workers that there are at most; beyond that the one that was idle for longest is ended.
+  static constexpr std::size_t kMostWorkers = 32;
+
+ private:
+  struct Worker {
+    explicit Worker(const std::vector<std::string>& command) : process(command, kWorkerSocket) {}
+    apps::WorkerProcess process;
+    double start_ms = 0;
+    bool has_dataset = false;
+    std::set<std::size_t> warm;  ///< settings whose untimed fit it has made
+    std::int64_t last_trial = 0;
+  };
+  /// How a trial ended that its worker has no answer for.
+  struct Lost : std::runtime_error {
+    Lost(TrialStatus how, const std::string& reason) : std::runtime_error(reason), status(how) {}
+    TrialStatus status;
+  };
+  using Limits = apps::WorkerProcess::Limits;
+
+  const Dataset& dataset(const DatasetSetting& setting) override;
+  TrialOutcome attempt(const Task& task, Record& record) override;
+
+  Worker& worker_of(std::size_t variant, const Limits& limits);
+  void start(Worker& worker, std::size_t variant, const Limits& limits);
+  void make_room();
+  int starts_descriptor(const Starts& starts);
+  Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,
+             const Limits& limits);
+  Answer ask_for(Worker& worker, const Limits& limits);
+  std::string describe_end(const Worker& worker, apps::WorkerProcess::Event event) const;
+
+  DatasetCache& datasets_;
+  std::vector<std::string> command_;
+  std::string dataset_key_;
+  SharedDataset shared_;
+  std::map<const Starts*, apps::Descriptor> starts_;  ///< of this data set
+  std::map<std::size_t, Worker> workers_;             ///< by variant
+  std::int64_t trials_ = 0;
+};
+
+}  // namespace lloyd::experiment

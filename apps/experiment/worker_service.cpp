@@ -1,0 +1,109 @@
+#include "experiment/worker_service.hpp"
+
+#include <sched.h>
+#include <string.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/isolation.hpp"
+#include "experiment/shared_dataset.hpp"
+#include "experiment/worker_protocol.hpp"
+#include "interrupt.hpp"
+#include "packet_socket.hpp"
+#include "shared_memory.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using apps::Packet;
+using nlohmann::ordered_json;
+
+// Before a plugin is loaded: what starts threads looks at the affinity then.
+void run_on(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (::sched_setaffinity(0, sizeof(set), &set) != 0) {
+    throw Error(fmt::format("cannot run on the processors {}: {}", format_processors(cpus),
+                            ::strerror(errno)));
+  }
+}
+
+class Service {
+ public:
+  std::string answer(const ordered_json& message, const Packet& packet) {
+    switch (message_kind(message)) {
+      case MessageKind::start:
+        start(read_start_message(message));
+        return answer_done();
+      case MessageKind::dataset:
+        dataset_.reset();
+        dataset_ = receive_dataset(read_dataset_message(message), packet.descriptors);
+        return answer_done();
+      case MessageKind::forget:
+        dataset_.reset();
+        return {};
+      case MessageKind::trial:
+        break;
+    }
+    return answer_outcome(run(read_trial_message(message), packet));
+  }
+
+ private:
+  void start(const StartMessage& message) {
+    run_on(message.cpus);
+    backend_ = load_plugin(message.plugin);
+    parameters_ = backend_->default_parameters();
+    for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
+  }
+
+  TrialOutcome run(const TrialMessage& message, const Packet& packet) {
+    if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
+      throw Error("a trial came before its backend, its data set or its centroids");
+    }
+    const auto values = static_cast<std::size_t>(message.options.clusters * dataset_->features());
+    const auto restarts = static_cast<std::size_t>(message.options.restarts);
+    const auto mapped =
+        apps::map_shared(packet.descriptors.front().get(),
+                         static_cast<std::int64_t>(restarts * values * sizeof(double)));
+    std::vector<std::vector<double>> starts;
+    for (std::size_t restart = 0; restart < restarts; ++restart) {
+      const double* const first = static_cast<const double*>(mapped.get()) + restart * values;
+      starts.emplace_back(first, first + values);
+    }
+    apps::InterruptObserver observer;
+    return run_trial_work({backend_, *parameters_, *dataset_, message.options, starts,
+                           message.probe, message.check_inertia},
+                          observer);
+  }
+
+  std::shared_ptr<const LoadedBackend> backend_;
+  std::optional<ParameterSet> parameters_;
+  std::unique_ptr<const Dataset> dataset_;
+};
+
+}  // namespace
+
+void serve_trials(int socket) {
+  Service service;
+  Packet packet;
+  while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
+    std::string answer;
+    try {
+      answer = service.answer(parse_message(packet.text), packet);
+    } catch (const std::exception& error) {
+      answer = answer_failure(error.what());
+    }
+    if (!answer.empty() && !apps::send_packet(socket, answer)) return;
+  }
+}
+
+}  // namespace lloyd::experiment

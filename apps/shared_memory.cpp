@@ -1,0 +1,49 @@
+#include "shared_memory.hpp"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+
+Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
+  Descriptor memory(::memfd_create("lloyd", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) throw Error(fmt::format("cannot make shared memory: {}", ::strerror(errno)));
+  const char* next = static_cast<const char*>(data);
+  for (std::int64_t left = bytes; left > 0;) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    const ssize_t written =
+        ::write(memory.get(), next, static_cast<std::size_t>(std::min(left, kMost)));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw Error(
+          fmt::format("cannot write {} bytes of shared memory: {}", bytes, ::strerror(errno)));
+    }
+    next += written;
+    left -= written;
+  }
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+  if (::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) {
+    throw Error(fmt::format("cannot seal shared memory: {}", ::strerror(errno)));
+  }
+  return memory;
+}
+
+std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  if (data == MAP_FAILED) {
+    throw Error(fmt::format("cannot map {} bytes of shared memory: {}", bytes, ::strerror(errno)));
+  }
+  return {data, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); }};
+}
+
+}  // namespace lloyd::apps
