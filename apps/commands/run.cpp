@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,11 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
+#include "experiment/numbers.hpp"
 #include "experiment/plan_text.hpp"
+#include "experiment/record_reader.hpp"
 #include "experiment/record_writer.hpp"
+#include "experiment/resume.hpp"
 #include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/worker_runner.hpp"
@@ -31,6 +35,8 @@ struct RunCommand {
   bool dry_run = false;
   bool require = false;
   bool json = false;
+  bool resume = false;
+  bool retry_failed = false;
   std::vector<std::string> overrides;
   fs::path output;
   std::int64_t repeats = 0;  // 0: not given
@@ -54,24 +60,77 @@ std::unique_ptr<TrialRunner> make_runner(const Plan& plan, DatasetCache& dataset
   return std::make_unique<WorkerRunner>(plan, datasets, observer, run, machine);
 }
 
-int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, bool json) {
-  make_folder(plan.output);
-  RecordWriter writer(plan.output / "records.jsonl");
-  if (!writer.note().empty()) note("lloyd: {}\n", writer.note());
+// The run that is gone on with: a new one, or the one that is resumed.
+struct Run {
+  std::string id = make_run_id();
+  EarlierTrials earlier;
+};
 
-  const std::string run = make_run_id();
+// Opened before anything is planned where there are records, so that a second run ends at once.
+std::unique_ptr<RecordWriter> open_records(const fs::path& file) {
+  auto writer = std::make_unique<RecordWriter>(file);
+  if (!writer->note().empty()) note("lloyd: {}\n", writer->note());
+  return writer;
+}
+
+// The last run of the plan's experiment in its folder; none where there are no records.
+std::optional<LastRun> last_run(const Plan& plan, const fs::path& file, const Machine& machine) {
+  std::error_code error;
+  if (fs::file_size(file, error) == 0 || error) return std::nullopt;
+  return find_last_run(read_records(file).runs, plan, machine);
+}
+
+Run resumed_run(const Plan& plan, const fs::path& file, const Machine& machine, bool retry_failed) {
+  std::optional<LastRun> last = last_run(plan, file, machine);
+  const std::string folder = plan.output.string();
+  if (!last) {
+    note("lloyd: {} holds no run of '{}' to resume: a new one begins\n", folder, plan.experiment);
+    return {};
+  }
+  if (!last->difference.empty()) {
+    throw InputError(
+        fmt::format("the run {} in {} cannot be resumed, as {}; without --resume a new run begins",
+                    last->id, folder, last->difference));
+  }
+  Run run{last->id, earlier_trials(std::move(last->records), retry_failed)};
+  const std::int64_t left = trials_left(plan, run.earlier);
+  if (left == 0) {
+    note("lloyd: the run {} in {} is complete: nothing is left to do\n", run.id, folder);
+  } else {
+    note("lloyd: resuming the run {} in {}: {} of {} left\n", run.id, folder, left,
+         format_count(plan.trials(), "trial"));
+  }
+  return run;
+}
+
+// Says so where a new run begins beside one that could be finished.
+void note_unfinished(const Plan& plan, const fs::path& file, const Machine& machine) {
+  try {
+    std::optional<LastRun> last = last_run(plan, file, machine);
+    if (!last || !last->difference.empty()) return;
+    const std::int64_t left = trials_left(plan, earlier_trials(std::move(last->records), false));
+    if (left == 0) return;
+    note("lloyd: a new run begins; the run {} in {} has {} of {} left, which --resume would make\n",
+         last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
+  } catch (const InputError&) {
+    // What others left in the file does not keep a new run from beginning.
+  }
+}
+
+int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
+               RecordWriter& writer, bool json) {
   install_interrupt_handler();
   InterruptObserver observer;
-  const auto runner = make_runner(plan, datasets, observer, run, machine);
+  const auto runner = make_runner(plan, datasets, observer, run.id, machine);
   RunResult result;
   {
     Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
     const auto describe = [&](const PlannedFit& fit) {
-      return describe_unrun(plan, fit, run, machine);
+      return describe_unrun(plan, fit, run.id, machine);
     };
     result = run_plan(
         plan, *runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
-        progress);
+        progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);
   print_summary(plan, summary, json);
@@ -89,6 +148,9 @@ int run(const RunCommand& command, Registry registry) {
   if (command.repeats > 0) experiment.repeats = command.repeats;
   if (!command.output.empty()) experiment.output = command.output;
 
+  const fs::path records = fs::path(experiment.output) / "records.jsonl";
+  std::unique_ptr<RecordWriter> writer;
+  if (!command.dry_run && fs::exists(records)) writer = open_records(records);
   const Machine machine = this_machine();
   DatasetCache datasets;
   const Plan plan = make_plan(
@@ -97,7 +159,18 @@ int run(const RunCommand& command, Registry registry) {
   if (command.dry_run && command.json) print_json(plan_json(plan));
   if (command.dry_run && !command.json) fmt::print("{}", plan_text(plan));
   if (command.require) require_all(plan);
-  return command.dry_run ? kDone : run_trials(plan, datasets, machine, command.json);
+  if (command.dry_run) return kDone;
+  if (writer == nullptr) {
+    make_folder(plan.output);
+    writer = open_records(records);
+  }
+  Run run;
+  if (command.resume) {
+    run = resumed_run(plan, records, machine, command.retry_failed);
+  } else {
+    note_unfinished(plan, records, machine);
+  }
+  return run_trials(plan, datasets, machine, std::move(run), *writer, command.json);
 }
 
 }  // namespace
@@ -117,6 +190,12 @@ void add_run_command(CLI::App& app, Context& context) {
   sub->add_option("--repeats", command->repeats, "Repeats of each trial, instead of the file's")
       ->check(whole_number(1, 100000));
   sub->add_flag("--json", command->json, "Print the plan or the summary as JSON");
+  auto* resume = sub->add_flag("--resume", command->resume,
+                               "Finish the last run of this experiment in the output folder");
+  sub->add_flag("--retry-failed", command->retry_failed,
+                "With --resume: make the trials that failed again, too")
+      ->needs(resume);
+  resume->excludes("--dry-run");
   sub->callback([&context, command] {
     context.action = [&context, command] { return run(*command, context.registry()); };
   });

@@ -131,6 +131,21 @@ void check_sizes(const Setting& setting, const DatasetFacts& dataset) {
   }
 }
 
+std::string hash_plan(const Plan& plan) {
+  nlohmann::ordered_json definition = {{"repeats", plan.repeats}};
+  if (plan.baseline) definition["baseline"] = plan.variants[*plan.baseline].label;
+  for (const PlannedSetting& setting : plan.settings) {
+    definition["settings"].push_back(setting.hash);
+  }
+  for (const Variant& variant : plan.variants) {
+    const bool missing = variant.backend == nullptr;
+    definition["variants"].push_back(
+        {variant.label, missing ? "" : variant.backend->version(),
+         missing ? nlohmann::ordered_json(variant.given) : parameters_json(variant.parameters)});
+  }
+  return hash_json(definition);
+}
+
 }  // namespace
 
 std::int64_t Plan::trials() const {
@@ -169,6 +184,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
       plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine);
     }
   }
+  plan.hash = hash_plan(plan);
   return plan;
 }
 

@@ -86,6 +86,11 @@ void Progress::end() {
   current_ = nullptr;
 }
 
+void Progress::pass_over(const PlannedFit& fit) {
+  paces_[fit.variant].work_left -= work_of(fit);
+  ++trials_;
+}
+
 void Progress::note(const std::string& text) {
   clear();
   std::fputs((text + '\n').c_str(), stream_);

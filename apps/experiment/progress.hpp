@@ -22,6 +22,8 @@ class Progress {
 
   void begin(const PlannedFit& fit, std::int64_t repeat);
   void end();
+  /// A trial that an earlier run made.
+  void pass_over(const PlannedFit& fit);
   /// A line of its own.
   void note(const std::string& text);
 

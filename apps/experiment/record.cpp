@@ -77,6 +77,7 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.plan.variant = static_cast<std::int64_t>(fit.variant);
   record.plan.variants = std::ssize(plan.variants);
   record.plan.repeats = plan.repeats;
+  record.plan.hash = plan.hash;
   if (plan.baseline) record.plan.baseline = plan.variants[*plan.baseline].label;
   describe_backend(variant, dataset.dtype, record);
   record.dataset.name = dataset.name;
@@ -112,6 +113,13 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
   record.reason = fit.skip.empty() ? "not run" : fit.skip;
   record.time = timestamp();
   return record;
+}
+
+void drop_superseded(std::vector<Record>& fit, const Record& next) {
+  if (!fit.empty() && fit.back().status == TrialStatus::cancelled) fit.pop_back();
+  std::erase_if(fit, [&next](const Record& record) {
+    return record.status == TrialStatus::failed && record.repeat == next.repeat;
+  });
 }
 
 std::string timestamp() {

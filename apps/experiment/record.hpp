@@ -38,6 +38,7 @@ struct Record {
     std::int64_t variants = 1;
     std::int64_t repeats = 1;
     std::string baseline;  ///< label of the variant that others are compared to; empty: none
+    std::string hash;      ///< Plan::hash; empty in records of earlier versions
   } plan;
 
   struct {
@@ -97,6 +98,11 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
 /// The record of a planned fit that is not run: skipped, or left out by a run that was interrupted.
 Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string& run,
                       const Machine& machine);
+
+/// Takes out of the records of a planned fit those that another record of it supersedes: a last one
+/// that was cancelled, which stands for what is run later, and a failure of the same trial, which
+/// was made again.
+void drop_superseded(std::vector<Record>& fit, const Record& next);
 
 nlohmann::ordered_json to_json(const Record& record);
 /// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys

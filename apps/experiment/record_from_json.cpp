@@ -35,6 +35,7 @@ void read_place(const JsonFields& json, Record& record) {
   record.plan.variant = json.integer("variant", 0, record.plan.variants - 1);
   record.plan.repeats = json.integer("repeats", 1);
   record.plan.baseline = json.text_or_null("baseline");
+  record.plan.hash = json.text_or_nothing("hash");
 }
 
 void read_backend(const JsonFields& json, Record& record) {

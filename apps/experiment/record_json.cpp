@@ -55,9 +55,10 @@ ordered_json to_json(const Record& record) {
   json["setting"] = record.setting;
   json["axes"] = axes;
   json["plan"] = {
-      {"setting", record.plan.setting}, {"settings", record.plan.settings},
-      {"variant", record.plan.variant}, {"variants", record.plan.variants},
-      {"repeats", record.plan.repeats}, {"baseline", text_or_null(record.plan.baseline)}};
+      {"setting", record.plan.setting},        {"settings", record.plan.settings},
+      {"variant", record.plan.variant},        {"variants", record.plan.variants},
+      {"repeats", record.plan.repeats},        {"baseline", text_or_null(record.plan.baseline)},
+      {"hash", text_or_null(record.plan.hash)}};
   json["backend"] = {{"name", record.backend.name},
                      {"label", record.backend.label},
                      {"version", text_or_null(record.backend.version)},

@@ -54,13 +54,20 @@ void add(OpenRun& run, Record record, std::size_t line) {
         record.run, run.first_line));
   }
   const Place place(record.plan.setting, record.plan.variant);
-  if (!run.repeats.emplace(place, record.repeat).second) {
+  std::vector<Record>& fit = run.fits[place];
+  if (!fit.empty() && fit.back().status == TrialStatus::cancelled) {
+    run.repeats.erase({place, fit.back().repeat});
+    drop_superseded(fit, record);
+  }
+  const bool again = !run.repeats.emplace(place, record.repeat).second;
+  const std::size_t before = fit.size();
+  if (again) drop_superseded(fit, record);
+  if (again && fit.size() == before) {
     throw InputError(
         fmt::format("the run '{}' has a second record of setting {}, variant {}, "
                     "repeat {}",
                     record.run, record.plan.setting, record.plan.variant, record.repeat));
   }
-  std::vector<Record>& fit = run.fits[place];
   if (!fit.empty() && fit_facts(fit.front()) != fit_facts(record)) {
     throw InputError(fmt::format(
         "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop, "

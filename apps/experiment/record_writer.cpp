@@ -20,6 +20,10 @@ std::string error_text() {
   return std::strerror(errno);
 }
 
+std::string folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path().string() : ".";
+}
+
 // Offset behind the last line feed before `end`; 0 when there is none.
 off_t end_of_last_line(int descriptor, off_t end) {
   std::array<char, 4096> block;
@@ -44,7 +48,9 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
   }
   try {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      throw InputError(fmt::format("another run is appending to {}", file.string()));
+      throw InputError(fmt::format(
+          "another run is writing to {}: wait until it ends, or give another folder with --output",
+          folder_of(file)));
     }
     repair();
   } catch (...) {

@@ -10,13 +10,29 @@ namespace {
 class PlanRun {
  public:
   PlanRun(const Plan& plan, TrialRunner& runner, const std::function<void(const Record&)>& keep,
-          Progress& progress)
-      : plan_(plan), runner_(runner), keep_(keep), progress_(progress) {
+          Progress& progress, EarlierTrials earlier)
+      : plan_(plan),
+        runner_(runner),
+        keep_(keep),
+        progress_(progress),
+        done_(std::move(earlier.done)),
+        resumed_(!earlier.records.empty()) {
+    result.records = std::move(earlier.records);
     result.records.resize(plan.fits.size());
+    for (const PlannedFit& fit : plan.fits) {
+      for (const Record& record : records_of(fit)) {
+        if (!done(fit, record.repeat)) continue;
+        result.failed += record.status == TrialStatus::failed;
+        if (fit.skip.empty()) progress.pass_over(fit);
+      }
+    }
   }
+
+  bool done(const PlannedFit& fit, std::int64_t repeat) const { return done_(fit, repeat); }
 
   void add(const PlannedFit& fit, Record record) {
     keep_(record);
+    if (resumed_) drop_superseded(records_of(fit), record);
     records_of(fit).push_back(std::move(record));
   }
 
@@ -62,6 +78,8 @@ class PlanRun {
   TrialRunner& runner_;
   const std::function<void(const Record&)>& keep_;
   Progress& progress_;
+  std::function<bool(const PlannedFit&, std::int64_t)> done_;
+  bool resumed_;
 };
 
 void run_settings(const Plan& plan, PlanRun& run,
@@ -70,12 +88,12 @@ void run_settings(const Plan& plan, PlanRun& run,
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
       const PlannedFit& fit = plan.fit(s, v);
-      if (!fit.skip.empty()) run.add(fit, describe_unrun(fit));
+      if (!fit.skip.empty() && !run.done(fit, 0)) run.add(fit, describe_unrun(fit));
     }
     for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) {
       for (std::size_t v = 0; v < plan.variants.size(); ++v) {
         const PlannedFit& fit = plan.fit(s, v);
-        if (!fit.skip.empty()) continue;
+        if (!fit.skip.empty() || run.done(fit, repeat)) continue;
         run.result.cancelled = run.result.cancelled || stop();
         if (run.result.cancelled || !run.run_trial(fit, repeat)) return;
       }
@@ -88,8 +106,8 @@ void run_settings(const Plan& plan, PlanRun& run,
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
                    const std::function<Record(const PlannedFit&)>& describe_unrun,
                    const std::function<void(const Record&)>& keep,
-                   const std::function<bool()>& stop, Progress& progress) {
-  PlanRun run(plan, runner, keep, progress);
+                   const std::function<bool()>& stop, Progress& progress, EarlierTrials earlier) {
+  PlanRun run(plan, runner, keep, progress, std::move(earlier));
   try {
     run_settings(plan, run, describe_unrun, stop);
     run.add_unrun(describe_unrun, true);

@@ -12,6 +12,14 @@
 
 namespace lloyd::experiment {
 
+/// What an earlier run of the same plan left: it is gone on with.
+struct EarlierTrials {
+  std::vector<std::vector<Record>> records;  ///< by planned fit; empty: there is no earlier run
+  /// Whether a trial has an outcome, so that it is not run again.
+  std::function<bool(const PlannedFit& fit, std::int64_t repeat)> done =
+      [](const PlannedFit&, std::int64_t) { return false; };
+};
+
 struct RunResult {
   /// By planned fit, in the order of Plan::fits; each has at least one.
   std::vector<std::vector<Record>> records;
@@ -23,10 +31,12 @@ struct RunResult {
 /// Runs setting by setting; within one the backends take turns, so that what drifts on the machine
 /// meets all of them alike. Each record goes to `keep` as soon as its trial ends; a fit that is
 /// skipped, or not come to before the run is interrupted, leaves one record, which `describe_unrun`
-/// makes. Ends early when `stop` says so or `keep` throws Error: what follows is not kept.
+/// makes. Ends early when `stop` says so or `keep` throws Error: what follows is not kept. The
+/// result holds the records of `earlier` too, but for those that a new one superseded.
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
                    const std::function<Record(const PlannedFit&)>& describe_unrun,
                    const std::function<void(const Record&)>& keep,
-                   const std::function<bool()>& stop, Progress& progress);
+                   const std::function<bool()>& stop, Progress& progress,
+                   EarlierTrials earlier = {});
 
 }  // namespace lloyd::experiment

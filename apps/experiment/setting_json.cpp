@@ -33,6 +33,13 @@ std::string hex(std::uint64_t value) {
   return fmt::format("{:016x}", value);
 }
 
+std::string hash_json(const ordered_json& json) {
+  Hash hash;
+  const std::string text = dump(json);
+  hash.add(text.data(), text.size());
+  return hex(hash.value());
+}
+
 ordered_json source_json(const DatasetSetting& setting) {
   if (setting.blobs) {
     const BlobsSpec& blobs = *setting.blobs;

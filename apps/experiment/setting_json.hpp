@@ -24,6 +24,9 @@ nlohmann::ordered_json parameters_json(const ParameterSet& parameters);
 /// restarts, stop, empty clusters, profile. A file counts by its name and fingerprint.
 std::string hash_setting(const Setting& setting, const DatasetFacts& dataset);
 
+/// 16 hexadecimal digits, equal for equal texts.
+std::string hash_json(const nlohmann::ordered_json& json);
+
 /// 16 hexadecimal digits.
 std::string hex(std::uint64_t value);
 

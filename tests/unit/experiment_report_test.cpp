@@ -197,5 +197,37 @@ TEST_F(ExperimentReport, RepeatsOfOneFitMustAgree) {
   EXPECT_NE(refusal(text + json.dump() + "\n").find("with another hash, label"), std::string::npos);
 }
 
+TEST_F(ExperimentReport, OfATrialTheLastOutcomeCounts) {
+  const std::string config =
+      "{experiment: e, dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 3}";
+  run("a", 1000, config);
+  const std::vector<std::string> ok = lines();
+  const auto as = [](const std::string& line, const char* status, int repeat) {
+    ordered_json json = ordered_json::parse(line);
+    json["status"] = status;
+    json["reason"] = "a reason";
+    json["repeat"] = repeat;
+    return json.dump() + "\n";
+  };
+  const auto read = [this](const std::string& text) {
+    std::vector<std::string> found;
+    for (const Record& record : read_records(folder_.write("r", text)).runs.at(0).fits.at(0)) {
+      found.push_back(std::string(to_string(record.status)) + " " + std::to_string(record.repeat));
+    }
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  const std::string not_run = as(ok[0], "cancelled", 0);
+  EXPECT_EQ(read(not_run), (Found{"cancelled 0"}));
+  EXPECT_EQ(read(not_run + ok[0]), (Found{"ok 0"}));
+  EXPECT_EQ(read(not_run + ok[2]), (Found{"ok 2"})) << "it stands for all trials to come";
+  EXPECT_EQ(read(not_run + not_run + ok[1] + ok[0]), (Found{"ok 1", "ok 0"}));
+  EXPECT_EQ(read(ok[0] + as(ok[1], "cancelled", 1)), (Found{"ok 0", "cancelled 1"}));
+  EXPECT_EQ(read(ok[0] + as(ok[1], "failed", 1) + ok[2] + ok[1]), (Found{"ok 0", "ok 2", "ok 1"}));
+  EXPECT_EQ(read(as(ok[1], "failed", 1) + as(ok[1], "failed", 1)), (Found{"failed 1"}));
+  EXPECT_EQ(refusal(ok[0] + ok[1] + as(ok[1], "failed", 1)),
+            ":3: the run 'a' has a second record of setting 0, variant 0, repeat 1");
+}
+
 }  // namespace
 }  // namespace lloyd::experiment
