@@ -12,9 +12,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/memory_plan.hpp>
 
-#include "experiment/machine.hpp"
 #include "experiment/numbers.hpp"
 #include "interrupt.hpp"
+#include "machine/memory.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
 #include "whole_number.hpp"
@@ -25,8 +25,9 @@ namespace {
 std::int64_t limit_of(const MemoryOption& memory) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   if (memory.limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*memory.limit, kMost));
-  const std::int64_t machine = experiment::this_machine().memory_bytes;
-  return machine > 0 ? machine : kMost;
+  const std::int64_t usable =
+      machine::usable_memory(machine::read_memory(), machine::read_cgroup_limits());
+  return usable > 0 ? usable : kMost;
 }
 
 // glibc keeps freed memory of up to 32 MiB apiece; each block and each thread would add to it.

@@ -12,6 +12,7 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
+#include "experiment/monitored_runner.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/plan_text.hpp"
 #include "experiment/record_reader.hpp"
@@ -121,7 +122,8 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
                RecordWriter& writer, bool json) {
   install_interrupt_handler();
   InterruptObserver observer;
-  const auto runner = make_runner(plan, datasets, observer, run.id, machine);
+  const auto trials = make_runner(plan, datasets, observer, run.id, machine);
+  MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
     Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
@@ -129,7 +131,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
       return describe_unrun(plan, fit, run.id, machine);
     };
     result = run_plan(
-        plan, *runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
+        plan, runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
         progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 #include <system_error>
 
@@ -9,12 +8,6 @@
 
 namespace lloyd::apps {
 namespace {
-
-// What the loader, the plugins and their runtimes look at.
-constexpr const char* kVariables[] = {
-    "LLOYD_PLUGIN_PATH", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC",
-    "OMP_PROC_BIND",     "OMP_PLACES",      "OMP_WAIT_POLICY",  "GOMP_CPU_AFFINITY",
-    "GOMP_SPINCOUNT",    "KMP_AFFINITY",    "KMP_BLOCKTIME",    "CUDA_VISIBLE_DEVICES"};
 
 PluginReport describe(const LoadedBackend& backend) {
   const PluginHeader header = read_plugin_header(backend.path());
@@ -58,10 +51,7 @@ DoctorReport examine(Registry& registry, bool measure) {
   report.memory = machine::read_memory();
   if (measure) measure_into(report);
   report.gpus = machine::read_gpus();
-  for (const char* name : kVariables) {
-    const char* value = std::getenv(name);
-    if (value != nullptr) report.environment.emplace_back(name, value);
-  }
+  report.environment = machine::set_variables();
   for (const auto& backend : registry.load_all()) report.plugins.push_back(describe(*backend));
   report.refused = registry.refused();
   report.openmp_runtimes = machine::loaded_openmp_runtimes();  // those of the plugins

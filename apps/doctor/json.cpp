@@ -1,45 +1,26 @@
 #include "doctor/report.hpp"
+#include "machine_json.hpp"
 
 namespace lloyd::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// null where something is not known or there is none.
-template <class Value>
-Json positive(Value value) {
-  return value > 0 ? Json(value) : Json();
-}
-
-Json text(const std::string& value) {
-  return value.empty() ? Json() : Json(value);
-}
-
 Json cpu_json(const DoctorReport& report) {
   Json kinds = Json::array();
   for (const machine::CoreKind& kind : report.cpu.kinds) {
     kinds.push_back({{"name", kind.name}, {"processors", kind.processors}});
   }
-  return {{"model", text(report.cpu.model)},
+  return {{"model", text_or_null(report.cpu.model)},
           {"features", report.cpu.features},
-          {"physical_cores", positive(report.cpu.physical)},
-          {"logical_processors", positive(report.cpu.logical)},
+          {"physical_cores", positive_or_null(report.cpu.physical)},
+          {"logical_processors", positive_or_null(report.cpu.logical)},
           {"allowed_processors", report.allowed_processors},
-          {"quota_processors", positive(report.cgroup.cpus)},
+          {"quota_processors", positive_or_null(report.cgroup.cpus)},
           {"kinds", kinds},
-          {"governor", text(report.cpu.governor)}};
-}
-
-Json caches_json(const DoctorReport& report) {
-  Json caches = Json::array();
-  for (const machine::Cache& cache : report.caches) {
-    caches.push_back({{"level", cache.level},
-                      {"type", cache.type},
-                      {"size_bytes", cache.size_bytes},
-                      {"instances", cache.instances},
-                      {"shared_by", cache.shared_by}});
-  }
-  return caches;
+          {"governor", text_or_null(report.cpu.governor)},
+          {"sockets", positive_or_null(report.cpu.sockets)},
+          {"boost", report.cpu.boost ? Json(*report.cpu.boost) : Json()}};
 }
 
 Json rate_json(const machine::Rate& rate) {
@@ -62,13 +43,13 @@ Json gpus_json(const machine::Gpus& gpus) {
   Json list = Json::array();
   for (const machine::Gpu& gpu : gpus.list) {
     list.push_back({{"name", gpu.name},
-                    {"memory_bytes", positive(gpu.memory_bytes)},
-                    {"compute_capability", text(gpu.compute_capability)}});
+                    {"memory_bytes", positive_or_null(gpu.memory_bytes)},
+                    {"compute_capability", text_or_null(gpu.compute_capability)}});
   }
-  return {{"driver", text(gpus.driver)},
-          {"cuda", text(gpus.cuda)},
+  return {{"driver", text_or_null(gpus.driver)},
+          {"cuda", text_or_null(gpus.cuda)},
           {"list", list},
-          {"problem", text(gpus.problem)}};
+          {"problem", text_or_null(gpus.problem)}};
 }
 
 Json plugins_json(const DoctorReport& report) {
@@ -80,7 +61,7 @@ Json plugins_json(const DoctorReport& report) {
                        {"file", plugin.file},
                        {"summary", plugin.summary},
                        {"available", plugin.unavailable.empty()},
-                       {"reason", text(plugin.unavailable)}});
+                       {"reason", text_or_null(plugin.unavailable)}});
   }
   return plugins;
 }
@@ -92,23 +73,21 @@ Json doctor_json(const DoctorReport& report) {
                 {{"version", report.build.version},
                  {"compiler", report.build.compiler},
                  {"build_type", report.build.type},
-                 {"flags", report.build.flags}}},
+                 {"flags", report.build.flags},
+                 {"commit", text_or_null(report.build.commit)},
+                 {"libraries", names_json(report.build.libraries)}}},
                {"os", report.os},
                {"load", report.load < 0 ? Json() : Json(report.load)},
                {"cpu", cpu_json(report)},
-               {"caches", caches_json(report)},
+               {"caches", caches_json(report.caches)},
                {"memory",
-                {{"total_bytes", positive(report.memory.total)},
-                 {"available_bytes", positive(report.memory.available)},
-                 {"limit_bytes", positive(report.cgroup.memory_bytes)}}},
+                {{"total_bytes", positive_or_null(report.memory.total)},
+                 {"available_bytes", positive_or_null(report.memory.available)},
+                 {"limit_bytes", positive_or_null(report.cgroup.memory_bytes)}}},
                {"ceilings", ceilings_json(report)},
                {"gpus", gpus_json(report.gpus)}};
-  json["openmp_runtimes"] = Json::array();
-  for (const machine::OpenmpRuntime& runtime : report.openmp_runtimes) {
-    json["openmp_runtimes"].push_back({{"name", runtime.name}, {"path", runtime.path}});
-  }
-  json["environment"] = Json::object();
-  for (const auto& [name, value] : report.environment) json["environment"][name] = value;
+  json["openmp_runtimes"] = openmp_json(report.openmp_runtimes);
+  json["environment"] = names_json(report.environment);
   json["plugins"] = plugins_json(report);
   json["refused"] = Json::array();
   for (const RefusedPlugin& refused : report.refused) {

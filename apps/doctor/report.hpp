@@ -45,8 +45,7 @@ struct DoctorReport {
   std::string ceilings_problem;               ///< why they could not be measured
   machine::Gpus gpus;
   std::vector<machine::OpenmpRuntime> openmp_runtimes;
-  std::vector<std::pair<std::string, std::string>>
-      environment;  ///< name, value; those that are set
+  machine::NamedTexts environment;  ///< those that are set
   std::vector<PluginReport> plugins;
   std::vector<RefusedPlugin> refused;
 

@@ -59,7 +59,9 @@ std::string cores_text(const DoctorReport& report) {
   for (const machine::CoreKind& kind : report.cpu.kinds) {
     text += fmt::format(", {} {}", kind.processors, kind.name);
   }
+  if (report.cpu.sockets > 1) text += fmt::format(", {} sockets", report.cpu.sockets);
   if (!report.cpu.governor.empty()) text += ", governor " + report.cpu.governor;
+  if (report.cpu.boost) text += *report.cpu.boost ? ", boost on" : ", boost off";
   return text;
 }
 
@@ -167,8 +169,9 @@ void add_plugins(const DoctorReport& report, Screen& screen) {
 
 std::string doctor_text(const DoctorReport& report) {
   Screen screen;
-  screen.add("Lloyd", fmt::format("{}, {}, {}: {}", report.build.version, report.build.compiler,
-                                  report.build.type, report.build.flags));
+  screen.add("Lloyd", fmt::format("{}{}, {}, {}: {}", report.build.version,
+                                  report.build.commit.empty() ? "" : " " + report.build.commit,
+                                  report.build.compiler, report.build.type, report.build.flags));
   screen.add("system",
              report.load < 0 ? report.os : fmt::format("{}, load {:.2f}", report.os, report.load));
   screen.add("CPU", report.cpu.model.empty() ? "not known" : report.cpu.model);

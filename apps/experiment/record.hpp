@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiment/conditions.hpp"
+#include "experiment/isolation.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/measurements.hpp"
 #include "experiment/plan.hpp"
@@ -88,7 +90,9 @@ struct Record {
   std::optional<MemoryEstimate> memory;
   std::vector<Published> published;  ///< of this setting with this backend
   Machine machine;
-  std::string time;  ///< when the trial ended, in UTC: 2026-01-31T12:00:00Z
+  std::optional<TrialProcess> process;   ///< none where no trial was run, as the next
+  std::optional<Conditions> conditions;  ///< none in records of earlier versions, as the one above
+  std::string time;                      ///< when the trial ended, in UTC: 2026-01-31T12:00:00Z
 };
 
 /// The record of a trial before it has run: all but its outcome.

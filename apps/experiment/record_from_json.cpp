@@ -16,17 +16,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-Machine read_machine(const JsonFields& json) {
-  Machine machine;
-  machine.cpu = json.text("cpu");
-  machine.cores = json.integer("cores", 0);
-  machine.memory_bytes = json.integer("memory_bytes", 0);
-  machine.os = json.text("os");
-  machine.compiler = json.text("compiler");
-  machine.lloyd = json.text("lloyd");
-  return machine;
-}
-
 void read_place(const JsonFields& json, Record& record) {
   constexpr std::int64_t kMost = 1'000'000'000;  // keeps their product far from overflow
   record.plan.settings = json.integer("settings", 1, kMost);
@@ -163,7 +152,9 @@ Record record_from_json(const ordered_json& object) {
   record.repeat = json.integer("repeat", 0, record.plan.repeats - 1);
   read_isolation(json, record);
   read_outcome(json, record);
-  record.machine = read_machine(json.object("machine"));
+  record.machine = machine_from_json(json.object("machine"));
+  if (json.has("process")) record.process = process_from_json(json.object("process"));
+  if (json.has("conditions")) record.conditions = conditions_from_json(json.object("conditions"));
   record.time = json.text("time");
   return record;
 }

@@ -1,23 +1,14 @@
 // Records to JSON.
 
 #include "experiment/record.hpp"
+#include "machine_json.hpp"
 
 namespace lloyd::experiment {
 
+using apps::text_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-// The text, or null for an empty one.
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
-ordered_json machine_json(const Machine& machine) {
-  return {
-      {"cpu", machine.cpu}, {"cores", machine.cores},       {"memory_bytes", machine.memory_bytes},
-      {"os", machine.os},   {"compiler", machine.compiler}, {"lloyd", machine.lloyd}};
-}
 
 template <class T>
 ordered_json value_or_null(const std::optional<T>& value) {
@@ -108,7 +99,9 @@ ordered_json to_json(const Record& record) {
   json["published"] = ordered_json::array();
   for (const Published& published : record.published)
     json["published"].push_back(to_json(published));
-  json["machine"] = machine_json(record.machine);
+  json["machine"] = to_json(record.machine);
+  json["process"] = record.process ? to_json(*record.process) : ordered_json();
+  json["conditions"] = record.conditions ? to_json(*record.conditions) : ordered_json();
   json["time"] = record.time;
   return json;
 }

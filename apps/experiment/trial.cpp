@@ -27,6 +27,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   if (outcome.probe_failed) known.failure = outcome.failure;
   record.after_one = known.after_one;
   record.fit = outcome.fit;
+  record.process = outcome.process;
   if (outcome.cancelled) throw Cancelled();
   if (!outcome.failure.empty()) {
     if (record.status == TrialStatus::ok) record.status = TrialStatus::failed;

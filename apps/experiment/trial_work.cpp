@@ -72,6 +72,7 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer) {
       outcome.probe_failed = false;
     }
     fit_whole(work, observer, outcome);
+    outcome.process = this_process();
   } catch (const Cancelled&) {
     outcome.cancelled = true;
   } catch (const BackendError& error) {

@@ -9,6 +9,7 @@
 #include <lloyd/evaluation.hpp>
 #include <lloyd/fit.hpp>
 
+#include "experiment/conditions.hpp"
 #include "experiment/measurements.hpp"
 
 namespace lloyd::experiment {
@@ -40,6 +41,7 @@ struct TrialOutcome {
   bool cancelled = false;
   std::optional<AfterOne> after_one;  ///< of the probe
   std::optional<Measurements> fit;    ///< of the restart of least inertia
+  std::optional<TrialProcess> process;     ///< the one that ran the trial, after it
 };
 
 /// Opens a session, fits, and closes it. `observer` can cancel. Whatever the backend throws or

@@ -43,6 +43,7 @@ TrialOutcome read_outcome(const JsonFields& json) {
     after_one.labels.worst_ratio = fields.number_or_nan("worst_ratio", 1);
   }
   if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
+  if (json.has("process")) outcome.process = process_from_json(json.object("process"));
   if (outcome.failure.empty() && !outcome.cancelled && !outcome.fit) {
     json.fail("fit", "an object, as nothing failed");
   }
@@ -105,6 +106,7 @@ std::string answer_outcome(const TrialOutcome& outcome) {
                          {"worst_ratio", finite_or_null(outcome.after_one->labels.worst_ratio)}};
   }
   if (outcome.fit) json["fit"] = to_json(*outcome.fit);
+  if (outcome.process) json["process"] = to_json(*outcome.process);
   return dump(json);
 }
 

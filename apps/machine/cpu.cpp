@@ -99,6 +99,25 @@ std::string governor_of(const SystemFiles& files, const std::vector<std::string>
   return text;
 }
 
+std::int64_t count_sockets(const SystemFiles& files, const std::vector<std::string>& processors) {
+  std::set<std::string> packages;
+  for (const std::string& processor : processors) {
+    packages.insert(
+        files.text(fmt::format("{}/{}/topology/physical_package_id", kFolder, processor)));
+  }
+  packages.erase("");
+  return static_cast<std::int64_t>(packages.size());
+}
+
+// acpi-cpufreq, amd-pstate and others say "boost"; Intel's driver says the opposite.
+std::optional<bool> boost_of(const SystemFiles& files) {
+  const std::string boost = files.text(fmt::format("{}/cpufreq/boost", kFolder));
+  if (!boost.empty()) return boost != "0";
+  const std::string no_turbo = files.text(fmt::format("{}/intel_pstate/no_turbo", kFolder));
+  if (!no_turbo.empty()) return no_turbo == "0";
+  return std::nullopt;
+}
+
 std::string model_of(const std::string& cpuinfo) {
   // x86 says "model name"; some ARM systems say "Model", others only numbers.
   for (const char* key : {"model name", "Model"}) {
@@ -129,9 +148,31 @@ Cpu read_cpu(const SystemFiles& files) {
     }
   }
   cpu.physical = count_cores(files, processors);
+  cpu.sockets = count_sockets(files, processors);
+  cpu.boost = boost_of(files);
   cpu.kinds = kinds_of(files, processors);
   cpu.governor = governor_of(files, processors);
   return cpu;
+}
+
+double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& files) {
+  constexpr std::size_t kMost = 64;
+  const std::size_t step = (processors.size() + kMost - 1) / kMost;
+  double highest = 0;
+  for (std::size_t i = 0; i < processors.size(); i += step) {
+    const std::int64_t khz = number_of(
+        files.text(fmt::format("{}/cpu{}/cpufreq/scaling_cur_freq", kFolder, processors[i])));
+    highest = std::max(highest, static_cast<double>(khz) / 1e3);
+  }
+  if (highest > 0) return highest;
+  // Virtual machines have no cpufreq, but the kernel may say "cpu MHz : 2596.122" of each.
+  const std::string cpuinfo = files.text("/proc/cpuinfo");
+  for (const std::string_view line : lines_of(cpuinfo)) {
+    if (!line.starts_with("cpu MHz")) continue;
+    const std::int64_t mhz = number_of(field_of(line, "cpu MHz"));
+    highest = std::max(highest, static_cast<double>(mhz));
+  }
+  return highest;
 }
 
 std::vector<int> allowed_processors() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,20 @@ struct Cpu {
   std::vector<std::string> features;
   std::int64_t logical = 0;     ///< processors that are online
   std::int64_t physical = 0;    ///< cores; 0: not known
+  std::int64_t sockets = 0;     ///< processor packages; 0: not known
   std::vector<CoreKind> kinds;  ///< empty where all are alike
   std::string governor;         ///< of the clock frequency, "a, b" where they differ; may be empty
+  std::optional<bool> boost;    ///< whether clocks may go beyond the nominal one
 };
 
 Cpu read_cpu(const SystemFiles& files = SystemFiles());
 std::string read_cpu_model(const SystemFiles& files = SystemFiles());
+
+/// The highest clock, in MHz, that any of these processors has now: that of one which works, unless
+/// all are idle; 0 where the system does not say. Looks at 64 of them at most, as each costs about
+/// ten microseconds.
+double highest_clock_mhz(const std::vector<int>& processors,
+                         const SystemFiles& files = SystemFiles());
 
 /// Logical processors that the affinity mask of this process allows; never empty.
 std::vector<int> allowed_processors();

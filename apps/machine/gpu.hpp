@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/nvml.hpp"
+
 namespace lloyd::machine {
 
 struct Gpu {
@@ -23,5 +25,9 @@ struct Gpus {
 
 /// Loads NVML, which a driver brings along, asks it, and closes it again.
 Gpus read_gpus();
+
+/// The driver's version, and the newest CUDA version that it runs; unchanged where the call fails.
+NvmlReturn read_driver(const Nvml& nvml, std::string& version);
+NvmlReturn read_cuda(const Nvml& nvml, std::string& version);
 
 }  // namespace lloyd::machine

@@ -1,8 +1,23 @@
 #include "machine/openmp_runtimes.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 
+#include <memory>
+
 namespace lloyd::machine {
+namespace {
+
+// omp_get_max_threads() of a library that is loaded.
+int max_threads(const char* path) {
+  const std::unique_ptr<void, int (*)(void*)> library(dlopen(path, RTLD_LAZY | RTLD_NOLOAD),
+                                                      dlclose);
+  if (library == nullptr) return 0;
+  const auto threads = reinterpret_cast<int (*)()>(dlsym(library.get(), "omp_get_max_threads"));
+  return threads == nullptr ? 0 : threads();
+}
+
+}  // namespace
 
 std::string_view openmp_runtime_name(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
@@ -24,11 +39,12 @@ std::vector<OpenmpRuntime> loaded_openmp_runtimes() {
         const std::string_view name = openmp_runtime_name(library->dlpi_name);
         if (!name.empty()) {
           static_cast<std::vector<OpenmpRuntime>*>(found)->push_back(
-              {std::string(name), library->dlpi_name});
+              {std::string(name), library->dlpi_name, 0});
         }
         return 0;
       },
       &runtimes);
+  for (OpenmpRuntime& runtime : runtimes) runtime.threads = max_threads(runtime.path.c_str());
   return runtimes;
 }
 

@@ -10,6 +10,7 @@ namespace lloyd::machine {
 struct OpenmpRuntime {
   std::string name;  ///< "libgomp", "libomp", "libiomp5"
   std::string path;
+  int threads = 0;  ///< that a parallel region takes if nothing else is said; 0: not known
 };
 
 /// Those loaded now: ask after the plugins are loaded. Two of them have a pool of threads each.

@@ -2,11 +2,41 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 
 namespace lloyd::machine {
+
+// In the file that find_commit.cmake writes.
+extern const char* const kCommit;
+
+namespace {
+
+constexpr const char* kVariables[] = {
+    "LLOYD_PLUGIN_PATH", "OMP_NUM_THREADS",      "OMP_THREAD_LIMIT", "OMP_DYNAMIC",
+    "OMP_PROC_BIND",     "OMP_PLACES",           "OMP_WAIT_POLICY",  "OMP_SCHEDULE",
+    "OMP_STACKSIZE",     "GOMP_CPU_AFFINITY",    "GOMP_SPINCOUNT",   "KMP_AFFINITY",
+    "KMP_BLOCKTIME",     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
+
+// "fmt=9.1.0 HDF5=1.10.8"; what CMake could not tell has no version.
+NamedTexts read_libraries(std::string_view text) {
+  NamedTexts libraries;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view entry = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t equals = entry.find('=');
+    if (equals + 1 >= entry.size()) continue;
+    libraries.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return libraries;
+}
+
+}  // namespace
 
 std::string operating_system(const SystemFiles& files) {
   utsname name{};
@@ -19,6 +49,20 @@ std::string operating_system(const SystemFiles& files) {
     }
   }
   return result;
+}
+
+std::int64_t process_threads(const SystemFiles& files) {
+  const std::int64_t threads = number_of(field_of(files.text("/proc/self/status"), "Threads"));
+  return threads > 0 ? threads : 0;
+}
+
+NamedTexts set_variables() {
+  NamedTexts variables;
+  for (const char* name : kVariables) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) variables.emplace_back(name, value);
+  }
+  return variables;
 }
 
 double load_average(const SystemFiles& files) {
@@ -38,6 +82,8 @@ Build this_build() {
 #endif
   build.type = LLOYD_BUILD_TYPE;
   build.flags = LLOYD_BUILD_FLAGS;
+  build.libraries = read_libraries(LLOYD_BUILD_LIBRARIES);
+  build.commit = kCommit;
 #if defined(__OPTIMIZE__)
   build.optimized = true;
 #endif

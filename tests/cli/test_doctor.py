@@ -54,11 +54,13 @@ class Doctor(TestCase):
         for key, kind in expected.items():
             self.assertIsInstance(report[key], kind, key)
         for part, keys in {
-                "lloyd": {"version": text, "compiler": text, "build_type": text, "flags": text},
+                "lloyd": {"version": text, "compiler": text, "build_type": text, "flags": text,
+                          "commit": optional(text), "libraries": dict},
                 "cpu": {"model": optional(text), "features": list, "physical_cores": optional(int),
                         "logical_processors": int, "allowed_processors": int,
                         "quota_processors": optional(number), "kinds": list,
-                        "governor": optional(text)},
+                        "governor": optional(text), "sockets": optional(int),
+                        "boost": optional(bool)},
                 "memory": {"total_bytes": int, "available_bytes": int, "limit_bytes": optional(int)},
                 "gpus": {"driver": optional(text), "cuda": optional(text), "list": list,
                          "problem": optional(text)}}.items():

@@ -29,7 +29,7 @@ TRIALS = 60
 
 def without_times(record):
     """What must be the same whenever and however often a trial is made."""
-    moving = ("run", "time", "machine", "process", "state", "gpu", "phase_ms")
+    moving = ("run", "time", "machine", "process", "conditions", "phase_ms")
     kept = {key: value for key, value in record.items()
             if key not in moving and not key.endswith("_ms")}
     kept["seeding"] = {key: value for key, value in record["seeding"].items() if key != "ms"}

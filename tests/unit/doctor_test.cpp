@@ -12,7 +12,8 @@ namespace {
 // A machine with nothing to complain of.
 DoctorReport sound_machine() {
   DoctorReport report;
-  report.build = {"1.2.3", "gcc 12", "Release", "-O3", true, false};
+  report.build = {"1.2.3",        "gcc 12", "Release", "-O3", {std::pair("fmt", "9.1.0")},
+                  "0123456789ab", true,     false};
   report.os = "Linux";
   report.load = 0.1;
   report.cpu.model = "A Processor";
@@ -81,7 +82,8 @@ TEST(DoctorWarnings, NameWhatIsWrong) {
   report = sound_machine();
   report.build.sanitized = true;
   EXPECT_TRUE(contains(only_warning(report), "a build with sanitizers"));
-  report.build = {"1.2.3", "gcc 12", "Debug", "-g", false, false};
+  report.build.sanitized = false;
+  report.build.optimized = false;
   EXPECT_TRUE(contains(only_warning(report), "a build without optimization"));
 
   report = sound_machine();
@@ -134,7 +136,7 @@ TEST(DoctorText, ShowsEveryPartAndBreaksLongLines) {
   report.refused = {{"lloyd_old.so", long_reason}};
   const std::string text = doctor_text(report);
   for (const char* part :
-       {"1.2.3, gcc 12, Release: -O3", "SSE4.2 AVX2 FMA AVX-512F/BW AVX-VNNI",
+       {"1.2.3 0123456789ab, gcc 12, Release: -O3", "SSE4.2 AVX2 FMA AVX-512F/BW AVX-VNNI",
         "2 performance, 2 efficiency", "L1d 32.0 KiB x 2 shared by 2, L3 8.0 MiB shared by 4",
         "FP32 FMA, AVX2", "8 x A GPU, 80.0 GiB, compute capability 9.0", "CUDA up to 12.8",
         "OMP_PLACES=cores", "mine  1.0, ABI 1.0, available: a backend", "word39"}) {

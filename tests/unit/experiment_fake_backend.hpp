@@ -81,22 +81,35 @@ class BrokenStep : public FakeStep<T> {
   }
 };
 
+/// A GPU that the backend "gpu" says it has.
+inline DeviceInfo gpu_device() {
+  DeviceInfo device;
+  device.index = 1;
+  device.kind = DeviceKind::gpu;
+  constexpr std::string_view kName = "NVIDIA H200";
+  kName.copy(device.name, sizeof(device.name) - 1);
+  return device;
+}
+
 template <template <class> class StepOf>
-std::shared_ptr<const LoadedBackend> make(std::string_view name, std::string unavailable = {}) {
+std::shared_ptr<const LoadedBackend> make(std::string_view name, std::string unavailable = {},
+                                          const DeviceInfo& device = {}) {
   PluginHeader header = make_plugin_header("fake", "1.2.3");
   name.copy(header.name, sizeof(header.name) - 1);
   header.name[name.size()] = '\0';
   return std::make_shared<const LoadedBackend>("fake", header, new StepBackend<StepOf, kInfo>,
-                                               std::vector<DeviceInfo>(1), std::move(unavailable));
+                                               std::vector<DeviceInfo>{device},
+                                               std::move(unavailable));
 }
 
 /// The loader of these tests: "sequential" and "openmp" work; "limited" has a limit, "broken"
-/// fails, "absent" has no device.
+/// fails, "absent" has no device, "gpu" has a GPU.
 inline std::shared_ptr<const LoadedBackend> load(std::string_view name) {
   if (name == "sequential" || name == "openmp") return make<FakeStep>(name);
   if (name == "limited") return make<LimitedStep>(name);
   if (name == "broken") return make<BrokenStep>(name);
   if (name == "absent") return make<FakeStep>(name, "there is no device");
+  if (name == "gpu") return make<FakeStep>(name, {}, gpu_device());
   throw InputError("unknown backend '" + std::string(name) + "'" +
                    suggestion(name, {"sequential", "openmp", "limited", "broken", "absent"}));
 }

@@ -64,8 +64,40 @@ Record example() {
   record.after_one = AfterOne{0.2, {}};
   record.memory.emplace().host_bytes = 4096;
   record.machine = {"a processor", 2, 1 << 20, "an OS", "a compiler", "0.1.0"};
+  Machine& machine = record.machine;
+  machine.physical_cores = 1;
+  machine.sockets = 1;
+  machine.cpu_quota = 1.5;
+  machine.governor = "performance";
+  machine.boost = false;
+  machine.caches = {{1, "Data", 32 << 10, 2, 1}, {3, "Unified", 32 << 20, 1, 2}};
+  machine.build_type = "Release";
+  machine.flags = "-O3";
+  machine.commit = "0123456789ab-dirty";
+  machine.libraries = {std::pair("fmt", "9.1.0")};
+  machine.variables.emplace().emplace_back("OMP_WAIT_POLICY", "passive");
+  record.process = TrialProcess{3, {{"libgomp", "/lib/libgomp.so.1", 2}}};
+  Conditions& conditions = record.conditions.emplace();
+  conditions.before = {0.25, 1 << 19, 2596};
+  conditions.gpu.emplace().name = "a GPU";
+  conditions.gpu->before = {1980, 3201, 42, 123.5, std::vector<std::string>{"sw_power_cap"}};
   record.time = "2026-01-31T12:00:01Z";
   return record;
+}
+
+// Keys that records of earlier versions do not have.
+bool is_new(const std::string& path) {
+  if (path.starts_with("machine.")) {
+    const std::string inner = path.substr(path.find('.') + 1);
+    for (const char* old : {"cpu", "cores", "memory_bytes", "os", "compiler", "lloyd"}) {
+      if (inner == old) return false;
+    }
+    return true;
+  }
+  for (const char* key : {"published", "notes", "plan.hash", "process", "conditions", "isolate", "start_ms"}) {
+    if (path == key) return true;
+  }
+  return false;
 }
 
 TEST(ExperimentRecord, ComesBackFromItsText) {
@@ -97,6 +129,26 @@ TEST(ExperimentRecord, ComesBackFromItsText) {
   skipped.dataset.fingerprint.clear();
   const std::string skipped_text = to_json(skipped).dump();
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(skipped_text))).dump(), skipped_text);
+}
+
+TEST(ExperimentRecord, OfAnEarlierVersionWhatIsMissingIsNotKnown) {
+  const ordered_json whole = to_json(example());
+  ordered_json json = whole;
+  json.erase("process");
+  json.erase("conditions");
+  for (const auto& [key, value] : whole.at("machine").items()) {
+    if (is_new("machine." + key)) json["machine"].erase(key);
+  }
+  ASSERT_EQ(json["machine"].size(), 6u);
+  const Record record = record_from_json(json);
+  EXPECT_FALSE(record.process);
+  EXPECT_FALSE(record.conditions);
+  EXPECT_FALSE(record.machine.variables);
+  const ordered_json machine = to_json(record).at("machine");
+  for (const auto& [key, value] : machine.items()) {
+    if (!is_new("machine." + key) || key == "caches") continue;
+    EXPECT_TRUE(value.is_null()) << key;
+  }
 }
 
 TEST(ExperimentRecord, KeysAreTheSameWhateverTheOutcome) {
@@ -141,18 +193,17 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
   for (const auto& [key, value] : whole.items()) {
     ordered_json json = whole;
     json.erase(key);
-    // Not in records of earlier versions.
-    if (key == "published" || key == "notes" || key == "isolate" || key == "start_ms") {
+    if (is_new(key)) {
       EXPECT_EQ(refusal(json), "(nothing was thrown)") << key;
       continue;
     }
     EXPECT_EQ(refusal(json), "'" + key + "' is missing");
     for (const auto& [inner, inner_value] : value.items()) {
       // What these hold is free, or not in every record.
-      if (!value.is_object() || key == "axes" || key == "phase_ms") continue;
+      if (!value.is_object() || key == "axes" || key == "phase_ms" || is_new(key)) continue;
       json = whole;
       json[key].erase(inner);
-      if (key == "plan" && inner == "hash") {  // likewise
+      if (is_new(key + "." + inner)) {
         EXPECT_EQ(refusal(json), "(nothing was thrown)");
         continue;
       }
@@ -184,6 +235,16 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/loop_ms", -1), "'loop_ms' is -1, not a number >= 0");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
+  EXPECT_EQ(with("/machine/sockets", 0), "'machine.sockets' is 0, not an integer >= 1");
+  EXPECT_EQ(with("/machine/boost", "on"), "'machine.boost' is 'on', not true or false");
+  EXPECT_EQ(with("/machine/caches/0/level", 99),
+            "'machine.caches.level' is 99, not an integer from 1 to 9");
+  EXPECT_EQ(with("/machine/environment", {1}), "'machine.environment' is a list, not an object");
+  EXPECT_EQ(with("/process/openmp/0/path", 1), "'process.openmp.path' is 1, not a text");
+  EXPECT_EQ(with("/conditions/before/load", -1),
+            "'conditions.before.load' is -1, not a number >= 0");
+  EXPECT_EQ(with("/conditions/gpu/after/throttle", "hot"),
+            "'conditions.gpu.after.throttle' is 'hot', not a list of texts");
   EXPECT_EQ(with("/wrong_labels", 101), "'wrong_labels' is 101, not an integer from 0 to 100");
   EXPECT_EQ(with("/iterations", nullptr), "'iterations' is null, not a number, as 'status' is ok");
   EXPECT_EQ(with("/status", "off\nline"),

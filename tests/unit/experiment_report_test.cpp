@@ -211,7 +211,8 @@ TEST_F(ExperimentReport, OfATrialTheLastOutcomeCounts) {
   };
   const auto read = [this](const std::string& text) {
     std::vector<std::string> found;
-    for (const Record& record : read_records(folder_.write("r", text)).runs.at(0).fits.at(0)) {
+    const RecordFile file = read_records(folder_.write("r", text));
+    for (const Record& record : file.runs.at(0).fits.at(0)) {
       found.push_back(std::string(to_string(record.status)) + " " + std::to_string(record.repeat));
     }
     return found;

@@ -83,6 +83,46 @@ TEST_F(MachineFiles, X86WithTwoThreadsACore) {
   EXPECT_EQ(cpu.governor, "performance, powersave");
 }
 
+TEST_F(MachineFiles, SocketsBoostAndClocks) {
+  write("sys/devices/system/cpu/online", "0-3");
+  for (const int processor : {0, 1, 2, 3}) {
+    write_cpu(processor, "topology/physical_package_id", processor < 2 ? "0" : "1");
+    write_cpu(processor, "cpufreq/scaling_cur_freq", processor == 2 ? "3500400" : "800000");
+  }
+  EXPECT_EQ(read_cpu(files()).sockets, 2);
+  EXPECT_FALSE(read_cpu(files()).boost.has_value());
+  write("sys/devices/system/cpu/intel_pstate/no_turbo", "0");
+  EXPECT_EQ(read_cpu(files()).boost, true);
+  write("sys/devices/system/cpu/cpufreq/boost", "0");
+  EXPECT_EQ(read_cpu(files()).boost, false);
+  EXPECT_EQ(highest_clock_mhz({0, 1, 2, 3}, files()), 3500.4);
+  EXPECT_EQ(highest_clock_mhz({0, 1}, files()), 800);
+}
+
+TEST_F(MachineFiles, ClocksOfAVirtualMachineAreInCpuinfo) {
+  EXPECT_EQ(highest_clock_mhz({0}, files()), 0);
+  write("proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2596.122\n\ncpu MHz\t\t: 2700.001\n");
+  EXPECT_EQ(highest_clock_mhz({0}, files()), 2700);
+}
+
+TEST_F(MachineFiles, ThreadsOfTheProcess) {
+  EXPECT_EQ(process_threads(files()), 0);
+  write("proc/self/status", "Name:\tlloyd\nThreads:\t7\n");
+  EXPECT_EQ(process_threads(files()), 7);
+  EXPECT_GE(process_threads(), 1);
+}
+
+TEST(Build, SaysWhatItIsMadeOf) {
+  const Build build = this_build();
+  ASSERT_FALSE(build.libraries.empty());
+  EXPECT_EQ(build.libraries.front().first, "fmt");
+  for (const auto& [name, version] : build.libraries) EXPECT_FALSE(version.empty()) << name;
+  // "" outside of a repository.
+  const std::string commit = build.commit.substr(0, build.commit.find("-dirty"));
+  EXPECT_TRUE(commit.empty() || commit.size() >= 12) << commit;
+  EXPECT_EQ(commit.find_first_not_of("0123456789abcdef"), std::string::npos) << commit;
+}
+
 TEST_F(MachineFiles, Avx512IsNotAvx512Vnni) {
   write("proc/cpuinfo", "flags : avx512_vnni_like xavx2\nmodel name : x\n");
   EXPECT_TRUE(read_cpu(files()).features.empty());

@@ -1,0 +1,55 @@
+// Nvml: NVIDIA's management library, which the driver brings along: loaded when it is there.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace lloyd::machine {
+
+// The part of nvml.h that is used (NVIDIA, NVML API Reference Guide, chapters "Device Queries" and
+// "NvmlClocksEventReasons"). Its layout is frozen: newer forms get names of their own.
+using NvmlReturn = int;  // 0: success
+using NvmlDevice = struct NvmlDeviceOpaque*;
+struct NvmlMemory {
+  unsigned long long total, free, used;  // bytes
+};
+
+inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
+
+class Nvml {
+ public:
+  /// Loads and starts the library; problem() says why it could not be. Tests give another file.
+  explicit Nvml(const char* library = kNvmlLibrary);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  bool loaded() const { return library_ != nullptr; }
+  bool started() const { return started_; }
+  /// One sentence: why it is not started; empty when it is.
+  const std::string& problem() const { return problem_; }
+
+  /// Calls a function that takes these arguments. A library that lacks it answers so.
+  template <class... Parameters>
+  NvmlReturn call(const char* function, std::type_identity_t<Parameters>... arguments) const {
+    const auto address = reinterpret_cast<NvmlReturn (*)(Parameters...)>(find(function));
+    constexpr NvmlReturn kFunctionNotFound = 13;
+    return address == nullptr ? kFunctionNotFound : address(arguments...);
+  }
+  std::string error_text(NvmlReturn code) const;
+
+ private:
+  struct Close {
+    void operator()(void* library) const { dlclose(library); }
+  };
+  void* find(const char* function) const { return dlsym(library_.get(), function); }
+
+  std::unique_ptr<void, Close> library_;
+  bool started_ = false;
+  std::string problem_;
+};
+
+}  // namespace lloyd::machine

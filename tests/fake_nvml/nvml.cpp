@@ -1,0 +1,104 @@
+// Three GPUs, with the calls of nvml.h that the sensors make. The clock of the first one's
+// multiprocessors is 10 MHz lower at each call: so a reader's order of calls shows.
+#include <cstring>
+
+struct nvmlDevice_st {
+  const char* uuid;
+  const char* name;
+};
+using nvmlDevice_t = nvmlDevice_st*;
+using nvmlReturn_t = int;
+
+namespace {
+
+nvmlDevice_st devices[3] = {{"GPU-00000000-0000-0000-0000-000000000000", "NVIDIA H200"},
+                            {"GPU-11111111-1111-1111-1111-111111111111", "NVIDIA H200"},
+                            {"GPU-22222222-2222-2222-2222-222222222222", "NVIDIA T4"}};
+unsigned clock_mhz = 1980;
+
+constexpr nvmlReturn_t kNotSupported = 3;
+constexpr nvmlReturn_t kNotFound = 6;
+
+bool is_t4(nvmlDevice_t device) {
+  return device == devices + 2;
+}
+
+}  // namespace
+
+extern "C" {
+
+#ifdef MUTE
+nvmlReturn_t nvmlInit_v2() {
+  return 9;
+}
+#else
+nvmlReturn_t nvmlInit_v2() {
+  return 0;
+}
+#endif
+nvmlReturn_t nvmlShutdown() {
+  return 0;
+}
+const char* nvmlErrorString(nvmlReturn_t code) {
+  return code == 9 ? "Driver Not Loaded" : "another error";
+}
+nvmlReturn_t nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  std::strncpy(text, "570.124.06", length);
+  return 0;
+}
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = 12080;
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 3;
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device) {
+  if (index >= 3) return kNotFound;
+  *device = devices + index;
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
+  for (nvmlDevice_st& known : devices) {
+    if (std::strcmp(known.uuid, uuid) != 0) continue;
+    *device = &known;
+    return 0;
+  }
+  return kNotFound;
+}
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* text, unsigned length) {
+  std::strncpy(text, device->name, length);
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned* mhz) {
+  if (type != 1 && type != 2) return 2;
+  if (type == 2) {
+    *mhz = 3201;
+  } else {
+    *mhz = clock_mhz;
+    if (device == devices) clock_mhz -= 10;
+  }
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsigned* celsius) {
+  if (sensor != 0) return 2;
+  *celsius = is_t4(device) ? 71 : 42;
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) {
+  if (is_t4(device)) return kNotSupported;
+  *milliwatts = 123456;
+  return 0;
+}
+#ifdef OLD
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device,
+                                                       unsigned long long* bits) {
+#else
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* bits) {
+#endif
+  *bits = is_t4(device) ? 0x28 : 0x4;
+  return 0;
+}
+
+}  // extern "C"

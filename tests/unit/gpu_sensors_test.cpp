@@ -1,0 +1,111 @@
+// What is read of a GPU, from libraries that stand in for NVIDIA's.
+#include <stdlib.h>
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "machine/gpu_sensors.hpp"
+
+namespace lloyd::machine {
+namespace {
+
+using Texts = std::vector<std::string>;
+constexpr const char* kNew = LLOYD_FAKE_NVML "new.so";
+constexpr const char* kOld = LLOYD_FAKE_NVML "old.so";
+constexpr const char* kMute = LLOYD_FAKE_NVML "mute.so";
+constexpr const char* kName = "NVIDIA H200";
+
+/// Sets CUDA_VISIBLE_DEVICES while it lives.
+class Visible {
+ public:
+  explicit Visible(const char* devices) {
+    const char* before = ::getenv(kVariable);
+    if (before != nullptr) before_ = before;
+    ::setenv(kVariable, devices, 1);
+  }
+  ~Visible() {
+    if (before_) {
+      ::setenv(kVariable, before_->c_str(), 1);
+    } else {
+      ::unsetenv(kVariable);
+    }
+  }
+  Visible(const Visible&) = delete;
+  Visible& operator=(const Visible&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
+  std::optional<std::string> before_;
+};
+
+int temperature(const GpuSensors& sensors, NvmlDevice device) {
+  return static_cast<int>(sensors.read(device).temperature_c.value_or(-1));
+}
+
+TEST(GpuSensors, ReadWhatTheDriverSays) {
+  const GpuSensors sensors(kNew);
+  EXPECT_EQ(sensors.driver(), "570.124.06");
+  EXPECT_EQ(sensors.cuda(), "12.8");
+  const NvmlDevice device = sensors.find(0, kName);
+  ASSERT_NE(device, nullptr);
+  const GpuState state = sensors.read(device);
+  EXPECT_EQ(state.sm_mhz, 1980);
+  EXPECT_EQ(state.memory_mhz, 3201);
+  EXPECT_EQ(state.temperature_c, 42);
+  EXPECT_EQ(state.power_w, 123.456);
+  EXPECT_EQ(state.throttle, Texts{"sw_power_cap"});
+  EXPECT_EQ(sensors.read(device).sm_mhz, 1970) << "asked again each time";
+}
+
+TEST(GpuSensors, OlderDriversAreAskedByTheOldName) {
+  const GpuSensors sensors(kOld);
+  EXPECT_EQ(sensors.read(sensors.find(1, kName)).throttle, Texts{"sw_power_cap"});
+}
+
+TEST(GpuSensors, WhatADeviceDoesNotSupportIsNotKnown) {
+  const GpuSensors sensors(kNew);
+  const GpuState state = sensors.read(sensors.find(2, "NVIDIA T4"));
+  EXPECT_FALSE(state.power_w.has_value());
+  EXPECT_EQ(state.temperature_c, 71);
+  EXPECT_EQ(state.throttle, (Texts{"hw_slowdown", "sw_thermal_slowdown"}));
+}
+
+TEST(GpuSensors, WithoutADriverNothingIsKnown) {
+  for (const char* library : {kMute, "/none/libnvidia-ml.so.1"}) {
+    const GpuSensors sensors(library);
+    EXPECT_EQ(sensors.driver(), "");
+    EXPECT_EQ(sensors.find(0, kName), nullptr);
+  }
+}
+
+TEST(GpuSensors, FindTheDeviceThatCudaMeans) {
+  const GpuSensors sensors(kNew);
+  EXPECT_EQ(temperature(sensors, sensors.find(2, "NVIDIA T4")), 71);
+  {
+    const Visible visible("2,0");
+    EXPECT_EQ(temperature(sensors, sensors.find(0, "NVIDIA T4")), 71);
+    EXPECT_EQ(temperature(sensors, sensors.find(1, kName)), 42);
+  }
+  {
+    const Visible visible("GPU-22222222-2222-2222-2222-222222222222");
+    EXPECT_EQ(temperature(sensors, sensors.find(0, "NVIDIA T4")), 71);
+    EXPECT_EQ(sensors.find(0, kName), nullptr) << "there are two of this name";
+    EXPECT_EQ(sensors.find(1, kName), nullptr) << "not visible";
+  }
+  // CUDA counts the fastest first: of another name, the only one that has it.
+  EXPECT_EQ(temperature(sensors, sensors.find(0, "NVIDIA T4")), 71);
+  EXPECT_EQ(sensors.find(0, "NVIDIA A100"), nullptr);
+  EXPECT_EQ(sensors.find(0, "NVIDIA H200 MIG 1g.18gb"), sensors.find(0, kName));
+  EXPECT_EQ(sensors.find(-1, kName), nullptr);
+}
+
+TEST(GpuSensors, UnknownReasonsAreShownAsBits) {
+  EXPECT_EQ(throttle_reasons(0), Texts{});
+  EXPECT_EQ(throttle_reasons(0x1), Texts{"idle"});
+  EXPECT_EQ(throttle_reasons(0x40000000000080), (Texts{"hw_power_brake", "0x40000000000000"}));
+}
+
+}  // namespace
+}  // namespace lloyd::machine
