@@ -20,6 +20,7 @@
 #include "experiment/resume.hpp"
 #include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
+#include "experiment/tracing_runner.hpp"
 #include "experiment/worker_runner.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
@@ -130,8 +131,10 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
     const auto describe = [&](const PlannedFit& fit) {
       return describe_unrun(plan, fit, run.id, machine);
     };
+    TracingRunner tracing(plan, runner, datasets, observer,
+                          [&](const std::string& text) { progress.note(text); });
     result = run_plan(
-        plan, runner, describe, [&](const Record& record) { writer.append(record); }, interrupted,
+        plan, tracing, describe, [&](const Record& record) { writer.append(record); }, interrupted,
         progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);

@@ -149,8 +149,8 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
                            const std::vector<std::string>& overrides) {
-  std::vector<std::string> keys = {"experiment", "backends", "optional",  "baseline",
-                                   "repeats",    "sweep",    "reference", "output"};
+  std::vector<std::string> keys = {"experiment", "backends", "optional",  "baseline", "repeats",
+                                   "trace",      "sweep",    "reference", "output"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -189,6 +189,9 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.repeats = read_integer(*repeats, "repeats", 1, kMaximumRepeats);
   }
   experiment.isolation = read_isolation(map);
+  if (const ConfigNode* trace = map.find("trace")) {
+    experiment.trace = read_boolean(*trace, "trace");
+  }
   experiment.output = std::filesystem::path("results") / experiment.name;
   if (const ConfigNode* output = map.find("output")) {
     experiment.output = read_text(*output, "output");

@@ -23,6 +23,7 @@ struct Experiment {
   std::vector<Reference> references;       ///< what is published
   std::int64_t repeats = 5;
   Isolation isolation;           ///< of the trials
+  bool trace = false;            ///< watch one more fit of each setting and variant
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };
 

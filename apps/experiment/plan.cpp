@@ -165,6 +165,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.repeats = experiment.repeats;
   plan.isolation = experiment.isolation;
   check_processors(plan.isolation, machine::allowed_processors());
+  plan.trace = experiment.trace;
   plan.variants = make_variants(experiment.backends, load);
   if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);
 

@@ -35,6 +35,7 @@ struct Plan {
   std::filesystem::path output;
   std::int64_t repeats = 1;
   Isolation isolation;
+  bool trace = false;  ///< each fit leaves a trace, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;
   std::vector<Variant> variants;
   std::optional<std::size_t> baseline;  ///< index of a variant

@@ -14,6 +14,7 @@
 #include "experiment/machine.hpp"
 #include "experiment/measurements.hpp"
 #include "experiment/plan.hpp"
+#include "experiment/trace.hpp"
 #include "experiment/trial_work.hpp"
 
 namespace lloyd::experiment {
@@ -89,6 +90,7 @@ struct Record {
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;
   std::vector<Published> published;  ///< of this setting with this backend
+  std::optional<Trace> trace;        ///< where one was asked for, of the last repeat
   Machine machine;
   std::optional<TrialProcess> process;   ///< none where no trial was run, as the next
   std::optional<Conditions> conditions;  ///< none in records of earlier versions, as the one above

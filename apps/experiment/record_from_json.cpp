@@ -152,6 +152,9 @@ Record record_from_json(const ordered_json& object) {
   record.repeat = json.integer("repeat", 0, record.plan.repeats - 1);
   read_isolation(json, record);
   read_outcome(json, record);
+  if (object.contains("trace")) {
+    record.trace = trace_from_json(object.at("trace"), record.clusters);
+  }
   record.machine = machine_from_json(json.object("machine"));
   if (json.has("process")) record.process = process_from_json(json.object("process"));
   if (json.has("conditions")) record.conditions = conditions_from_json(json.object("conditions"));

@@ -99,6 +99,7 @@ ordered_json to_json(const Record& record) {
   json["published"] = ordered_json::array();
   for (const Published& published : record.published)
     json["published"].push_back(to_json(published));
+  if (record.trace) json["trace"] = to_json(*record.trace);
   json["machine"] = to_json(record.machine);
   json["process"] = record.process ? to_json(*record.process) : ordered_json();
   json["conditions"] = record.conditions ? to_json(*record.conditions) : ordered_json();
