@@ -2,7 +2,7 @@
 # Sourced by apps/quickstart.sh and tests/run.sh: install_packages PACKAGE...
 
 build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
-  nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev)
+  nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)
 
 install_packages() {
   local missing=() package

@@ -1,0 +1,70 @@
+// Scales and their ticks.
+
+// Powers of ten, with 2 and 5 between them where there is room; ascending, within the domain.
+function logTicks(low, high, most) {
+  const pick = (factors, every) => {
+    const ticks = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e) {
+      if (e % every !== 0) continue;
+      for (const factor of factors) {
+        const value = Number(`${factor}e${e}`);
+        if (value >= low * 0.9999 && value <= high * 1.0001) ticks.push(value);
+      }
+    }
+    return ticks;
+  };
+  for (const factors of [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]) {
+    const ticks = pick(factors, 1);
+    if (ticks.length <= most && (ticks.length > 1 || factors.length === 1)) return ticks;
+  }
+  for (let every = 2; ; ++every) {
+    const ticks = pick([1], every);
+    if (ticks.length <= most) return ticks;
+  }
+}
+
+// A logarithmic domain around values, at least a factor of `least` wide.
+function logDomain(values, least) {
+  let [low, high] = d3.extent(values);
+  const pad = Math.pow(high / low, 0.06);
+  low /= pad;
+  high *= pad;
+  const missing = Math.sqrt(Math.max(1, least / (high / low)));
+  return [low / missing, high * missing];
+}
+
+// Of ascending values those whose texts do not overlap on the scale; first and last come first.
+function thinned(values, scale, room) {
+  const kept = [];
+  const fits = (value) => kept.every((other) => Math.abs(scale(value) - scale(other)) >= room);
+  const order = [values[0], values[values.length - 1], ...values.slice(1, -1)];
+  for (const value of order) {
+    if (fits(value)) kept.push(value);
+  }
+  return kept.sort((a, b) => a - b);
+}
+
+// Grid lines and texts of a vertical axis at the left of `box` {x, y, width, height}.
+function drawVerticalAxis(svg, scale, ticks, box) {
+  for (const tick of ticks) {
+    svg.append('line').attr('class', 'grid').attr('x1', box.x).attr('x2', box.x + box.width)
+      .attr('y1', scale(tick)).attr('y2', scale(tick));
+    svg.append('text').attr('class', 'tick').attr('x', box.x - 7).attr('y', scale(tick) + 4)
+      .style('text-anchor', 'end').text(format.tick(tick));
+  }
+}
+
+// The same for a horizontal axis below the box, with its label.
+function drawHorizontalAxis(svg, scale, ticks, box, label) {
+  const bottom = box.y + box.height;
+  for (const tick of ticks) {
+    svg.append('line').attr('class', 'grid').attr('y1', box.y).attr('y2', bottom)
+      .attr('x1', scale(tick)).attr('x2', scale(tick));
+    svg.append('text').attr('class', 'tick').attr('x', scale(tick)).attr('y', bottom + 17)
+      .style('text-anchor', 'middle').text(format.tick(tick));
+  }
+  svg.append('line').attr('class', 'axis').attr('x1', box.x).attr('x2', box.x + box.width)
+    .attr('y1', bottom).attr('y2', bottom);
+  svg.append('text').attr('class', 'axis-label').attr('x', box.x + box.width / 2).attr('y', bottom + 35)
+    .style('text-anchor', 'middle').text(label);
+}

@@ -1,0 +1,97 @@
+// Charts by samples, features or clusters, where one of them varies: other axes are small multiples.
+const sizes = ['samples', 'features', 'clusters'];
+const mostPanels = 24;
+
+function varyingSizes() {
+  return sizes.filter((size) => unique(data.rows.map((row) => row[size])).length > 1);
+}
+
+// Axes of the sweep that the three sizes do not tell.
+function otherAxes() {
+  return data.axes.filter((axis) => {
+    const bySizes = groupBy(data.rows, (row) => sizes.map((size) => row[size]).join(' '));
+    return Array.from(bySizes.values()).some((rows) => unique(rows.map((row) => row.axes[axis.path])).length > 1);
+  });
+}
+
+function panelTitle(row, x) {
+  return varyingSizes().filter((size) => size !== x).map((size) => `${format.count(row[size])} ${size}`)
+    .concat(otherAxes().map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
+}
+
+// The size with most values is shown first.
+function sizesByValues() {
+  const count = (size) => unique(data.rows.map((row) => row[size])).length;
+  return varyingSizes().sort((a, b) => count(b) - count(a));
+}
+
+// metric: {id, title, note, value(row): {value, low, high} or null, label, references}
+function addBySize(metric) {
+  if (!data.rows.some((row) => metric.value(row))) return;
+  const choices = sizesByValues();
+  const references = metric.references || [];
+  let x = choices[0];
+  const point = (row) => {
+    const value = metric.value(row);
+    return {x: row[x], y: value.value, low: value.low, high: value.high, lines: () => rowLines(row)};
+  };
+  const draw = (svg, width) => {
+    const rows = visible.rows.filter((row) => metric.value(row));
+    if (!x) {
+      return drawRowChart(svg, width, {rows, label: metric.label,
+        references: references.map(({y, label}) => ({value: y, label})),
+        dots: (row) => [{...metric.value(row), style: styleOf(row.backend), lines: () => rowLines(row)}]});
+    }
+    const panels = Array.from(groupBy(rows, (row) => panelTitle(row, x)), ([title, inPanel]) => ({title,
+      series: Array.from(groupBy(inPanel, (row) => row.backend), ([backend, inSeries]) =>
+        ({label: backend, style: styleOf(backend), points: inSeries.map(point)}))}));
+    return drawLineChart(svg, width, {panels: panels.slice(0, mostPanels), xLabel: x, yLabel: metric.label,
+      xLog: true, yLog: true, sharedX: true, sharedY: true, references});
+  };
+  const controls = choices.length > 1
+    ? [choice('By', choices.map((size) => [size, size]), (size) => { x = size; redraw(); })] : [];
+  const redraw = addFigure(metric.id, metric.title, metric.note, controls, draw);
+}
+
+function addSpeedup() {
+  if (!data.baseline) return;
+  addBySize({id: 'speedup', title: `Speedup over ${data.baseline}`, label: 'speedup',
+    note: 'How many times the baseline’s time. No speedup is drawn where the results do not agree. ' +
+      'Intervals reach from end to end of those of both medians.',
+    value: (row) => row.speedup || null, references: [{y: 1}]});
+}
+
+function addTime() {
+  addBySize({id: 'time', title: data.per_iteration ? 'Time per iteration' : 'Time per fit', label: unit,
+    note: 'Median and interval; every sample is in the tooltip of its mark.',
+    value: (row) => row.time || null});
+}
+
+// Ceilings of the processor that the records' data type has.
+function ceilingsOf(rate) {
+  if (!data.ceilings) return [];
+  return [{y: rate.all_threads, label: `ceiling, ${format.plural(data.ceilings.threads, 'thread')}`},
+    {y: rate.one_thread, label: 'ceiling, one thread'}]
+    .filter((reference, index) => index === 0 || data.ceilings.threads > 1);
+}
+
+function ceilingsText() {
+  if (!data.ceilings) {
+    return ' No ceilings are drawn: give lloyd report --ceilings the output of lloyd doctor --json.';
+  }
+  const cpu = data.ceilings.cpu || 'a processor without a name';
+  const same = data.machines.every((machine) => machine.cpu === data.ceilings.cpu);
+  return ` Ceilings were measured on ${cpu} by lloyd doctor${same ? '' : ', which is not the processor of the records'}.`;
+}
+
+function addRates() {
+  const wide = data.rows.some((row) => row.dtype === 'float64');
+  const value = (key) => (row) => (row[key] ? {value: row[key]} : null);
+  addBySize({id: 'gflops', title: 'Arithmetic: GFLOP/s', label: 'GFLOP/s', value: value('gflop_per_s'),
+    note: 'nk(3d + 2) + d(n + k) operations per iteration, the same count for all backends.' + ceilingsText(),
+    references: data.ceilings ? ceilingsOf(data.ceilings[wide ? 'float64_gflops' : 'float32_gflops']) : []});
+  addBySize({id: 'gbs', title: 'Data: GB/s', label: 'GB/s', value: value('gb_per_s'),
+    note: 'nkd features read per iteration, each sample once for every centroid: a backend that keeps ' +
+      'samples in caches or registers passes the ceiling of its memory.' + ceilingsText(),
+    references: data.ceilings ? ceilingsOf(data.ceilings.read_gbs) : []});
+}

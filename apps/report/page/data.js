@@ -1,0 +1,48 @@
+// The data of the page, and what the charts ask of it.
+const data = JSON.parse(document.getElementById('data').textContent);
+const unit = data.per_iteration ? 'ms/iteration' : 'ms/fit';
+
+data.rows.forEach((row, index) => {
+  row.index = index;
+  row.place = settingText(row);
+  row.text = [row.place, row.backend, row.problem || ''].join(' ').toLowerCase();
+});
+const backends = unique(data.rows.map((row) => row.backend));
+
+function unique(values) {
+  return Array.from(new Set(values));
+}
+
+// Map from key to the items with it, in the order of their first one.
+function groupBy(items, key) {
+  const groups = new Map();
+  for (const item of items) {
+    const name = key(item);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(item);
+  }
+  return groups;
+}
+
+// "samples 10,000 · clusters 8": the values of the axes with more than one.
+function settingText(row) {
+  return data.axes.map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`).join(' · ');
+}
+
+function axisText(value) {
+  return isNumeral(value) ? format.count(Number(value)) : value;
+}
+
+function isNumeral(text) {
+  return text !== '' && Number.isFinite(Number(text));
+}
+
+// The rows that the filter leaves; charts are drawn of them.
+const visible = {
+  rows: data.rows,
+  listeners: [],
+  set(rows) {
+    this.rows = rows;
+    this.listeners.forEach((listener) => listener());
+  },
+};

@@ -1,0 +1,96 @@
+// Small multiples of lines: a panel for each group, the same scales in all.
+// chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}]}],
+//         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY}
+const panelGap = 26;
+
+function drawLineChart(svg, width, chart) {
+  const panels = chart.panels.filter((panel) => panel.series.some((series) => series.points.length > 0));
+  if (panels.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
+  const styles = new Map();
+  panels.forEach((panel) => panel.series.forEach((series) => styles.set(series.label, series.style)));
+  const entries = Array.from(styles, ([label, style]) => [style, label]);
+  const top = drawLegend(svg, entries, width, 8) + 4;
+
+  const columns = Math.max(1, Math.min(panels.length, 4, Math.floor(width / (panels.length > 6 ? 250 : 310))));
+  const panelWidth = (width - 16 - (columns - 1) * 8) / columns;
+  const plotHeight = columns === 1 ? Math.min(330, Math.max(220, width * 0.42)) : 210;
+  const panelHeight = plotHeight + 52 + (panels.some((panel) => panel.title) ? panelGap : 10);
+  panels.forEach((panel, index) => {
+    const box = {
+      x: 8 + (index % columns) * (panelWidth + 8) + 56,
+      y: top + Math.floor(index / columns) * panelHeight + (panel.title ? panelGap : 10) + 8,
+      width: panelWidth - 56 - 18,
+      height: plotHeight,
+    };
+    drawPanel(svg, panel, box, chart, panels);
+  });
+  return top + Math.ceil(panels.length / columns) * panelHeight + 12;
+}
+
+function pointsOf(panels) {
+  return panels.flatMap((panel) => panel.series.flatMap((series) => series.points));
+}
+
+function panelScales(panel, box, chart, panels) {
+  const xs = pointsOf(chart.sharedX ? panels : [panel]).map((point) => point.x);
+  const points = pointsOf(chart.sharedY ? panels : [panel]);
+  const ys = points.flatMap((point) => [point.y, point.low, point.high])
+    .concat(chart.references.map((reference) => reference.y))
+    .filter((value) => Number.isFinite(value) && (value > 0 || !chart.yLog));
+  const x = chart.xLog
+    ? d3.scaleLog().domain(logDomain(xs, 4))
+    : d3.scaleLinear().domain([0, d3.max(xs) || 1]);
+  const y = chart.yLog
+    ? d3.scaleLog().domain(logDomain(ys, chart.yLeast || 3))
+    : d3.scaleLinear().domain(d3.extent(ys)).nice(5);
+  x.range(chart.xLog ? [box.x, box.x + box.width] : [box.x, box.x + box.width - 6]);
+  y.range([box.y + box.height, box.y]);
+  return {x, y, xs: unique(xs).sort((a, b) => a - b)};
+}
+
+function drawPanel(svg, panel, box, chart, panels) {
+  const {x, y, xs} = panelScales(panel, box, chart, panels);
+  const few = chart.xLog && xs.length <= 12;
+  const xTicks = few ? thinned(xs, x, 38)
+    : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], Math.floor(box.width / 60))
+      : x.ticks(Math.floor(box.width / 70));
+  const yTicks = chart.yLog ? logTicks(y.domain()[0], y.domain()[1], 7) : y.ticks(5);
+  drawHorizontalAxis(svg, x, xTicks, box, chart.xLabel);
+  drawVerticalAxis(svg, y, yTicks, box);
+  if (panel.title) {
+    svg.append('text').attr('class', 'panel-title').attr('x', box.x - 40).attr('y', box.y - 22)
+      .text(fitText(panel.title, box.width + 50, 13, 600));
+  }
+  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 6).text(chart.yLabel);
+  drawReferences(svg, chart.references, y, box);
+  const shift = (index) => (chart.small ? 0 : (index - (panel.series.length - 1) / 2) * 3);
+  panel.series.forEach((series, index) => drawSeries(svg, series, shift(index), x, y, chart));
+}
+
+function drawReferences(svg, references, y, box) {
+  for (const reference of references) {
+    const at = y(reference.y);
+    svg.append('line').attr('class', 'reference').attr('x1', box.x).attr('x2', box.x + box.width)
+      .attr('y1', at).attr('y2', at);
+    if (!reference.label) continue;
+    svg.append('text').attr('class', 'small').attr('x', box.x + box.width).attr('y', at - 5)
+      .style('text-anchor', 'end').text(fitText(reference.label, box.width));
+  }
+}
+
+function drawSeries(svg, series, shift, x, y, chart) {
+  const at = (point) => x(point.x) + shift;
+  const ordered = series.points.slice().sort((a, b) => a.x - b.x || (a.order || 0) - (b.order || 0));
+  svg.append('path').attr('class', 'series').style('stroke', series.style.colour)
+    .style('stroke-dasharray', series.style.dash)
+    .attr('d', d3.line().x(at).y((point) => y(point.y))(ordered));
+  for (const point of ordered) {
+    if (point.low > 0 && point.high > point.low) drawInterval(svg, series.style, at(point), y(point.low), y(point.high));
+    explain(drawMark(svg, series.style, at(point), y(point.y), chart.small ? 22 : 58), point.lines);
+  }
+}
+
+function drawInterval(svg, style, x, low, high) {
+  svg.append('path').attr('class', 'interval').style('stroke', style.colour)
+    .attr('d', `M${x - 3},${low}h6M${x},${low}V${high}M${x - 3},${high}h6`);
+}

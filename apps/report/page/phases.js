@@ -1,0 +1,59 @@
+// Where the time goes: a stacked bar for each row.
+const phases = [['transfer', 'var(--series-6)', true], ['assignment', 'var(--series-1)', false],
+  ['update', 'var(--series-5)', true], ['overhead', 'var(--series-3)', false]];
+
+function phaseLines(row, total) {
+  const lines = phases.filter(([name]) => row.phases[name] > 0).map(([name]) =>
+    `${name} ${format.number(row.phases[name])} ms/iteration, ${(100 * row.phases[name] / total).toFixed(1)} %`);
+  return [...rowLines(row).slice(0, 1), row.place, ...lines].filter((line) => line);
+}
+
+function drawPhases(svg, width, share) {
+  const rows = visible.rows.filter((row) => row.phases).slice(0, mostRows);
+  if (rows.length === 0) return drawEmpty(svg, width, 'No phases were measured for these rows.');
+  const present = phases.filter(([name]) => rows.some((row) => row.phases[name] > 0));
+  const top = drawLegend(svg, present.map(([name, colour]) => [{bar: true, colour}, name]), width, 8) + 6;
+  const room = textRoomOf(rows, width);
+  const total = (row) => d3.sum(present, ([name]) => row.phases[name] || 0);
+  const right = width - 86;
+  const x = d3.scaleLinear().range([room, right]).domain([0, share ? 1 : d3.max(rows, total)]);
+  const lines = svg.append('g');
+  const height = layRows(svg, rows, top, room, (row, y) => {
+    let begin = 0;
+    for (const [name, colour, light] of present) {
+      const part = (row.phases[name] || 0) / (share ? total(row) : 1);
+      if (part <= 0) continue;
+      const bar = svg.append('rect').attr('class', 'segment').attr('x', x(begin)).attr('y', y - 8)
+        .attr('width', x(begin + part) - x(begin)).attr('height', 16).style('fill', colour);
+      explain(bar, () => phaseLines(row, total(row)));
+      const text = `${Math.round(100 * row.phases[name] / total(row))} %`;
+      if (x(begin + part) - x(begin) > textWidth(text, 11) + 8) {
+        svg.append('text').attr('class', light ? 'inside dark' : 'inside').attr('y', y + 4)
+          .attr('x', (x(begin) + x(begin + part)) / 2).style('text-anchor', 'middle')
+          .style('pointer-events', 'none').text(text);
+      }
+      begin += part;
+    }
+    svg.append('text').attr('class', 'small').attr('x', x(begin) + 8).attr('y', y + 4)
+      .text(`${format.number(total(row))} ms`);
+  });
+  const box = {x: room, y: top - 4, width: right - room, height: height + 2};
+  if (share) {
+    lines.append('line').attr('class', 'axis').attr('x1', room).attr('x2', room).attr('y1', top - 4)
+      .attr('y2', top + height - 4);
+    return top + height + 12;
+  }
+  drawHorizontalAxis(lines, x, x.ticks(Math.max(2, Math.floor(box.width / 90))), box, 'ms/iteration');
+  return top + height + 48;
+}
+
+function addPhases() {
+  if (!data.rows.some((row) => row.phases)) return;
+  let share = true;
+  const controls = [choice('Bars', [['share', 'share of the time'], ['ms', 'milliseconds']],
+    (value) => { share = value === 'share'; redraw(); })];
+  const redraw = addFigure('phases', 'Time per phase',
+    'Medians per iteration, of fits that measured their phases. Overhead is all that no phase covers, the ' +
+    'closing assignment included. A phase that a backend fuses with another is in the first of them.',
+    controls, (svg, width) => drawPhases(svg, width, share));
+}

@@ -1,0 +1,66 @@
+// A line for each row of the summary: dots on a logarithmic axis, grouped by setting.
+// chart: {rows, dots(row): [{style, value, low, high, lines()}], references: [{value, label}], label}
+const mostRows = 60;
+
+// Calls draw(row, y) for each row between the headings of settings; returns the height that it took.
+function layRows(svg, rows, top, textRoom, draw) {
+  let y = top;
+  for (const [place, group] of groupBy(rows, (row) => row.place)) {
+    if (place) {
+      svg.append('text').attr('class', 'panel-title').attr('x', 14).attr('y', y + 14).text(place);
+      y += 24;
+    }
+    for (const row of group) {
+      svg.append('text').attr('x', textRoom - 12).attr('y', y + 14).style('text-anchor', 'end')
+        .text(fitText(row.backend, textRoom - 24));
+      draw(row, y + 10);
+      y += 22;
+    }
+    y += 6;
+  }
+  return y - top;
+}
+
+// Room for the names of backends, at most a part of the width.
+function textRoomOf(rows, width) {
+  const longest = d3.max(rows, (row) => textWidth(row.backend)) + 28;
+  return Math.min(longest, width * 0.42);
+}
+
+function drawRowChart(svg, width, chart) {
+  const rows = chart.rows.filter((row) => chart.dots(row).length > 0).slice(0, mostRows);
+  if (rows.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
+  let top = chart.legend ? drawLegend(svg, chart.legend, width, 8) + 6 : 14;
+  const room = textRoomOf(rows, width);
+  const values = rows.flatMap((row) => chart.dots(row).flatMap((dot) => [dot.value, dot.low, dot.high]))
+    .concat(chart.references.map((reference) => reference.value))
+    .filter((value) => Number.isFinite(value) && value > 0);
+  const x = d3.scaleLog().domain(logDomain(values, 3)).range([room, width - 26]);
+  if (chart.references.some((reference) => reference.label)) top += 18;
+  const lines = svg.append('g');
+  const height = layRows(svg, rows, top, room, (row, y) => {
+    svg.append('line').attr('class', 'grid').attr('x1', room).attr('x2', width - 26).attr('y1', y).attr('y2', y);
+    const dots = chart.dots(row);
+    if (dots.length > 1) {
+      svg.append('line').attr('class', 'axis').attr('x1', x(dots[0].value)).attr('x2', x(dots[1].value))
+        .attr('y1', y).attr('y2', y);
+    }
+    for (const dot of dots) {
+      if (dot.low > 0 && dot.high > dot.low) {
+        svg.append('path').attr('class', 'interval').style('stroke', dot.style.colour)
+          .attr('d', `M${x(dot.low)},${y - 3}v6M${x(dot.low)},${y}H${x(dot.high)}M${x(dot.high)},${y - 3}v6`);
+      }
+      explain(drawMark(svg, dot.style, x(dot.value), y), dot.lines);
+    }
+  });
+  const box = {x: room, y: top - 4, width: width - 26 - room, height: height + 2};
+  drawHorizontalAxis(lines, x, logTicks(x.domain()[0], x.domain()[1], Math.max(2, Math.floor(box.width / 64))),
+    box, chart.label);
+  for (const reference of chart.references) {
+    svg.append('line').attr('class', 'reference').attr('y1', top - 4).attr('y2', top - 2 + height)
+      .attr('x1', x(reference.value)).attr('x2', x(reference.value));
+    svg.append('text').attr('class', 'small').attr('x', x(reference.value)).attr('y', top - 10)
+      .style('text-anchor', 'end').text(reference.label || '');
+  }
+  return top + height + 48;
+}

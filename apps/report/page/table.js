@@ -1,0 +1,105 @@
+// The summary as a table that sorts and filters; what the filter leaves is drawn below too.
+const quantityHeaders = {speedup: 'speedup', ms_per_iteration: 'ms/iteration', ms_per_fit: 'ms/fit',
+  transfer_ms_per_iteration: 'transfer', assignment_ms_per_iteration: 'assignment',
+  update_ms_per_iteration: 'update', overhead_ms: 'overhead', gflop_per_s: 'GFLOP/s', gb_per_s: 'GB/s'};
+
+// Columns: header, text(row), and for numbers value(row), which is null where there is none.
+function tableColumns() {
+  const columns = data.axes.map((axis) => {
+    const numeric = data.rows.every((row) => isNumeral(row.axes[axis.path]));
+    return {header: axis.header, number: numeric, text: (row) => axisText(row.axes[axis.path]),
+      value: numeric ? (row) => Number(row.axes[axis.path]) : null};
+  });
+  const add = (header, value, text) => columns.push({header, number: true, value,
+    text: text || ((row) => (value(row) === null ? '' : format.number(value(row))))});
+  columns.push({header: 'backend', text: (row) => row.backend});
+  add(unit, (row) => (row.time ? row.time.value : null));
+  add('interval', (row) => (row.time ? row.time.low : null), (row) =>
+    (row.time && row.trials > 1 ? `${format.number(row.time.low)} – ${format.number(row.time.high)}` : ''));
+  add('iterations', (row) => (row.iterations ? row.iterations[1] : null), (row) =>
+    (row.iterations ? unique(row.iterations).join('–') : ''));
+  add('inertia', (row) => (row.time ? row.inertia : null), (row) => (row.time ? format.inertia(row.inertia) : ''));
+  if (data.rows.some((row) => row.gflop_per_s)) {
+    add('GFLOP/s', (row) => row.gflop_per_s || null);
+    add('GB/s', (row) => row.gb_per_s || null);
+  }
+  if (data.baseline) {
+    columns.push({header: 'speedup', number: true, words: true,
+      value: (row) => (row.speedup ? row.speedup.value : null), text: (row) => row.comparison || ''});
+  }
+  for (const quantity of publishedQuantities()) {
+    columns.push({header: `published ${quantityHeaders[quantity]}`, number: true, words: true,
+      value: (row) => publishedNumber(row, quantity), text: (row) => publishedText(row, quantity)});
+  }
+  if (data.rows.some((row) => row.problem)) {
+    columns.push({header: 'problem', text: (row) => row.problem || '', problem: true});
+  }
+  return columns;
+}
+
+// Rows without a value come last, whatever the direction.
+function sortedRows(rows, column, direction) {
+  if (!column) return rows;
+  return rows.slice().sort((a, b) => {
+    if (!column.value) return direction * column.text(a).localeCompare(column.text(b), 'en', {numeric: true});
+    const [first, second] = [column.value(a), column.value(b)];
+    if (first === null || second === null) return (first === null) - (second === null);
+    return direction * (first - second);
+  });
+}
+
+function addTable() {
+  const columns = tableColumns();
+  const sort = {column: null, direction: 1};
+  const body = h('tbody', {});
+  const count = h('span', {class: 'count', 'aria-live': 'polite'});
+  const headers = columns.map((column) => {
+    const arrow = h('span', {class: 'arrow', 'aria-hidden': 'true'});
+    const header = h('th', {scope: 'col', class: column.number ? 'number' : null, 'aria-sort': 'none'},
+      h('button', {type: 'button', title: `Sort by ${column.header}`, onclick: () => sortBy(column)}, column.header, arrow));
+    return header;
+  });
+
+  function show() {
+    const rows = sortedRows(visible.rows, sort.column, sort.direction);
+    body.replaceChildren(...rows.map((row) => h('tr', {class: row.baseline ? 'baseline' : null},
+      columns.map((column) => h('td', {class: cellClass(column)}, column.text(row))))));
+    count.textContent = `${visible.rows.length} of ${format.plural(data.rows.length, 'row')}`;
+    return rows;
+  }
+  function sortBy(column) {
+    sort.direction = sort.column === column ? -sort.direction : 1;
+    sort.column = column;
+    headers.forEach((header, index) => {
+      const sorted = columns[index] === column;
+      header.setAttribute('aria-sort', !sorted ? 'none' : sort.direction > 0 ? 'ascending' : 'descending');
+      header.querySelector('.arrow').textContent = !sorted ? '' : sort.direction > 0 ? ' ↑' : ' ↓';
+    });
+    show();
+  }
+  const filter = h('input', {type: 'search', id: 'filter', placeholder: 'Filter rows', 'aria-label': 'Filter rows by words',
+    oninput: () => {
+      const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word);
+      visible.set(data.rows.filter((row) => words.every((word) => row.text.includes(word))));
+    }});
+  visible.listeners.push(show);
+  addPart('summary', 'Summary', tableNote(),
+    h('div', {class: 'controls'}, filter, count,
+      copyButton('Copy as TSV', () => asTsv(columns, show())),
+      copyButton('Copy as Markdown', () => asMarkdown(columns, show()))),
+    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Summary table'},
+      h('table', {}, h('thead', {}, h('tr', {}, headers)), body)));
+  show();
+}
+
+function cellClass(column) {
+  if (column.problem) return 'problem';
+  if (column.words) return 'number words';
+  return column.number ? 'number' : null;
+}
+
+function tableNote() {
+  const meaning = data.repeats < 6 ? 'the interval is their range' : 'the interval holds the true median with 95 %';
+  return `${unit}: median of ${format.plural(data.repeats, 'trial')}; ${meaning}. ` +
+    'The filter also chooses what the charts show.';
+}

@@ -1,0 +1,53 @@
+// The summary in words.
+function showWords() {
+  const where = data.machines.map((machine) => machine.cpu).filter((cpu) => cpu);
+  document.getElementById('subtitle').textContent =
+    `k-means compared · run ${data.run}${where.length > 0 ? ` · ${where.join(', ')}` : ''}`;
+  const paragraphs = [coverageText(), ...speedupTexts()].map((text) => h('p', {}, text));
+  for (const text of warningTexts()) paragraphs.push(h('p', {class: 'warning'}, text));
+  document.getElementById('words').append(...paragraphs);
+  document.getElementById('footer').append(
+    `Made by Lloyd ${data.lloyd} at ${data.made} from ${data.file}. ` +
+    'Charts by D3; its licence is in this page’s source.');
+}
+
+function coverageText() {
+  const settings = unique(data.rows.map((row) => row.setting)).length;
+  const repeats = data.rows.some((row) => row.trials > 0)
+    ? `, ${format.plural(data.repeats, 'trial')} of each with the median shown` : '';
+  const axes = data.axes.map((axis) => axis.header);
+  const swept = axes.length > 0 ? ` (sweep over ${axes.join(', ')})` : '';
+  return `${format.plural(backends.length, 'variant')} of k-means on ${format.plural(settings, 'setting')}` +
+    `${swept}${repeats}. Times are in ${data.per_iteration ? 'milliseconds per iteration' : 'milliseconds per whole fit'}.`;
+}
+
+// The least and the largest speedup of each variant.
+function speedupTexts() {
+  if (!data.baseline) return [];
+  const texts = [];
+  for (const [backend, rows] of groupBy(data.rows.filter((row) => row.speedup), (row) => row.backend)) {
+    const speedups = rows.map((row) => row.speedup.value);
+    const least = format.number(d3.min(speedups));
+    const most = format.number(d3.max(speedups));
+    texts.push(`${backend} ${least === most ? least : `${least} to ${most}`}`);
+  }
+  const untold = data.rows.filter((row) => row.time && !row.baseline && !row.speedup).length;
+  const sentences = texts.length > 0
+    ? [`Times ${data.baseline} is slower: ${texts.slice(0, 12).join('; ')}${texts.length > 12 ? '; …' : ''}.`] : [];
+  if (untold > 0) {
+    sentences.push(`${format.plural(untold, 'row')} with a time but no speedup: the results do not agree with the baseline’s, or it has none.`);
+  }
+  return sentences;
+}
+
+function warningTexts() {
+  const problems = groupBy(data.rows.filter((row) => row.problem), (row) => row.problem);
+  const texts = Array.from(problems, ([problem, rows]) =>
+    `${rows.length === 1 ? rows[0].backend : format.plural(rows.length, 'row')}: ${problem}.`);
+  const shown = texts.slice(0, 5);
+  if (texts.length > 5) shown.push(`${texts.length - 5} more problems are in the table.`);
+  if (data.rows.length < data.planned) {
+    shown.push(`The run did not end: ${data.rows.length} of its ${data.planned} rows are here.`);
+  }
+  return shown;
+}

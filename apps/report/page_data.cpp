@@ -1,0 +1,173 @@
+#include "report/page_data.hpp"
+
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "experiment/record.hpp"
+#include "experiment/summary.hpp"
+#include "report/page_traces.hpp"
+
+namespace lloyd::report {
+
+using namespace experiment;
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+// The times that the row's median is of, in the order of the records.
+ordered_json samples_json(const std::vector<Record>& records, bool per_iteration) {
+  ordered_json samples = ordered_json::array();
+  for (const Record& record : records) {
+    if (record.status != TrialStatus::ok || !record.fit) continue;
+    const double iterations = static_cast<double>(record.fit->iterations);
+    samples.push_back(
+        rounded(per_iteration ? record.fit->loop_ms / iterations : record.fit->fit_ms));
+  }
+  return samples;
+}
+
+// Milliseconds per iteration, so that the parts add up to one.
+ordered_json phases_json(const SummaryRow& row) {
+  if (!row.phases || row.most_iterations == 0) return nullptr;
+  const PhaseSummary& phases = *row.phases;
+  return {{"transfer", rounded(phases.transfer_ms)},
+          {"assignment", rounded(phases.assignment_ms)},
+          {"update", rounded(phases.update_ms)},
+          {"overhead", rounded(phases.overhead_ms / static_cast<double>(row.most_iterations))}};
+}
+
+ordered_json published_json(const SummaryRow& row) {
+  ordered_json list = ordered_json::array();
+  for (const Published& published : row.published) {
+    if (published.has_value()) list.push_back(to_json(published));
+  }
+  return list;
+}
+
+ordered_json speedup_json(const SummaryRow& row, const SummaryRow* baseline) {
+  if (!row.comparison || !row.comparison->speedup || baseline == nullptr) return nullptr;
+  // From end to end of the two intervals: wide, but never too narrow.
+  return {{"value", rounded(*row.comparison->speedup)},
+          {"low", rounded(baseline->time_ms.low / row.time_ms.high)},
+          {"high", rounded(baseline->time_ms.high / row.time_ms.low)}};
+}
+
+ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
+                      const Summary& summary, const SummaryRow* baseline) {
+  const Record& first = records.front();
+  ordered_json axes = ordered_json::object();
+  for (const AxisValue& axis : row.axes) axes[axis.path] = axis.value;
+  ordered_json json = {{"setting", row.setting},
+                       {"axes", axes},
+                       {"backend", row.backend},
+                       {"accuracy", text_or_null(row.accuracy)},
+                       {"dataset", first.dataset.name},
+                       {"dtype", first.dataset.dtype},
+                       {"samples", first.dataset.samples},
+                       {"features", first.dataset.features},
+                       {"clusters", first.clusters},
+                       {"baseline", row.is_baseline},
+                       {"trials", row.ok},
+                       {"problem", text_or_null(row.problem)},
+                       {"comparison", text_or_null(speedup_text(row))},
+                       {"published", published_json(row)}};
+  if (row.ok == 0) return json;
+  json["time"] = {{"value", rounded(row.time_ms.median)},
+                  {"low", rounded(row.time_ms.low)},
+                  {"high", rounded(row.time_ms.high)}};
+  json["times"] = samples_json(records, summary.per_iteration);
+  json["iterations"] = {row.fewest_iterations, row.most_iterations};
+  json["inertia"] = finite_or_null(row.quality.final_inertia);
+  json["speedup"] = speedup_json(row, baseline);
+  json["phases"] = phases_json(row);
+  if (row.rates) {
+    json["gflop_per_s"] = rounded(row.rates->gflop_per_s);
+    json["gb_per_s"] = rounded(row.rates->gb_per_s);
+  }
+  return json;
+}
+
+// One for each kind of machine and program; of what changes from trial to trial the first values.
+ordered_json machines_json(const RecordedRun& run) {
+  ordered_json machines = ordered_json::array();
+  std::set<std::string> seen;
+  for (const std::vector<Record>& records : run.fits) {
+    for (const Record& record : records) {
+      const Machine& machine = record.machine;
+      const std::string key =
+          fmt::format("{}\n{}\n{}\n{}", machine.cpu, machine.os, machine.compiler, machine.lloyd);
+      if (seen.insert(key).second) machines.push_back(to_json(record)["machine"]);
+    }
+  }
+  return machines;
+}
+
+ordered_json backends_json(const RecordedRun& run) {
+  ordered_json backends = ordered_json::array();
+  std::set<std::string> seen;
+  for (const std::vector<Record>& records : run.fits) {
+    const Record& first = records.front();
+    if (!seen.insert(first.backend.label).second) continue;
+    ordered_json json = to_json(first)["backend"];
+    json["notes"] = first.fit ? text_or_null(first.fit->notes) : ordered_json(nullptr);
+    backends.push_back(json);
+  }
+  return backends;
+}
+
+ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
+  std::map<std::string, const SummaryRow*> baselines;  // by setting
+  for (const SummaryRow& row : summary.rows) {
+    if (row.is_baseline) baselines.emplace(row.setting, &row);
+  }
+  ordered_json rows = ordered_json::array();
+  for (std::size_t r = 0; r < summary.rows.size(); ++r) {
+    const auto baseline = baselines.find(summary.rows[r].setting);
+    rows.push_back(row_json(summary.rows[r], run.fits[r], summary,
+                            baseline == baselines.end() ? nullptr : baseline->second));
+  }
+  return rows;
+}
+
+}  // namespace
+
+ordered_json page_data(const RecordedRun& run, const std::filesystem::path& source,
+                       const ordered_json& ceilings) {
+  const Summary summary = summarize(run.fits);
+  const Record& first = run.fits.front().front();
+  ordered_json axes = ordered_json::array();
+  for (const VaryingAxis& axis : varying_axes_of(summary)) {
+    axes.push_back({{"path", axis.path}, {"header", axis.header}});
+  }
+  ordered_json sources = ordered_json::array();
+  for (const Published& published : sources_of(summary)) sources.push_back(to_json(published));
+
+  ordered_json data;
+  data["experiment"] = summary.experiment;
+  data["run"] = run.id;
+  data["file"] = source.string();
+  data["made"] = timestamp();
+  data["lloyd"] = LLOYD_VERSION;
+  data["baseline"] = text_or_null(summary.baseline);
+  data["repeats"] = summary.repeats;
+  data["per_iteration"] = summary.per_iteration;
+  data["planned"] = run.planned;
+  data["seeding"] = first.seeding.method;
+  data["stop"] = first.stop;
+  data["axes"] = axes;
+  data["rows"] = rows_json(summary, run);
+  data["sources"] = sources;
+  data["machines"] = machines_json(run);
+  data["backends"] = backends_json(run);
+  data["ceilings"] = ceilings;
+  add_traces(run, data);
+  return data;
+}
+
+}  // namespace lloyd::report
