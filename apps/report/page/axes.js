@@ -45,12 +45,12 @@ function thinned(values, scale, room) {
 }
 
 // Grid lines and texts of a vertical axis at the left of `box` {x, y, width, height}.
-function drawVerticalAxis(svg, scale, ticks, box) {
+function drawVerticalAxis(svg, scale, ticks, box, text = format.tick) {
   for (const tick of ticks) {
     svg.append('line').attr('class', 'grid').attr('x1', box.x).attr('x2', box.x + box.width)
       .attr('y1', scale(tick)).attr('y2', scale(tick));
     svg.append('text').attr('class', 'tick').attr('x', box.x - 7).attr('y', scale(tick) + 4)
-      .style('text-anchor', 'end').text(format.tick(tick));
+      .style('text-anchor', 'end').text(text(tick));
   }
 }
 

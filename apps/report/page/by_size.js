@@ -1,6 +1,5 @@
 // Charts by samples, features or clusters, where one of them varies: other axes are small multiples.
 const sizes = ['samples', 'features', 'clusters'];
-const mostPanels = 24;
 
 function varyingSizes() {
   return sizes.filter((size) => unique(data.rows.map((row) => row[size])).length > 1);
@@ -45,7 +44,7 @@ function addBySize(metric) {
     const panels = Array.from(groupBy(rows, (row) => panelTitle(row, x)), ([title, inPanel]) => ({title,
       series: Array.from(groupBy(inPanel, (row) => row.backend), ([backend, inSeries]) =>
         ({label: backend, style: styleOf(backend), points: inSeries.map(point)}))}));
-    return drawLineChart(svg, width, {panels: panels.slice(0, mostPanels), xLabel: x, yLabel: metric.label,
+    return drawLineChart(svg, width, {panels, xLabel: x, yLabel: metric.label,
       xLog: true, yLog: true, sharedX: true, sharedY: true, references});
   };
   const controls = choices.length > 1

@@ -19,12 +19,12 @@ function addConvergence() {
     (value) => { log = value === 'log'; redraw(); })];
   const draw = (svg, width) => {
     const traced = visible.rows.filter((row) => row.trace);
-    const panels = Array.from(groupBy(traced, (row) => row.place), ([title, rows]) => {
+    const panels = Array.from(groupBy(traced, (row) => panelTitle(row, null)), ([title, rows]) => {
       const best = d3.min(rows, (row) => d3.min(row.trace.inertia)) || 1;
       return {title, series: rows.map((row) => traceSeries(row, best, log))};
     });
     const yLog = d3.max(pointsOf(panels), (point) => point.y) > 4;
-    return drawLineChart(svg, width, {panels: panels.slice(0, mostPanels), xLabel: 'milliseconds since the loop began',
+    return drawLineChart(svg, width, {panels, xLabel: 'milliseconds since the loop began',
       yLabel: 'inertia / lowest', xLog: log, yLog, yLeast: 1.02, sharedX: false, sharedY: false, small: true,
       references: []});
   };

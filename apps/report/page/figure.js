@@ -33,7 +33,16 @@ function drawEmpty(svg, width, text) {
   return 70;
 }
 
-// Entries [style, text] in lines; returns the height. Styles with `line` are drawn as a line.
+// Says how many more there would be; returns the height with that line.
+function drawRest(svg, width, bottom, count, what) {
+  if (count <= 0) return bottom;
+  svg.append('text').attr('class', 'small').attr('x', 14).attr('y', bottom + 8)
+    .text(fitText(`and ${format.plural(count, what)} more: the table’s filter chooses`, width - 28));
+  return bottom + 24;
+}
+
+// Entries [style, text] in lines; returns the height. A style is a `bar`, or a line and a mark, or
+// with `unlinked` the mark alone.
 function drawLegend(svg, entries, width, top) {
   let x = 14;
   let y = top + 14;
@@ -44,12 +53,11 @@ function drawLegend(svg, entries, width, top) {
       x = 14;
       y += 20;
     }
-    if (!style.bar) {
-      svg.append('line').attr('class', style.reference ? 'reference' : 'series')
-        .attr('x1', x).attr('x2', x + 26).attr('y1', y).attr('y2', y)
-        .style('stroke', style.reference ? null : style.colour)
-        .style('stroke-dasharray', style.reference ? null : style.dash);
-    } else {
+    if (!style.bar && !style.unlinked) {
+      svg.append('line').attr('class', 'series').attr('x1', x).attr('x2', x + 26).attr('y1', y).attr('y2', y)
+        .style('stroke', style.colour).style('stroke-dasharray', style.dash);
+    }
+    if (style.bar) {
       svg.append('rect').attr('x', x + 8).attr('y', y - 6).attr('width', 14).attr('height', 12)
         .style('fill', style.colour);
     }

@@ -16,16 +16,15 @@ const format = {
   count(value) {
     return value.toLocaleString('en-US', {maximumFractionDigits: 6});
   },
-  // Short, for axes: 0.01, 5, 20k, 3M.
+  // For axes, short where nothing is lost by it: 0.01, 5, 20k, 3M, 1,024.
   tick(value) {
     const size = Math.abs(value);
-    const short = (scaled, suffix) => Number(scaled.toPrecision(3)).toString() + suffix;
     if (size >= 1e15 || (size > 0 && size < 1e-4)) return Number(value.toPrecision(3)).toExponential();
-    if (size >= 1e12) return short(value / 1e12, 'T');
-    if (size >= 1e9) return short(value / 1e9, 'G');
-    if (size >= 1e6) return short(value / 1e6, 'M');
-    if (size >= 1e4) return short(value / 1e3, 'k');
-    return short(value, '');
+    for (const [unit, suffix] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']]) {
+      const scaled = Number((value / unit).toPrecision(3));
+      if (size >= unit && scaled * unit === value) return `${scaled}${suffix}`;
+    }
+    return format.count(Number(value.toPrecision(6)));
   },
   bytes(value) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -1,30 +1,37 @@
 // Small multiples of lines: a panel for each group, the same scales in all.
 // chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}]}],
 //         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY}
-const panelGap = 26;
+const titleRoom = 28;
+const mostPanels = 24;
 
 function drawLineChart(svg, width, chart) {
-  const panels = chart.panels.filter((panel) => panel.series.some((series) => series.points.length > 0));
+  const filled = chart.panels.filter((panel) => panel.series.some((series) => series.points.length > 0));
+  const panels = filled.slice(0, mostPanels);
   if (panels.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
   const styles = new Map();
   panels.forEach((panel) => panel.series.forEach((series) => styles.set(series.label, series.style)));
   const entries = Array.from(styles, ([label, style]) => [style, label]);
-  const top = drawLegend(svg, entries, width, 8) + 4;
+  const top = drawLegend(svg, entries, width, 8) + 6;
 
-  const columns = Math.max(1, Math.min(panels.length, 4, Math.floor(width / (panels.length > 6 ? 250 : 310))));
+  const longest = d3.max(panels, (panel) => textWidth(panel.title, 13, 600));
+  const least = Math.max(panels.length > 6 ? 250 : 310, Math.min(longest + 28, 420));
+  const fitting = Math.max(1, Math.min(panels.length, 4, Math.floor(width / least)));
+  const columns = Math.ceil(panels.length / Math.ceil(panels.length / fitting));
   const panelWidth = (width - 16 - (columns - 1) * 8) / columns;
-  const plotHeight = columns === 1 ? Math.min(330, Math.max(220, width * 0.42)) : 210;
-  const panelHeight = plotHeight + 52 + (panels.some((panel) => panel.title) ? panelGap : 10);
+  const plotHeight = columns === 1 ? Math.min(300, Math.max(220, width * 0.42)) : 210;
+  const above = 26 + (panels.some((panel) => panel.title) ? titleRoom : 0);
+  const panelHeight = plotHeight + 52 + above;
   panels.forEach((panel, index) => {
     const box = {
       x: 8 + (index % columns) * (panelWidth + 8) + 56,
-      y: top + Math.floor(index / columns) * panelHeight + (panel.title ? panelGap : 10) + 8,
+      y: top + Math.floor(index / columns) * panelHeight + above,
       width: panelWidth - 56 - 18,
       height: plotHeight,
     };
     drawPanel(svg, panel, box, chart, panels);
   });
-  return top + Math.ceil(panels.length / columns) * panelHeight + 12;
+  const bottom = top + Math.ceil(panels.length / columns) * panelHeight + 12;
+  return drawRest(svg, width, bottom, filled.length - panels.length, 'panel');
 }
 
 function pointsOf(panels) {
@@ -50,18 +57,18 @@ function panelScales(panel, box, chart, panels) {
 
 function drawPanel(svg, panel, box, chart, panels) {
   const {x, y, xs} = panelScales(panel, box, chart, panels);
-  const few = chart.xLog && xs.length <= 12;
+  const few = chart.sharedX && xs.length <= 12; // sizes: the values themselves are the ticks
   const xTicks = few ? thinned(xs, x, 38)
-    : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], Math.floor(box.width / 60))
+    : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], Math.floor(box.width / 50))
       : x.ticks(Math.floor(box.width / 70));
   const yTicks = chart.yLog ? logTicks(y.domain()[0], y.domain()[1], 7) : y.ticks(5);
   drawHorizontalAxis(svg, x, xTicks, box, chart.xLabel);
-  drawVerticalAxis(svg, y, yTicks, box);
+  drawVerticalAxis(svg, y, yTicks, box, chart.yLog ? format.tick : y.tickFormat(5));
   if (panel.title) {
-    svg.append('text').attr('class', 'panel-title').attr('x', box.x - 40).attr('y', box.y - 22)
+    svg.append('text').attr('class', 'panel-title').attr('x', box.x - 40).attr('y', box.y - 32)
       .text(fitText(panel.title, box.width + 50, 13, 600));
   }
-  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 6).text(chart.yLabel);
+  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 14).text(chart.yLabel);
   drawReferences(svg, chart.references, y, box);
   const shift = (index) => (chart.small ? 0 : (index - (panel.series.length - 1) / 2) * 3);
   panel.series.forEach((series, index) => drawSeries(svg, series, shift(index), x, y, chart));

@@ -9,7 +9,8 @@ function phaseLines(row, total) {
 }
 
 function drawPhases(svg, width, share) {
-  const rows = visible.rows.filter((row) => row.phases).slice(0, mostRows);
+  const profiled = visible.rows.filter((row) => row.phases);
+  const rows = profiled.slice(0, mostRows);
   if (rows.length === 0) return drawEmpty(svg, width, 'No phases were measured for these rows.');
   const present = phases.filter(([name]) => rows.some((row) => row.phases[name] > 0));
   const top = drawLegend(svg, present.map(([name, colour]) => [{bar: true, colour}, name]), width, 8) + 6;
@@ -41,10 +42,10 @@ function drawPhases(svg, width, share) {
   if (share) {
     lines.append('line').attr('class', 'axis').attr('x1', room).attr('x2', room).attr('y1', top - 4)
       .attr('y2', top + height - 4);
-    return top + height + 12;
+    return drawRest(svg, width, top + height + 12, profiled.length - rows.length, 'row');
   }
   drawHorizontalAxis(lines, x, x.ticks(Math.max(2, Math.floor(box.width / 90))), box, 'ms/iteration');
-  return top + height + 48;
+  return drawRest(svg, width, top + height + 48, profiled.length - rows.length, 'row');
 }
 
 function addPhases() {

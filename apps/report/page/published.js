@@ -34,8 +34,8 @@ function measuredOf(row, quantity) {
 
 function addPublished() {
   if (data.sources.length === 0) return;
-  const theirs = {colour: 'var(--series-2)', symbol: d3.symbolDiamond, hollow: true};
-  const ours = {colour: 'var(--series-1)', symbol: d3.symbolCircle};
+  const theirs = {colour: 'var(--series-2)', symbol: d3.symbolDiamond, hollow: true, unlinked: true};
+  const ours = {colour: 'var(--series-1)', symbol: d3.symbolCircle, unlinked: true};
   for (const quantity of publishedQuantities()) {
     if (!data.rows.some((row) => publishedNumber(row, quantity) > 0)) continue;
     const header = quantityHeaders[quantity];
@@ -50,7 +50,7 @@ function addPublished() {
     addFigure(`published-${quantity}`, `Published ${header} beside ours`,
       'Ours is missing where the backend could not run here or has no speedup.', [], (svg, width) =>
         drawRowChart(svg, width, {rows: visible.rows, dots, label: header, references: [],
-          legend: [[{...theirs, colour: theirs.colour}, 'published'], [ours, 'ours']]}));
+          legend: [[theirs, 'published'], [ours, 'ours']]}));
   }
   addPart('sources', 'Sources of published numbers', null, h('ul', {}, data.sources.map((source) =>
     h('li', {}, [source.quantity ? quantityHeaders[source.quantity] : null, source.source, source.note]

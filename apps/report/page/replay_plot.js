@@ -19,7 +19,7 @@ function replayScales(replay, width) {
   const extent = [0, 1].map((axis) => (replay.high[axis] - replay.low[axis]) || 1);
   const most = {width: width - 76, height: Math.min(560, Math.max(260, width * 0.6))};
   const scale = Math.min(most.width / extent[0], most.height / extent[1]);
-  const box = {width: extent[0] * scale, height: extent[1] * scale, y: 18};
+  const box = {width: extent[0] * scale, height: extent[1] * scale, y: 34};
   box.x = 56 + (most.width - box.width) / 2;
   return {box,
     x: (place) => box.x + place / grid * box.width,
@@ -43,7 +43,7 @@ function drawReplay(svg, width, replay, frames) {
   const {box, x, y, xValues, yValues} = replayScales(replay, width);
   drawHorizontalAxis(svg, xValues, xValues.ticks(Math.max(2, Math.floor(box.width / 80))), box, axisLabel(replay, 0));
   drawVerticalAxis(svg, yValues, yValues.ticks(Math.max(2, Math.floor(box.height / 60))), box);
-  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', 12).text(axisLabel(replay, 1));
+  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', 18).text(axisLabel(replay, 1));
   const samples = svg.append('g');
   const dots = [];
   for (let i = 0; i < replay.points.length; i += 2) {

@@ -28,7 +28,8 @@ function textRoomOf(rows, width) {
 }
 
 function drawRowChart(svg, width, chart) {
-  const rows = chart.rows.filter((row) => chart.dots(row).length > 0).slice(0, mostRows);
+  const filled = chart.rows.filter((row) => chart.dots(row).length > 0);
+  const rows = filled.slice(0, mostRows);
   if (rows.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
   let top = chart.legend ? drawLegend(svg, chart.legend, width, 8) + 6 : 14;
   const room = textRoomOf(rows, width);
@@ -62,5 +63,5 @@ function drawRowChart(svg, width, chart) {
     svg.append('text').attr('class', 'small').attr('x', x(reference.value)).attr('y', top - 10)
       .style('text-anchor', 'end').text(reference.label || '');
   }
-  return top + height + 48;
+  return drawRest(svg, width, top + height + 48, filled.length - rows.length, 'row');
 }

@@ -34,7 +34,20 @@ function tableColumns() {
   if (data.rows.some((row) => row.problem)) {
     columns.push({header: 'problem', text: (row) => row.problem || '', problem: true});
   }
+  columns.forEach((column) => { column.measured = column.number && !/^published /.test(column.header); });
+  data.axes.forEach((axis, index) => { columns[index].measured = false; });
   return columns;
+}
+
+// The cells of a row. A row without a time says why in place of what would be measured.
+function rowCells(row, columns) {
+  const cell = (column) => h('td', {class: cellClass(column)}, column.text(row));
+  if (row.time || !row.problem) return columns.map(cell);
+  const measured = columns.filter((column) => column.measured);
+  return columns.flatMap((column) => {
+    if (column === measured[0]) return [h('td', {class: 'problem', colspan: measured.length}, row.problem)];
+    return column.measured ? [] : [cell(column)];
+  });
 }
 
 // Rows without a value come last, whatever the direction.
@@ -49,21 +62,22 @@ function sortedRows(rows, column, direction) {
 }
 
 function addTable() {
-  const columns = tableColumns();
+  const all = tableColumns(); // that are copied
+  const columns = all.filter((column) => !column.problem || data.rows.some((row) => row.time && row.problem));
   const sort = {column: null, direction: 1};
   const body = h('tbody', {});
   const count = h('span', {class: 'count', 'aria-live': 'polite'});
   const headers = columns.map((column) => {
     const arrow = h('span', {class: 'arrow', 'aria-hidden': 'true'});
     const header = h('th', {scope: 'col', class: column.number ? 'number' : null, 'aria-sort': 'none'},
-      h('button', {type: 'button', title: `Sort by ${column.header}`, onclick: () => sortBy(column)}, column.header, arrow));
+      h('button', {type: 'button', title: `Sort by ${column.header}`, onclick: () => sortBy(column)}, ...(column.number ? [arrow, column.header] : [column.header, arrow])));
     return header;
   });
 
   function show() {
     const rows = sortedRows(visible.rows, sort.column, sort.direction);
     body.replaceChildren(...rows.map((row) => h('tr', {class: row.baseline ? 'baseline' : null},
-      columns.map((column) => h('td', {class: cellClass(column)}, column.text(row))))));
+      rowCells(row, columns))));
     count.textContent = `${visible.rows.length} of ${format.plural(data.rows.length, 'row')}`;
     return rows;
   }
@@ -73,7 +87,7 @@ function addTable() {
     headers.forEach((header, index) => {
       const sorted = columns[index] === column;
       header.setAttribute('aria-sort', !sorted ? 'none' : sort.direction > 0 ? 'ascending' : 'descending');
-      header.querySelector('.arrow').textContent = !sorted ? '' : sort.direction > 0 ? ' ↑' : ' ↓';
+      header.querySelector('.arrow').textContent = !sorted ? '' : sort.direction > 0 ? '↑' : '↓';
     });
     show();
   }
@@ -85,8 +99,8 @@ function addTable() {
   visible.listeners.push(show);
   addPart('summary', 'Summary', tableNote(),
     h('div', {class: 'controls'}, filter, count,
-      copyButton('Copy as TSV', () => asTsv(columns, show())),
-      copyButton('Copy as Markdown', () => asMarkdown(columns, show()))),
+      copyButton('Copy as TSV', () => asTsv(all, show())),
+      copyButton('Copy as Markdown', () => asMarkdown(all, show()))),
     h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Summary table'},
       h('table', {}, h('thead', {}, h('tr', {}, headers)), body)));
   show();

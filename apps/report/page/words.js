@@ -29,11 +29,11 @@ function speedupTexts() {
     const speedups = rows.map((row) => row.speedup.value);
     const least = format.number(d3.min(speedups));
     const most = format.number(d3.max(speedups));
-    texts.push(`${backend} ${least === most ? least : `${least} to ${most}`}`);
+    texts.push(`${backend}: ${least === most ? least : `${least} to ${most}`}`);
   }
   const untold = data.rows.filter((row) => row.time && !row.baseline && !row.speedup).length;
   const sentences = texts.length > 0
-    ? [`Times ${data.baseline} is slower: ${texts.slice(0, 12).join('; ')}${texts.length > 12 ? '; …' : ''}.`] : [];
+    ? [`Speedup over ${data.baseline} – ${texts.slice(0, 12).join('; ')}${texts.length > 12 ? '; …' : ''}.`] : [];
   if (untold > 0) {
     sentences.push(`${format.plural(untold, 'row')} with a time but no speedup: the results do not agree with the baseline’s, or it has none.`);
   }
