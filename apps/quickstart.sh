@@ -25,5 +25,8 @@ echo
 echo "\$ $lloyd run configs/quickstart.yaml"
 "$lloyd" run configs/quickstart.yaml
 echo
+echo "\$ $lloyd report results/quickstart -o results/quickstart/report.html"
+"$lloyd" report results/quickstart -o results/quickstart/report.html
+echo
 echo "\$ $lloyd fit configs/data/iris.csv -k 3 --restarts 10"
 "$lloyd" fit configs/data/iris.csv -k 3 --restarts 10

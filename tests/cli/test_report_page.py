@@ -1,0 +1,131 @@
+"""`lloyd report -o` writes one page: of what it is made, how large it is, and what is refused."""
+
+import json
+import re
+import unittest
+
+from program import SANITIZED, TestCase, run
+
+CONFIG = """
+experiment: drawn
+dataset:
+  blobs: {samples: 500, features: 2, centers: 4}
+backends: [sequential, openmp: {threads: [1, 2]}]
+baseline: sequential
+repeats: 2
+trace: true
+sweep: {clusters: [2, 3]}
+output: OUTPUT
+"""
+
+
+def data_of(page):
+    """The data that a page draws."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+
+
+class ReportPage(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.output = self.folder / "out"
+        self.records = self.output / "records.jsonl"
+        self.page = self.folder / "report.html"
+        self.config = self.write("config.yaml", CONFIG.replace("OUTPUT", str(self.output)))
+
+    def refusal(self, *arguments):
+        done = run("report", *arguments, status=2)
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def test_page_has_what_the_records_have(self):
+        run("run", self.config)
+        done = run("report", self.output, "-o", self.page)
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+        data = data_of(self.page.read_text())
+        rows = json.loads(run("report", self.output, "--json").stdout)["rows"]
+        records = [json.loads(line) for line in self.records.read_text().splitlines()]
+        self.assertEqual(len(data["rows"]), len(rows))
+        for drawn, row in zip(data["rows"], rows):
+            self.assertEqual((drawn["backend"], drawn["axes"]["clusters"]), (row["backend"], row["clusters"]))
+            self.assertAlmostEqual(drawn["time"]["value"] / row["ms_per_fit"], 1, places=5)
+            own = [r for r in records if (r["backend"]["label"], r["setting"]) == (row["backend"], row["setting"])]
+            self.assertEqual(drawn["times"], [float(f"{r['fit_ms']:.6g}") for r in own])
+            self.assertEqual(["trace" in record for record in own], [False, True])
+            self.assertEqual(drawn["trace"]["inertia"][-1], float(f"{own[-1]['inertia']:.6g}"))
+            self.assertEqual(drawn["trace"]["iteration"][-1], own[-1]["iterations"])
+        self.assertEqual([data["rows"][r["row"]]["backend"] for r in data["replays"]], ["sequential"] * 2)
+
+    def test_records_without_traces_are_drawn_too(self):
+        run("run", self.config, "--set", "trace=false")
+        self.assertNotIn('"trace"', self.records.read_text())
+        run("report", self.records, "-o", self.page)
+        self.assertNotIn("trace", data_of(self.page.read_text())["rows"][0])
+
+    def test_ceilings_are_those_of_the_doctor(self):
+        run("run", self.config)
+        rate = {"one_thread": 1.5, "all_threads": 3}
+        doctor = {"cpu": {"model": "another one"}, "ceilings": {
+            "instruction_set": "AVX2", "threads": 2, "float32_gflops": rate, "float64_gflops": rate,
+            "read_gbs": rate}}
+        file = self.write("doctor.json", json.dumps(doctor))
+        done = run("report", self.output, "-o", self.page, "--ceilings", file)
+        self.assertIn("the ceilings are of another processor (another one) than the records", done.stderr)
+        self.assertEqual(data_of(self.page.read_text())["ceilings"]["read_gbs"], rate)
+
+    def test_names_in_the_records_do_not_become_markup(self):
+        text = CONFIG.replace("experiment: drawn", "experiment: \"</script><img src=x onerror=alert(1)>\"")
+        run("run", self.write("config.yaml", text.replace("OUTPUT", str(self.output))))
+        run("report", self.output, "-o", self.page)
+        page = self.page.read_text()
+        self.assertNotIn("<img", page)
+        self.assertEqual(data_of(page)["experiment"], "</script><img src=x onerror=alert(1)>")
+
+    @unittest.skipIf(SANITIZED, "the plain build shows it")
+    def test_500_trials_make_less_than_3_megabytes(self):
+        clusters = ", ".join(str(k) for k in range(2, 52))
+        text = CONFIG.replace("[1, 2]", "1").replace("repeats: 2", "repeats: 5").replace("[2, 3]", f"[{clusters}]")
+        run("run", self.write("config.yaml", text.replace("OUTPUT", str(self.output))))
+        self.assertEqual(len(self.records.read_text().splitlines()), 500)
+        run("report", self.output, "-o", self.page)
+        data = data_of(self.page.read_text())
+        self.assertEqual(sum(len(row["times"]) for row in data["rows"]), 500)
+        self.assertEqual(len(data["replays"]) + data["replays_left_out"], 50)
+        self.assertGreater(len(data["replays"]), 10)
+        self.assertLess(self.page.stat().st_size, 3_000_000)
+
+    def test_bad_outputs_are_refused_and_nothing_is_written(self):
+        run("run", self.config)
+        before = self.records.read_bytes()
+        self.assertEqual(self.refusal(self.output, "-o", self.records),
+                         f"lloyd: {self.records}: the extension '.jsonl' is unknown; .html can be written\n")
+        page = self.write("records.html", before)
+        self.assertEqual(self.refusal(page, "-o", page), f"lloyd: {page} is read, so it cannot be written too\n")
+        self.assertEqual(page.read_bytes(), before)
+        missing = self.folder / "missing" / "report.html"
+        self.assertEqual(self.refusal(self.output, "-o", missing),
+                         f"lloyd: {missing} cannot be written: {missing.parent} is not a folder\n")
+        folder = self.folder / "folder.html"
+        folder.mkdir()
+        self.assertIn("is not a regular file", self.refusal(self.output, "-o", folder))
+        self.assertIn("holds no records", self.refusal(self.write("e", ""), "-o", self.page))
+        self.assertIn("excludes", self.refusal(self.output, "-o", self.page, "--json"))
+        self.assertIn("requires", self.refusal(self.output, "--ceilings", self.records))
+        self.assertIn("cannot be opened",
+                      self.refusal(self.output, "-o", self.page, "--ceilings", self.folder / "none"))
+        self.assertFalse(self.page.exists())
+
+    def test_bad_traces_are_refused(self):
+        run("run", self.config)
+        lines = self.records.read_text().splitlines()
+        for number, line in enumerate(lines, 1):
+            if '"trace"' in line:
+                record = json.loads(line)
+                record["trace"]["inertia"].append(1)
+                lines[number - 1] = json.dumps(record)
+                break
+        bad = self.write("bad.jsonl", "\n".join(lines) + "\n")
+        self.assertRegex(self.refusal(bad), rf"bad.jsonl:{number}: 'trace.elapsed_ms' is a list, not a list of \d+ numbers")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+"""Makes docs/report.png, the picture in README.md: parts of the report of the quickstart.
+
+Usage: python3 tests/report_picture.py BUILD    (a build folder; needs Chromium)"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+
+from browser import Browser, find_browser  # noqa: E402
+
+SHOWN = ["summary", "speedup", "replay"]
+MOST_BYTES = 200_000
+
+
+def main():
+    if len(sys.argv) != 2 or find_browser() is None:
+        sys.exit(__doc__)
+    lloyd = pathlib.Path(sys.argv[1]).resolve() / "bin" / "lloyd"
+    picture = ROOT / "docs" / "report.png"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([lloyd, "run", ROOT / "configs" / "quickstart.yaml", "--output", folder],
+                       check=True, stdout=subprocess.DEVNULL)
+        page = f"{folder}/report.html"
+        subprocess.run([lloyd, "report", folder, "-o", page], check=True)
+        with Browser(find_browser(), width=1120) as browser:
+            browser.open(page)
+            # The charts side by side; of the replay the second fit, at its end, where the centroids
+            # have left trails.
+            browser.run(f"""
+                document.querySelectorAll('section.part').forEach(part => {{
+                  if (!{SHOWN}.includes(part.id)) part.remove();
+                }});
+                document.querySelectorAll('nav, footer').forEach(part => part.remove());
+                const parts = document.getElementById('sections');
+                parts.style.cssText = 'display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px';
+                document.getElementById('summary').style.gridColumn = '1 / 3';
+                document.querySelectorAll('#speedup .note, #replay .note').forEach(note => note.remove());
+                document.querySelectorAll('.head').forEach(head => { head.style.marginBottom = '10px'; });
+                const fit = document.querySelector('#replay select');
+                fit.value = 1;
+                fit.dispatchEvent(new Event('change'));
+                const slider = document.querySelector('#replay input');
+                slider.value = slider.max;
+                slider.dispatchEvent(new Event('input'));
+                document.querySelector('main').style.paddingBottom = '24px';
+            """)
+            browser.wait("document.querySelector('#replay svg').getAttribute('viewBox').startsWith('0 0 5')")
+            assert browser.errors() == [], browser.errors()
+            browser.screenshot(picture)
+    size = picture.stat().st_size
+    print(f"{picture}: {size} bytes")
+    if size > MOST_BYTES:
+        sys.exit(f"{picture} has {size} bytes, more than {MOST_BYTES}")
+
+
+main()
