@@ -26,6 +26,7 @@ constexpr std::size_t kLastWords = 300;   // bytes
 constexpr milliseconds kApart{100};       // of looks at what cannot be waited for
 constexpr milliseconds kMemoryApart{10};  // of looks at the memory
 constexpr std::string_view kWaitPolicy = "OMP_WAIT_POLICY=";
+constexpr std::string_view kTemporary = "TMPDIR=";
 
 [[noreturn]] void fail(const char* what, int error) {
   throw Error(fmt::format("cannot {}: {}", what, ::strerror(error)));
@@ -38,14 +39,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-std::vector<std::string> worker_environment() {
+std::vector<std::string> worker_environment(const std::filesystem::path& scratch) {
   std::vector<std::string> variables;
   bool has_policy = false;
   for (char** variable = environ; *variable != nullptr; ++variable) {
+    const bool replaced = !scratch.empty() && std::string_view(*variable).starts_with(kTemporary);
+    if (replaced) continue;
     variables.emplace_back(*variable);
     has_policy = has_policy || variables.back().starts_with(kWaitPolicy);
   }
   // Threads that spin while their worker waits would take the processors of the others.
+  if (!scratch.empty()) variables.push_back(std::string(kTemporary) + scratch.string());
   if (!has_policy) variables.push_back(std::string(kWaitPolicy) + "passive");
   return variables;
 }
@@ -99,7 +103,8 @@ std::int64_t resident_bytes(pid_t pid) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket) {
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket,
+                             const std::filesystem::path& scratch) {
   auto [mine, its] = make_packet_sockets();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);
@@ -112,7 +117,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
   Descriptor output(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, first_free));
   if (!from || !output) fail("duplicate a descriptor", errno);
   const int error =
-      SpawnPlan(from.get(), socket, output.get()).start(pid_, command, worker_environment());
+      SpawnPlan(from.get(), socket, output.get()).start(pid_, command, worker_environment(scratch));
   if (error != 0) fail("start a process", error);
   socket_ = std::move(mine);
 }

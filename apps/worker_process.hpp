@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,8 +29,10 @@ class WorkerProcess {
   enum class Event { answer, ended, lost, timed_out, stopped, over_memory };
 
   /// Starts `command`, a program's path and its arguments, with the socket as descriptor `socket`
-  /// and OMP_WAIT_POLICY=passive unless the environment has it. Throws Error.
-  WorkerProcess(const std::vector<std::string>& command, int socket);
+  /// and OMP_WAIT_POLICY=passive unless the environment has it. `scratch` is the folder for its
+  /// temporary files; empty: the system's. Throws Error.
+  WorkerProcess(const std::vector<std::string>& command, int socket,
+                const std::filesystem::path& scratch = {});
   /// Lets the process end by itself for kGrace, and kills what is left of it.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

@@ -22,7 +22,7 @@ struct BackendRequest {
   std::string name;
   Place place;
   std::vector<ParameterRequest> parameters;
-  bool optional = false;          ///< its plugin may be missing
+  bool optional = false;               ///< its plugin may be missing
   std::filesystem::path program = {};  ///< of `external`; else empty
 
   /// Null where the parameter is not asked for.

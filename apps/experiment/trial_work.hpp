@@ -39,9 +39,9 @@ struct TrialOutcome {
   std::string failure;  ///< empty where it went well
   bool probe_failed = false;
   bool cancelled = false;
-  std::optional<AfterOne> after_one;  ///< of the probe
-  std::optional<Measurements> fit;    ///< of the restart of least inertia
-  std::optional<TrialProcess> process;     ///< the one that ran the trial, after it
+  std::optional<AfterOne> after_one;    ///< of the probe
+  std::optional<Measurements> fit;      ///< of the restart of least inertia
+  std::optional<TrialProcess> process;  ///< the one that ran the trial, after it
 };
 
 /// Opens a session, fits, and closes it. `observer` can cancel. Whatever the backend throws or

@@ -12,6 +12,7 @@
 #include <lloyd/status_text.hpp>
 
 #include "experiment/numbers.hpp"
+#include "external/backend.hpp"
 #include "shared_memory.hpp"
 
 namespace lloyd::experiment {
@@ -37,6 +38,11 @@ WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& o
       command_(std::move(command)) {
   if (command_.empty()) {
     command_ = {"/proc/self/exe", "worker", "--parent", fmt::format("{}", ::getpid())};
+  }
+  for (const Variant& variant : plan.variants) {
+    if (variant.backend != nullptr && external::is_program(variant.backend->path()) && !scratch_) {
+      scratch_.emplace();
+    }
   }
 }
 
@@ -149,7 +155,10 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   if (found == workers_.end()) {
     make_room();
     const Clock::time_point begin = Clock::now();
-    found = workers_.try_emplace(variant, command_).first;
+    found =
+        workers_
+            .try_emplace(variant, command_, scratch_ ? scratch_->path() : std::filesystem::path())
+            .first;
     start(found->second, variant, limits);
     found->second.start_ms =
         std::chrono::duration<double, std::milli>(Clock::now() - begin).count();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,7 @@
 #include "experiment/shared_dataset.hpp"
 #include "experiment/trial.hpp"
 #include "experiment/worker_protocol.hpp"
+#include "scratch_folder.hpp"
 #include "worker_process.hpp"
 
 namespace lloyd::experiment {
@@ -30,7 +32,8 @@ class WorkerRunner final : public SharedStartRunner {
 
  private:
   struct Worker {
-    explicit Worker(const std::vector<std::string>& command) : process(command, kWorkerSocket) {}
+    Worker(const std::vector<std::string>& command, const std::filesystem::path& scratch)
+        : process(command, kWorkerSocket, scratch) {}
     apps::WorkerProcess process;
     double start_ms = 0;
     bool has_dataset = false;
@@ -61,7 +64,9 @@ class WorkerRunner final : public SharedStartRunner {
   std::string dataset_key_;
   SharedDataset shared_;
   std::map<const Starts*, apps::Descriptor> starts_;  ///< of this data set
-  std::map<std::size_t, Worker> workers_;             ///< by variant
+  /// External programs take data from files, which go with it, however a worker ends.
+  std::optional<apps::ScratchFolder> scratch_;
+  std::map<std::size_t, Worker> workers_;  ///< by variant
   std::int64_t trials_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "experiment/isolation.hpp"
 #include "experiment/shared_dataset.hpp"
 #include "experiment/worker_protocol.hpp"
+#include "external/backend.hpp"
 #include "interrupt.hpp"
 #include "packet_socket.hpp"
 #include "shared_memory.hpp"
@@ -60,7 +61,7 @@ class Service {
  private:
   void start(const StartMessage& message) {
     run_on(message.cpus);
-    backend_ = load_plugin(message.plugin);
+    backend_ = external::load_plugin_or_program(message.plugin);
     parameters_ = backend_->default_parameters();
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
   }

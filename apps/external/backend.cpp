@@ -98,4 +98,13 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
                                                description.unavailable);
 }
 
+bool is_program(const fs::path& file) {
+  return file.extension() != ".so";
+}
+
+std::shared_ptr<const LoadedBackend> load_plugin_or_program(const fs::path& file) {
+  if (is_program(file)) return load_program(file);
+  return load_plugin(file);
+}
+
 }  // namespace lloyd::external

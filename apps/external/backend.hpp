@@ -13,4 +13,10 @@ namespace lloyd::external {
 /// InputError, one sentence that names the program, where it is none.
 std::shared_ptr<const LoadedBackend> load_program(const std::filesystem::path& file);
 
+/// Whether a backend's file is a program, and no shared library.
+bool is_program(const std::filesystem::path& file);
+
+/// A plugin of a shared library, or a program. Throws InputError.
+std::shared_ptr<const LoadedBackend> load_plugin_or_program(const std::filesystem::path& file);
+
 }  // namespace lloyd::external

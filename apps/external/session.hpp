@@ -7,8 +7,8 @@
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/plugin/session_notes.hpp>
 
-#include "external/folder.hpp"
 #include "external/program.hpp"
+#include "scratch_folder.hpp"
 
 namespace lloyd::external {
 
@@ -39,7 +39,7 @@ class ExternalSession final : public Session, public SessionNotes {
   std::unique_ptr<Program>& program_;
   std::filesystem::path file_;
   DatasetView dataset_;
-  Folder folder_;
+  apps::ScratchFolder folder_;
   std::string open_request_;
   std::string notes_;
 };

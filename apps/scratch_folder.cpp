@@ -1,4 +1,4 @@
-#include "external/folder.hpp"
+#include "scratch_folder.hpp"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,19 @@
 
 #include <lloyd/error.hpp>
 
-namespace lloyd::external {
+namespace lloyd::apps {
 
-Folder::Folder() {
-  std::string path = (std::filesystem::temp_directory_path() / "lloyd-external-XXXXXX").string();
+ScratchFolder::ScratchFolder() {
+  std::string path = (std::filesystem::temp_directory_path() / "lloyd-XXXXXX").string();
   if (::mkdtemp(path.data()) == nullptr) {
     throw Error(fmt::format("cannot make the folder {}: {}", path, ::strerror(errno)));
   }
   path_ = path;
 }
 
-Folder::~Folder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code error;  // what cannot be removed stays
   std::filesystem::remove_all(path_, error);
 }
 
-}  // namespace lloyd::external
+}  // namespace lloyd::apps
