@@ -103,6 +103,18 @@ std::int64_t resident_bytes(pid_t pid) {
 
 }  // namespace
 
+std::string printable_ascii(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (blank && (result.empty() || result.back() == ' ')) continue;
+    const bool shown = c > ' ' && c < 0x7f;
+    result += blank ? ' ' : shown ? c : '?';
+  }
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
+}
+
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket,
                              const std::filesystem::path& scratch) {
   auto [mine, its] = make_packet_sockets();
@@ -186,18 +198,6 @@ void WorkerProcess::drain() {
     words_.append(bytes.data() + (size - kept), kept);
     if (words_.size() > kLastWords) words_.erase(0, words_.size() - kLastWords);
   }
-}
-
-std::string WorkerProcess::last_words() const {
-  std::string words;
-  for (const char c : words_) {
-    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-    if (blank && (words.empty() || words.back() == ' ')) continue;
-    const bool shown = c > ' ' && c < 0x7f;
-    words += blank ? ' ' : shown ? c : '?';
-  }
-  if (words.ends_with(' ')) words.pop_back();
-  return words;
 }
 
 bool WorkerProcess::is_over(std::int64_t limit) {

@@ -18,6 +18,9 @@
 
 namespace lloyd::apps {
 
+/// The text in one line of ASCII: other bytes are '?', and a run of blanks is one space.
+std::string printable_ascii(std::string_view text);
+
 /// A process in a group of its own, which is killed with all that it has started. It has one end of
 /// a packet socket, an empty standard input, and no other descriptor of this process. What it
 /// writes to standard output and standard error is read and thrown away while this process waits
@@ -61,9 +64,9 @@ class WorkerProcess {
   /// The most memory that wait() has seen resident since the last send(), in bytes; 0 without a
   /// limit.
   std::int64_t memory_bytes() const { return memory_bytes_; }
-  /// The end of what the process has printed since the last send(), in printable ASCII; may be
+  /// The end of what the process has printed since the last send(), see printable_ascii(); may be
   /// empty.
-  std::string last_words() const;
+  std::string last_words() const { return printable_ascii(words_); }
   /// Whether the process has ended, without waiting.
   bool has_ended();
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "experiment/numbers.hpp"
 #include "external/backend.hpp"
@@ -25,9 +24,7 @@ using Event = WorkerProcess::Event;
 // A fit that is asked to end does so with its iteration.
 constexpr std::chrono::seconds kCancelGrace{5};
 
-std::string quoted_start(std::string_view text) {
-  return printable(text.substr(0, 80));
-}
+constexpr std::size_t kQuoted = 80;  // bytes
 
 }  // namespace
 
@@ -84,7 +81,7 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
   std::string text;
   if (event == Event::answer) {
     text = fmt::format("the plugin's process answered something else: {}",
-                       quoted_start(process.answer()));
+                       apps::printable_ascii(process.answer().substr(0, kQuoted)));
   } else if (event == Event::ended) {
     text = fmt::format("the plugin ended its process: {}", process.end().text());
   } else if (event == Event::lost) {

@@ -1,0 +1,290 @@
+"""Trials in processes of their own: what a backend does there costs its own records only."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from program import BAD_PLUGINS, LLOYD, SANITIZED, TestCase, run
+
+CONFIG = """
+experiment: workers
+dataset: {blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}
+clusters: 6
+stop: {iterations: 5}
+backends: [sequential: {layout: [soa, aos]}, openmp: {threads: [1, 2]}, good]
+repeats: 3
+"""
+CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
+ENDED = "the plugin ended its process: "
+# Plugin, more keys of the experiment, status and beginning of the reason of all its records.
+BAD = [
+    ("fit-crashes", "", "failed", ENDED + CRASH),
+    ("fit-exits-3", "", "failed", ENDED + "exit(3)"),
+    ("fit-exits", "", "failed", ENDED + "exit(0)"),
+    ("fit-hangs", "timeout: 1.5", "timed out", "it took longer than 1.5 s"),
+    ("starts-process", "timeout: 1.5", "timed out",
+     "it took longer than 1.5 s; last words: another process is ?[1mstarted"),
+    ("prints-much", "", "ok", None),
+    ("wrong-labels", "", "failed", "wrong-labels: it reports an inertia of "),
+    ("garbles-descriptors", "", "failed",
+     'the plugin\'s process answered something else: {"answer": ?[31m'),
+    ("mutates", "", "failed", ENDED + CRASH),
+]
+TIMES = {"open_ms", "loop_ms", "closing_ms", "fit_ms", "phase_ms", "start_ms", "seeding", "time",
+         "run", "machine"}
+
+
+def processes_of(parent):
+    """The processes that a run has started for trials, and those that plugins have made of them."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            if f"worker\0--parent\0{parent}\0" in (folder / "cmdline").read_text(errors="replace"):
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+def is_zombie(pid):
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+class Workers(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.output = self.folder / "out"
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+        self.addCleanup(self.expect_nothing_left)
+        self.before = set(os.listdir("/dev/shm"))
+        self.started = []
+
+    def expect_nothing_left(self):
+        for pid in self.started:
+            deadline = time.monotonic() + 30
+            while processes_of(pid) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(processes_of(pid), [])
+        self.assertEqual(os.listdir(self.temporary), [])
+        new = set(os.listdir("/dev/shm")) - self.before
+        self.assertEqual([name for name in new if "lloyd" in name], [])
+        if self.output.exists():
+            self.assertLessEqual(set(os.listdir(self.output)), {"records.jsonl", "summary.csv"})
+
+    def start(self, bad=(), keys="", config=CONFIG):
+        text = config
+        if bad:
+            text = text.replace("good]", f"good, {', '.join(bad)}]")
+        file = self.write("config.yaml", f"{text}\n{keys}\n")
+        folders = [argument for name in ("good", *bad)
+                   for argument in ("--plugin-dir", str(BAD_PLUGINS / name))]
+        process = subprocess.Popen(
+            [LLOYD, *folders, "run", str(file), "--output", str(self.output)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(self.temporary)})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.started.append(process.pid)
+        return process
+
+    def records(self):
+        lines = (self.output / "records.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def wait_for(self, what, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.01)
+        self.fail("it did not come")
+
+    def run_to_end(self, process):
+        """Its output and messages; no child may stay a zombie on the way."""
+        zombies = set()
+        while True:
+            try:
+                out, err = process.communicate(timeout=0.4)
+                return out, err
+            except subprocess.TimeoutExpired:
+                children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                try:
+                    now = {pid for pid in children.read_text().split() if is_zombie(pid)}
+                except OSError:
+                    now = set()
+                self.assertFalse(zombies & now)
+                zombies = now
+
+    def good_records(self):
+        return [{key: value for key, value in record.items() if key not in TIMES | {"plan"}}
+                for record in self.records()
+                if record["backend"]["name"] in ("sequential", "openmp", "good")]
+
+    def check_bad(self, name, keys, status, reason):
+        process = self.start([name], keys)
+        out, err = self.run_to_end(process)
+        self.assertEqual(process.returncode, 0 if status == "ok" else 1, err)
+        self.assertNotIn("{{{", out)
+        mine = [record for record in self.records() if record["backend"]["name"] == name]
+        self.assertEqual([record["status"] for record in mine], [status] * 3)
+        for record in mine:
+            if reason is None:
+                self.assertIsNone(record["reason"])
+                self.assertEqual(record["inertia"], self.good[-1]["inertia"])
+            else:
+                self.assertTrue(record["reason"].startswith(reason), record["reason"])
+        self.assertLess(len(json.dumps(mine)), 20000)
+        limits = ("timeout", "memory_limit")  # as the experiment's
+        good = [{**record, **dict.fromkeys(limits)} for record in self.good_records()]
+        self.assertEqual(good, self.good)
+
+    def prepare_good(self):
+        process = self.start()
+        self.run_to_end(process)
+        self.assertEqual(process.returncode, 0)
+        self.good = self.good_records()
+        self.assertEqual([record["status"] for record in self.good], ["ok"] * 15)
+        (self.output / "records.jsonl").unlink()
+
+    def test_a_bad_backend_costs_its_own_records_only(self):
+        self.prepare_good()
+        for name, keys, status, reason in BAD:
+            with self.subTest(name):
+                self.check_bad(name, keys, status, reason)
+                (self.output / "records.jsonl").unlink()
+
+    def test_memory_without_end_is_ended_at_the_limit(self):
+        self.prepare_good()
+        limit = "2GiB" if SANITIZED else "300MiB"
+        shown = "2.0 GiB" if SANITIZED else "300.0 MiB"
+        self.check_bad("eats-memory", f"memory_limit: {limit}", "failed", "it used ")
+        for record in self.records():
+            if record["backend"]["name"] == "eats-memory":
+                self.assertIn(f" of memory, 'memory_limit' is {shown}", record["reason"])
+
+    def test_records_agree_whatever_the_isolation(self):
+        data = self.folder / "data.npy"
+        run("data", "blobs", data, "--samples", "3000", "--features", "4", "--dtype", "float64")
+        configs = [CONFIG, CONFIG.replace("iterations: 5", "max_iterations: 50")
+                   .replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
+                            f"{{file: {data}}}") + "restarts: 3\nprofile: true\n"
+                   "sweep: {clusters: [1, 6], seeding.method: [random, k-means++]}"]
+        for config in configs:
+            found = {}
+            for mode in ["none", "worker", "trial"]:
+                process = self.start(["wrong-counts"], f"isolate: {mode}", config)
+                self.run_to_end(process)
+                self.assertEqual(process.returncode, 1)
+                found[mode] = self.records()
+                (self.output / "records.jsonl").unlink()
+            self.assertTrue(all(record["start_ms"] is None for record in found["none"]))
+            for mode in ["worker", "trial"]:
+                for record in (record for record in found[mode] if record["status"] == "ok"):
+                    self.assertGreater(record["start_ms"], 0)
+                    self.assertEqual(record["isolate"], mode)
+            without_times = [[{key: value for key, value in record.items()
+                               if key not in TIMES | {"isolate"}} for record in found[mode]]
+                             for mode in found]
+            self.assertEqual(without_times[0], without_times[1])
+            self.assertEqual(without_times[0], without_times[2])
+            # One process serves all trials of a variant; or there is a new one for each.
+            good = [record["status"] for record in found["trial"]].count("ok")
+            for mode, starts in [("worker", 5), ("trial", good)]:
+                times = {record["start_ms"] for record in found[mode] if record["status"] == "ok"}
+                self.assertEqual(len(times), starts)
+
+    def start_hanging(self, name="fit-hangs", keys=""):
+        """A run whose last backend hangs, and the process that it hangs in."""
+        process = self.start([name], keys)
+        library = f"lloyd_{name}.so"
+
+        def hanging():
+            for pid in processes_of(process.pid):
+                try:
+                    if library in pathlib.Path(f"/proc/{pid}/maps").read_text():
+                        return pid
+                except OSError:
+                    pass
+            self.assertIsNone(process.poll())
+            return None
+        pid = self.wait_for(hanging)
+        self.wait_for(lambda: len(self.records()) == 5)
+        time.sleep(0.5)
+        return process, pid
+
+    def test_kill_leaves_no_process(self):
+        for name in ["fit-hangs", "starts-process"]:
+            with self.subTest(name):
+                process, _ = self.start_hanging(name)
+                # Six workers, and the one that the plugin has started.
+                self.assertEqual(len(processes_of(process.pid)), 6 + (name == "starts-process"))
+                process.kill()
+                process.communicate()
+                self.wait_for(lambda: not processes_of(process.pid))
+                self.assertEqual([record["status"] for record in self.records()], ["ok"] * 5)
+                (self.output / "records.jsonl").unlink()
+
+    def test_interrupt_ends_a_fit_that_does_not_listen(self):
+        process, _ = self.start_hanging()
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual([record["status"] for record in self.records()], ["ok"] * 5 + ["cancelled"])
+        self.assertIn("sequential", out)
+
+    def test_a_worker_runs_as_it_is_told(self):
+        cpu = max(os.sched_getaffinity(0))
+        data = self.folder / "data.npy"
+        run("data", "blobs", data, "--samples", "300", "--features", "4")
+        config = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
+                                f"{{file: {data}}}")
+        os.environ.pop("OMP_WAIT_POLICY", None)
+        process = self.start(["fit-hangs"], f"cpus: {cpu}", config)
+        self.wait_for(lambda: len(processes_of(process.pid)) == 6)
+        self.wait_for(lambda: len(self.records()) == 5)
+        time.sleep(0.5)
+        for pid in processes_of(process.pid):
+            folder = pathlib.Path(f"/proc/{pid}")
+            self.assertEqual(os.sched_getaffinity(pid), {cpu})
+            self.assertIn("OMP_WAIT_POLICY=passive", (folder / "environ").read_text().split("\0"))
+            self.assertIn(str(data), (folder / "maps").read_text())  # no copy of it
+            self.assertNotEqual(os.getpgid(pid), os.getpgid(process.pid))
+            opened = {os.readlink(folder / "fd" / name) for name in os.listdir(folder / "fd")}
+            self.assertNotIn(str(self.output / "records.jsonl"), opened)
+        process.kill()
+        process.communicate()
+
+    def test_what_the_plan_says_of_it(self):
+        config = self.write("c.yaml", "dataset: {blobs: {}}\nbackends: [sequential]\n"
+                            "memory_limit: 100KB\ntimeout: 2\ncpus: 0\n")
+        text = run("run", config, "--dry-run").stdout
+        self.assertIn("\nisolation: a worker process for each backend variant, timeout 2 s, memory "
+                      "limit 97.7 KiB, processors 0\n", text)
+        self.assertIn(" of memory, 'memory_limit' is 97.7 KiB", " ".join(text.split()))
+        required = run("run", config, "--dry-run", "--require", status=2)
+        self.assertIn("'memory_limit' is 97.7 KiB", required.stderr)
+        text = run("run", config, "--dry-run", "--set", "isolate=trial").stdout
+        self.assertIn("\nisolation: a process for each trial, timeout 2 s", text)
+
+    def test_nobody_else_starts_a_worker(self):
+        done = run("worker", "--parent", str(os.getpid()), status=2)
+        self.assertEqual(done.stderr, "lloyd: 'lloyd worker' is started by 'lloyd run' only\n")
+        self.assertNotRegex(run("--help").stdout, r"(?m)^ +worker\b")
+
+
+if __name__ == "__main__":
+    unittest.main()
