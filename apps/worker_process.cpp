@@ -117,6 +117,7 @@ std::string printable_ascii(std::string_view text) {
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket,
                              const std::filesystem::path& scratch) {
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
   auto [mine, its] = make_packet_sockets();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);

@@ -68,6 +68,17 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
                            format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));
     return;
   }
+  // A file that is mapped is handed over as it is.
+  const bool copied = isolation.mode != IsolateMode::none &&
+                      (setting.setting.dataset.blobs ||
+                       find_format(setting.setting.dataset.file) != FileFormat::npy);
+  if (copied && machine.memory_bytes > 0 && dataset.bytes() > machine.memory_bytes / 2) {
+    fit.skip = fmt::format(
+        "its data set takes {}, twice while it is handed to a process of its own, and the machine "
+        "has {}; 'isolate: none' would run it",
+        format_bytes(dataset.bytes()), format_bytes(machine.memory_bytes));
+    return;
+  }
   if (isolation.memory_limit && memory.host_bytes > *isolation.memory_limit) {
     fit.skip = fmt::format("needs {} of memory, 'memory_limit' is {}",
                            format_bytes(memory.host_bytes), format_bytes(*isolation.memory_limit));

@@ -137,6 +137,8 @@ class Workers(TestCase):
         out, err = self.run_to_end(process)
         self.assertEqual(process.returncode, 0 if status == "ok" else 1, err)
         self.assertNotIn("{{{", out)
+        if status != "ok":
+            self.assertIn(f"  {status}: {reason.split()[0]}", out)
         mine = [record for record in self.records() if record["backend"]["name"] == name]
         self.assertEqual([record["status"] for record in mine], [status] * 3)
         for record in mine:

@@ -100,6 +100,16 @@ TEST_F(ExperimentRun, WhatDoesNotFitIntoMemoryOrIsNotSupportedIsSkipped) {
   EXPECT_EQ(plan_.fit(0, 0).skip, "does not support float64 data");
   make("{dataset: {blobs: {}}, backends: [sequential]}", machine);
   EXPECT_TRUE(plan_.fit(0, 0).skip.ends_with(" of memory, the machine has 4.0 KiB"));
+  machine.memory_bytes = 1'500'000;  // 800 kB of samples
+  make("{dataset: {blobs: {}}, backends: [sequential]}", machine);
+  EXPECT_EQ(
+      plan_.fit(0, 0).skip,
+      "its data set takes 781.2 KiB, twice while it is handed to a process of its own, and the "
+      "machine has 1.4 MiB; 'isolate: none' would run it");
+  make("{dataset: {blobs: {}}, backends: [sequential], isolate: none}", machine);
+  EXPECT_EQ(plan_.fit(0, 0).skip, "");
+  make("{dataset: {blobs: {}}, backends: [sequential], memory_limit: 800000}");
+  EXPECT_TRUE(plan_.fit(0, 0).skip.ends_with(" of memory, 'memory_limit' is 781.2 KiB"));
 }
 
 TEST_F(ExperimentRun, TheHashOfASettingIsStable) {
