@@ -155,7 +155,8 @@ int run(const RunCommand& command, Registry registry) {
 
   const fs::path records = fs::path(experiment.output) / "records.jsonl";
   std::unique_ptr<RecordWriter> writer;
-  if (!command.dry_run && fs::exists(records)) writer = open_records(records);
+  std::error_code error;
+  if (!command.dry_run && fs::exists(records, error)) writer = open_records(records);
   const Machine machine = this_machine();
   DatasetCache datasets;
   const Plan plan = make_plan(

@@ -76,7 +76,7 @@ ordered_json to_json(const Machine& machine) {
       {"cpu_quota", positive_or_null(machine.cpu_quota)},
       {"governor", text_or_null(machine.governor)},
       {"boost", machine.boost ? ordered_json(*machine.boost) : ordered_json()},
-      {"caches", apps::caches_json(machine.caches)},
+      {"caches", machine.caches.empty() ? ordered_json() : apps::caches_json(machine.caches)},
       {"build_type", text_or_null(machine.build_type)},
       {"flags", text_or_null(machine.flags)},
       {"commit", text_or_null(machine.commit)},
@@ -98,7 +98,7 @@ Machine machine_from_json(const JsonFields& json) {
   if (json.has("cpu_quota")) machine.cpu_quota = json.number("cpu_quota", 0);
   machine.governor = json.text_or_nothing("governor");
   if (json.has("boost")) machine.boost = json.boolean("boost");
-  machine.caches = caches_from_json(json.list_or_nothing("caches"));
+  if (json.has("caches")) machine.caches = caches_from_json(json.list_or_nothing("caches"));
   machine.build_type = json.text_or_nothing("build_type");
   machine.flags = json.text_or_nothing("flags");
   machine.commit = json.text_or_nothing("commit");

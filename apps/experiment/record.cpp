@@ -118,7 +118,7 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
 void drop_superseded(std::vector<Record>& fit, const Record& next) {
   if (!fit.empty() && fit.back().status == TrialStatus::cancelled) fit.pop_back();
   std::erase_if(fit, [&next](const Record& record) {
-    return record.status == TrialStatus::failed && record.repeat == next.repeat;
+    return is_failure(record.status) && record.repeat == next.repeat;
   });
 }
 

@@ -24,6 +24,11 @@ inline constexpr int kRecordSchema = 1;
 
 enum class TrialStatus { ok, skipped, failed, timed_out, cancelled };
 std::string_view to_string(TrialStatus status);
+/// Whether a trial ran and went wrong, in whatever way.
+constexpr bool is_failure(TrialStatus status) {
+  return status != TrialStatus::ok && status != TrialStatus::skipped &&
+         status != TrialStatus::cancelled;
+}
 /// Throws InputError for an unknown name, with the known ones.
 TrialStatus parse_trial_status(std::string_view name);
 

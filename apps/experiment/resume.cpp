@@ -154,7 +154,7 @@ EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retr
     for (const Record& record : records[fit]) {
       variants = static_cast<std::size_t>(record.plan.variants);
       if (record.status == TrialStatus::cancelled) continue;
-      if (record.status == TrialStatus::failed && retry_failed) continue;
+      if (is_failure(record.status) && retry_failed) continue;
       done->emplace(fit, record.repeat);
     }
   }

@@ -22,7 +22,7 @@ class PlanRun {
     for (const PlannedFit& fit : plan.fits) {
       for (const Record& record : records_of(fit)) {
         if (!done(fit, record.repeat)) continue;
-        result.failed += record.status == TrialStatus::failed;
+        result.failed += is_failure(record.status);
         if (fit.skip.empty()) progress.pass_over(fit);
       }
     }
