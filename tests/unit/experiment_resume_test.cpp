@@ -1,0 +1,161 @@
+// Runs that are interrupted again and again, and gone on with from their records alone.
+#include <cstdio>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/record_writer.hpp"
+#include "experiment/resume.hpp"
+#include "experiment/summary.hpp"
+#include "experiment_fake_backend.hpp"
+#include "temporary_folder.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr const char* kConfig = R"(
+experiment: fakes
+dataset: {blobs: {samples: 200, features: 3, centers: 9}}
+stop: {iterations: 4}
+backends: [absent, sequential, limited, broken]
+baseline: sequential
+repeats: 3
+sweep: {clusters: [8, 9]}
+)";
+
+/// Stops fits, and the run, when told to.
+class Switch final : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
+  bool stop_requested() const noexcept override { return on; }
+  bool on = false;
+};
+
+class ExperimentResume : public testing::Test {
+ protected:
+  ExperimentResume() { plan_ = make(kConfig); }
+
+  Plan make(const std::string& text) {
+    return make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load, datasets_,
+                     {});
+  }
+  std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
+
+  /// Goes on with the run in the file, or begins it, and ends it after so many records more: as
+  /// SIGINT does, or as a killed one, whose last records are missing.
+  RunResult go_on(std::size_t most, bool killed = false, bool retry_failed = false) {
+    EarlierTrials earlier;
+    if (std::filesystem::exists(file())) {
+      std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
+      EXPECT_TRUE(last.has_value());
+      EXPECT_EQ(last->difference, "");
+      EXPECT_EQ(last->id, "run");
+      earlier = earlier_trials(std::move(last->records), retry_failed);
+    }
+    Switch observer;
+    InProcessRunner runner(plan_, datasets_, observer, "run", {});
+    std::FILE* quiet = std::fopen("/dev/null", "w");
+    RunResult result;
+    {
+      Progress progress(plan_, quiet, false);
+      RecordWriter writer(file());
+      std::size_t kept = 0;
+      result = run_plan(
+          plan_, runner,
+          [&](const PlannedFit& fit) { return describe_unrun(plan_, fit, "run", {}); },
+          [&](const Record& record) {
+            if (killed && kept == most) throw Error("killed");
+            writer.append(record);
+            observer.on = ++kept == most;
+          },
+          [&] { return observer.on; }, progress, std::move(earlier));
+    }
+    std::fclose(quiet);
+    return result;
+  }
+
+  /// How often each trial has an outcome in the file.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> outcomes() const {
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> found;
+    const std::string text = TemporaryFolder::read(file());
+    for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      const Record record =
+          record_from_json(nlohmann::ordered_json::parse(text.substr(begin, end - begin)));
+      if (record.status == TrialStatus::cancelled) continue;
+      ++found[{record.plan.setting, record.plan.variant, record.repeat}];
+    }
+    return found;
+  }
+
+  TemporaryFolder folder_;
+  DatasetCache datasets_;
+  Plan plan_;
+};
+
+TEST_F(ExperimentResume, MakesEachTrialOnceHoweverOftenItIsInterrupted) {
+  for (const bool killed : {false, true}) {
+    for (const std::size_t most : {1u, 2u, 5u}) {
+      std::filesystem::remove(file());
+      int lives = 1;
+      RunResult result = go_on(most, killed);
+      while (result.cancelled || !result.error.empty()) {
+        ASSERT_LT(++lives, 50);
+        result = go_on(most, killed);
+      }
+      EXPECT_GT(lives, 3);
+      const auto found = outcomes();
+      // Absent twice, limited once; all others three times in two settings.
+      EXPECT_EQ(found.size(), 3u + 5u * 3u);
+      for (const auto& [trial, times] : found) EXPECT_EQ(times, 1);
+      EXPECT_EQ(result.failed, 6) << "those of earlier lives too";
+      const Summary made = summarize(result.records);
+      const Summary read = summarize(read_records(file()).runs.at(0).fits);
+      EXPECT_EQ(summary_table(read), summary_table(made));
+      for (const SummaryRow& row : made.rows) {
+        EXPECT_EQ(row.ok, row.backend == "sequential" || row.problem.empty() ? 3 : 0);
+      }
+    }
+  }
+}
+
+TEST_F(ExperimentResume, FailuresAreMadeAgainOnDemand) {
+  go_on(1000);
+  EXPECT_EQ(outcomes().at({0, 3, 0}), 1);
+  const RunResult again = go_on(1000, false, true);
+  EXPECT_EQ(again.failed, 6);
+  EXPECT_EQ(outcomes().at({0, 3, 0}), 2);
+  EXPECT_EQ(outcomes().at({0, 1, 0}), 1);
+  EXPECT_EQ(read_records(file()).runs.at(0).fits.at(3).size(), 3u) << "each counts once";
+}
+
+TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
+  EXPECT_EQ(trials_left(plan_, {}), plan_.trials());
+  go_on(6);  // a pair that is skipped, and five trials, or four and one that is cancelled
+  std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
+  const std::int64_t done = static_cast<std::int64_t>(outcomes().size());
+  const std::int64_t left = trials_left(plan_, earlier_trials(std::move(last->records), false));
+  EXPECT_EQ(left + done, plan_.trials() + plan_.skipped());
+}
+
+TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
+  go_on(1000);
+  const Plan other = make("{experiment: other, dataset: {blobs: {}}, backends: [sequential]}");
+  EXPECT_FALSE(find_last_run(read_records(file()).runs, other, {}).has_value());
+  std::string changed = kConfig;
+  changed.replace(changed.find("repeats: 3"), 10, "repeats: 2");
+  EXPECT_EQ(find_last_run(read_records(file()).runs, make(changed), {})->difference,
+            "'repeats' was 3 and is 2");
+  Machine machine;
+  machine.cpu = "another processor";
+  machine.memory_bytes = 1;
+  EXPECT_EQ(find_last_run(read_records(file()).runs, plan_, machine)->difference,
+            "'machine.cpu' was '' and is 'another processor'");
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
