@@ -26,7 +26,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL)
         page = f"{folder}/report.html"
         subprocess.run([lloyd, "report", folder, "-o", page], check=True)
-        with Browser(find_browser(), width=1120) as browser:
+        with Browser(find_browser(), width=1000) as browser:
             browser.open(page)
             # The charts side by side; of the replay the second fit, at its end, where the centroids
             # have left trails.
@@ -39,7 +39,7 @@ def main():
                 parts.style.cssText = 'display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px';
                 document.getElementById('summary').style.gridColumn = '1 / 3';
                 document.querySelectorAll('#speedup .note, #replay .note').forEach(note => note.remove());
-                document.querySelectorAll('.head').forEach(head => { head.style.marginBottom = '10px'; });
+                document.querySelectorAll('.head').forEach(head => {{ head.style.marginBottom = '10px'; }});
                 const fit = document.querySelector('#replay select');
                 fit.value = 1;
                 fit.dispatchEvent(new Event('change'));
@@ -48,7 +48,7 @@ def main():
                 slider.dispatchEvent(new Event('input'));
                 document.querySelector('main').style.paddingBottom = '24px';
             """)
-            browser.wait("document.querySelector('#replay svg').getAttribute('viewBox').startsWith('0 0 5')")
+            browser.wait("document.querySelector('#replay svg').viewBox.baseVal.width < 500")
             assert browser.errors() == [], browser.errors()
             browser.screenshot(picture)
     size = picture.stat().st_size

@@ -7,7 +7,7 @@ from program import ROOT, TestCase, run
 
 PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
-KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "isolate",
+KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "trace", "isolate",
         "timeout", "memory_limit", "cpus", "sweep", "reference", "output"]
 
 
@@ -44,7 +44,7 @@ class Documentation(TestCase):
         documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
         documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
                        "memory_bytes", "notes", "published", "start_ms", "machine", "process",
-                       "conditions", "time"}  # of records
+                       "conditions", "time", "shift", "replay"}  # of records
         self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
         for key in sorted(documented):
             with self.subTest(key):
@@ -60,7 +60,7 @@ class Documentation(TestCase):
 
     def test_records_have_the_keys_of_the_page(self):
         import json
-        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [sequential]\n")
+        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [sequential]\ntrace: true\n")
         run("run", config, "--output", self.folder / "out", "--repeats", "1")
         record = json.loads((self.folder / "out" / "records.jsonl").read_text())
         section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]

@@ -3,12 +3,13 @@
 Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
 
 import os
+import subprocess
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 from browser import Browser, find_browser
-from program import TestCase, run
+from program import LLOYD, ROOT, TestCase, run
 
 CONFIG = """
 experiment: drawn
@@ -63,6 +64,17 @@ class ReportBrowser(TestCase):
         self.assertEqual(browser.run("document.querySelectorAll('tbody tr').length"), 12)
         self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
         self.assert_quiet(browser)
+
+    def test_records_of_all_kinds_are_drawn_without_error(self):
+        drawn = 0
+        for records in sorted((ROOT / "tests" / "fuzz" / "seeds" / "records").glob("*.jsonl")):
+            if subprocess.run([LLOYD, "report", records, "-o", self.page], capture_output=True).returncode == 0:
+                browser = self.open()
+                self.assertGreater(browser.run("document.querySelectorAll('tbody tr').length"), 0, records)
+                self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"), records)
+                self.assert_quiet(browser)
+                drawn += 1
+        self.assertGreaterEqual(drawn, 5)
 
     def test_filter_chooses_rows_and_marks(self):
         browser = self.open()

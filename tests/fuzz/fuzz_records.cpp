@@ -1,9 +1,11 @@
-// Files of records: each record comes back from its text, and each run has a summary.
+// Files of records: each record comes back from its text, and each run has a summary and a page.
 #include <optional>
 
 #include "experiment/record_reader.hpp"
 #include "experiment/summary.hpp"
 #include "fuzz.hpp"
+#include "report/page.hpp"
+#include "report/page_data.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;
@@ -26,6 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::check_lines(summary_table(summary));
     summary_csv(summary);
     summary_json(summary, "folder").dump();
+    const std::string data = report::script_json(report::page_data(run, "records", nullptr));
+    fuzz::require(data.find('<') == std::string::npos, "the page's data could end its element");
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // Inertia over time, from the traced fits: a panel for each setting.
-function traceSeries(row, best, log) {
+function traceSeries(row, best) {
   const trace = row.trace;
   const points = trace.inertia.map((inertia, index) => ({
     x: trace.elapsed_ms[index], y: inertia / best, order: index,
@@ -8,8 +8,7 @@ function traceSeries(row, best, log) {
       `inertia ${format.inertia(inertia)}, ${((inertia / best - 1) * 100).toFixed(3)} % above the lowest`,
       trace.shift[index] === null ? '' : `squared shift of the centroids ${format.number(trace.shift[index])}`]
       .filter((line) => line)}));
-  return {label: row.backend, style: styleOf(row.backend),
-    points: points.filter((point) => Number.isFinite(point.y) && (!log || point.x > 0))};
+  return {label: row.backend, style: styleOf(row.backend), points};
 }
 
 function addConvergence() {
@@ -21,7 +20,7 @@ function addConvergence() {
     const traced = visible.rows.filter((row) => row.trace);
     const panels = Array.from(groupBy(traced, (row) => panelTitle(row, null)), ([title, rows]) => {
       const best = d3.min(rows, (row) => d3.min(row.trace.inertia)) || 1;
-      return {title, series: rows.map((row) => traceSeries(row, best, log))};
+      return {title, series: rows.map((row) => traceSeries(row, best))};
     });
     const yLog = d3.max(pointsOf(panels), (point) => point.y) > 4;
     return drawLineChart(svg, width, {panels, xLabel: 'milliseconds since the loop began',

@@ -5,7 +5,10 @@ const titleRoom = 28;
 const mostPanels = 24;
 
 function drawLineChart(svg, width, chart) {
-  const filled = chart.panels.filter((panel) => panel.series.some((series) => series.points.length > 0));
+  const drawable = (value, log) => Number.isFinite(value) && (value > 0 || !log);
+  const filled = chart.panels.map(({title, series}) => ({title, series: series.map((one) =>
+    ({...one, points: one.points.filter((point) => drawable(point.x, chart.xLog) && drawable(point.y, chart.yLog))}))}))
+    .filter((panel) => panel.series.some((one) => one.points.length > 0));
   const panels = filled.slice(0, mostPanels);
   if (panels.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
   const styles = new Map();

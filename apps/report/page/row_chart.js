@@ -28,12 +28,13 @@ function textRoomOf(rows, width) {
 }
 
 function drawRowChart(svg, width, chart) {
-  const filled = chart.rows.filter((row) => chart.dots(row).length > 0);
+  const dotsOf = (row) => chart.dots(row).filter((dot) => dot.value > 0);
+  const filled = chart.rows.filter((row) => dotsOf(row).length > 0);
   const rows = filled.slice(0, mostRows);
   if (rows.length === 0) return drawEmpty(svg, width, chart.empty || 'Nothing to draw for these rows.');
   let top = chart.legend ? drawLegend(svg, chart.legend, width, 8) + 6 : 14;
   const room = textRoomOf(rows, width);
-  const values = rows.flatMap((row) => chart.dots(row).flatMap((dot) => [dot.value, dot.low, dot.high]))
+  const values = rows.flatMap((row) => dotsOf(row).flatMap((dot) => [dot.value, dot.low, dot.high]))
     .concat(chart.references.map((reference) => reference.value))
     .filter((value) => Number.isFinite(value) && value > 0);
   const x = d3.scaleLog().domain(logDomain(values, 3)).range([room, width - 26]);
@@ -41,7 +42,7 @@ function drawRowChart(svg, width, chart) {
   const lines = svg.append('g');
   const height = layRows(svg, rows, top, room, (row, y) => {
     svg.append('line').attr('class', 'grid').attr('x1', room).attr('x2', width - 26).attr('y1', y).attr('y2', y);
-    const dots = chart.dots(row);
+    const dots = dotsOf(row);
     if (dots.length > 1) {
       svg.append('line').attr('class', 'axis').attr('x1', x(dots[0].value)).attr('x2', x(dots[1].value))
         .attr('y1', y).attr('y2', y);

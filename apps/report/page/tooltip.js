@@ -28,8 +28,10 @@ function rowLines(row) {
   lines.push(`median ${format.number(row.time.value)} ${unit}, ` +
     `interval ${format.number(row.time.low)} to ${format.number(row.time.high)}`);
   lines.push(`${format.plural(row.times.length, 'sample')}: ${row.times.map(format.number).join(', ')}`);
-  if (row.comparison && row.speedup) {
-    lines.push(`speedup ${row.comparison} (${format.number(row.speedup.low)} to ${format.number(row.speedup.high)})`);
+  if (row.speedup) {
+    const {value, low, high} = row.speedup;
+    lines.push(`speedup ${format.number(value)}, interval ${format.number(low)} to ${format.number(high)}`);
+    if (/[a-z]/.test(row.comparison)) lines.push(row.comparison); // what must stand beside it
   } else if (row.comparison) {
     lines.push(row.baseline ? 'baseline' : `no speedup: ${row.comparison}`);
   }
