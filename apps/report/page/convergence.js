@@ -29,5 +29,6 @@ function addConvergence() {
   };
   const redraw = addFigure('convergence', 'Time to inertia',
     'How low the inertia was at what time of the loop: one more fit of each row, watched and not timed ' +
-    'with the others. Inertia is relative to the lowest that any backend reached in the setting.', controls, draw);
+    'with the others. Inertia is relative to the lowest that any backend reached in the setting; a ' +
+    'logarithmic axis leaves out the start, at 0 ms.', controls, draw);
 }

@@ -21,7 +21,16 @@ function coverageText() {
     `${swept}${repeats}. Times are in ${data.per_iteration ? 'milliseconds per iteration' : 'milliseconds per whole fit'}.`;
 }
 
+// The largest speedup, where variants are too many to list.
+function bestText() {
+  const best = d3.max(data.rows, (row) => (row.speedup ? row.speedup.value : 0));
+  const row = data.rows.find((one) => one.speedup && one.speedup.value === best);
+  const place = row.place ? ` (${row.place})` : '';
+  return `The largest speedup over ${data.baseline} is ${format.number(best)}, of ${row.backend}${place}.`;
+}
+
 // The least and the largest speedup of each variant.
+const mostListed = 4;
 function speedupTexts() {
   if (!data.baseline) return [];
   const texts = [];
@@ -32,8 +41,7 @@ function speedupTexts() {
     texts.push(`${backend}: ${least === most ? least : `${least} to ${most}`}`);
   }
   const untold = data.rows.filter((row) => row.time && !row.baseline && !row.speedup).length;
-  const sentences = texts.length > 0
-    ? [`Speedup over ${data.baseline} – ${texts.slice(0, 12).join('; ')}${texts.length > 12 ? '; …' : ''}.`] : [];
+  const sentences = texts.length > 0 ? [texts.length > mostListed ? bestText() : `Speedup over ${data.baseline} – ${texts.join('; ')}.`] : [];
   if (untold > 0) {
     sentences.push(`${format.plural(untold, 'row')} with a time but no speedup: the results do not agree with the baseline’s, or it has none.`);
   }
