@@ -18,7 +18,6 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr std::size_t kMaximumSettings = 10'000;
-constexpr std::int64_t kMaximumRepeats = 100'000;
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
   if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
@@ -136,6 +135,22 @@ void group_by_dataset(std::vector<Setting>& settings) {
                  [](auto& entry) { return std::move(entry.second); });
 }
 
+Until read_until(const ConfigNode& node) {
+  const MapReader map(node, "until", {"relative_error", "max_seconds"});
+  Until until;
+  if (const ConfigNode* error = map.find("relative_error")) {
+    until.relative_error = read_number(*error, "until.relative_error", 0);
+    if (until.relative_error == 0 || until.relative_error > 1) {
+      error->fail(fmt::format("'until.relative_error' must be above 0 and at most 1, not {}",
+                              error->kind_text()));
+    }
+  }
+  if (const ConfigNode* seconds = map.find("max_seconds")) {
+    until.max_seconds = read_number(*seconds, "until.max_seconds", 0);
+  }
+  return until;
+}
+
 // Whether phases are measured in some setting.
 bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
   const ConfigNode* profile = document.find("profile");
@@ -149,8 +164,9 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
                            const std::vector<std::string>& overrides) {
-  std::vector<std::string> keys = {"experiment", "backends", "optional",  "baseline", "repeats",
-                                   "trace",      "sweep",    "reference", "output"};
+  std::vector<std::string> keys = {"experiment", "backends",  "optional",   "baseline",
+                                   "repeats",    "until",     "order_seed", "trace",
+                                   "sweep",      "reference", "output"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -191,6 +207,10 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   experiment.isolation = read_isolation(map);
   if (const ConfigNode* trace = map.find("trace")) {
     experiment.trace = read_boolean(*trace, "trace");
+  }
+  if (const ConfigNode* until = map.find("until")) experiment.until = read_until(*until);
+  if (const ConfigNode* seed = map.find("order_seed")) {
+    experiment.order_seed = read_seed(*seed, "order_seed");
   }
   experiment.output = std::filesystem::path("results") / experiment.name;
   if (const ConfigNode* output = map.find("output")) {

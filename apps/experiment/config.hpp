@@ -12,8 +12,11 @@
 #include "experiment/isolation.hpp"
 #include "experiment/reference.hpp"
 #include "experiment/setting.hpp"
+#include "experiment/until.hpp"
 
 namespace lloyd::experiment {
+
+inline constexpr std::int64_t kMaximumRepeats = 100'000;
 
 struct Experiment {
   std::string name;
@@ -22,6 +25,8 @@ struct Experiment {
   std::optional<BackendRequest> baseline;  ///< with one value per parameter
   std::vector<Reference> references;       ///< what is published
   std::int64_t repeats = 5;
+  std::optional<Until> until;    ///< `repeats` is the least number then
+  std::uint64_t order_seed = 0;  ///< of the order of trials
   Isolation isolation;           ///< of the trials
   bool trace = false;            ///< watch one more fit of each setting and variant
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory

@@ -143,7 +143,9 @@ void check_sizes(const Setting& setting, const DatasetFacts& dataset) {
 }
 
 std::string hash_plan(const Plan& plan) {
-  nlohmann::ordered_json definition = {{"repeats", plan.repeats}};
+  nlohmann::ordered_json definition = {{"repeats", plan.repeats},
+                                       {"until", until_json(plan.until)},
+                                       {"order_seed", plan.order_seed}};
   if (plan.baseline) definition["baseline"] = plan.variants[*plan.baseline].label;
   for (const PlannedSetting& setting : plan.settings) {
     definition["settings"].push_back(setting.hash);
@@ -174,6 +176,8 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.experiment = experiment.name;
   plan.output = experiment.output;
   plan.repeats = experiment.repeats;
+  plan.until = experiment.until;
+  plan.order_seed = experiment.order_seed;
   plan.isolation = experiment.isolation;
   check_processors(plan.isolation, machine::allowed_processors());
   plan.trace = experiment.trace;

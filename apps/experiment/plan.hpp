@@ -34,6 +34,8 @@ struct Plan {
   std::string experiment;
   std::filesystem::path output;
   std::int64_t repeats = 1;
+  std::optional<Until> until;    ///< further rounds after these
+  std::uint64_t order_seed = 0;  ///< see trial_order.hpp
   Isolation isolation;
   bool trace = false;  ///< each fit leaves a trace, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;
@@ -42,7 +44,7 @@ struct Plan {
   std::vector<PlannedFit> fits;         ///< by setting, then variant: every pair
   std::string hash;  ///< of settings, variants, repeats and baseline; 16 hexadecimal digits
 
-  std::int64_t trials() const;  ///< that will run
+  std::int64_t trials() const;  ///< that will run; with `until` at least so many
   std::int64_t skipped() const;
   const PlannedFit& fit(std::size_t setting, std::size_t variant) const {
     return fits[setting * variants.size() + variant];

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "experiment/numbers.hpp"
+#include "experiment/record.hpp"
 #include "experiment/table.hpp"
 #include "experiment/varying_axes.hpp"
 #include "names.hpp"
@@ -56,12 +57,19 @@ bool one_dataset(const Plan& plan) {
 std::string plan_text(const Plan& plan) {
   const MemoryEstimate peak = peak_memory(plan);
   const bool one = one_dataset(plan);
+  // How many rounds are made after the repeats is found out while they run.
+  const char* at_least = plan.until ? "at least " : "";
   std::string text = fmt::format(
-      "{}: {} x {} x {} = {}\n", plan.experiment,
+      "{}: {} x {} x {}{} = {}{}\n", plan.experiment,
       format_count(static_cast<std::int64_t>(plan.settings.size()), "setting"),
-      format_count(static_cast<std::int64_t>(plan.variants.size()), "backend variant"),
-      format_count(plan.repeats, "repeat"),
+      format_count(static_cast<std::int64_t>(plan.variants.size()), "backend variant"), at_least,
+      format_count(plan.repeats, "repeat"), at_least,
       format_count(static_cast<std::int64_t>(plan.fits.size()) * plan.repeats, "trial"));
+  if (plan.until) {
+    text += fmt::format("until: every interval within {}% of its median, or {} of a setting\n",
+                        format_number(100 * plan.until->relative_error),
+                        format_seconds(plan.until->max_seconds));
+  }
   if (plan.skipped() > 0) {
     text += fmt::format("skipped: {}\n", format_count(plan.skipped() * plan.repeats, "trial"));
   }
@@ -93,7 +101,7 @@ std::string plan_text(const Plan& plan) {
       table.add(std::move(cells), fmt::format("skipped: {}", fit.skip));
       continue;
     }
-    cells.push_back(fmt::format("{}", plan.repeats));
+    cells.push_back(fmt::format("{}{}", plan.until ? ">= " : "", plan.repeats));
     cells.push_back(format_bytes(fit.memory->host_bytes));
     cells.push_back(format_bytes(fit.memory->device_bytes));
     table.add(std::move(cells));
@@ -132,6 +140,8 @@ ordered_json plan_json(const Plan& plan) {
   json["experiment"] = plan.experiment;
   json["output"] = plan.output.string();
   json["repeats"] = plan.repeats;
+  json["until"] = until_json(plan.until);
+  json["order_seed"] = plan.order_seed;
   json["isolate"] = to_string(plan.isolation.mode);
   json["trials"] = plan.trials();
   json["skipped"] = plan.skipped() * plan.repeats;

@@ -56,12 +56,12 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   current_ = &fit;
   begun_ = Clock::now();
   const PlannedSetting& planned = plan_.settings[fit.setting];
-  std::string text =
-      fmt::format("[{}/{}] {}", trials_ + 1, plan_.trials(), plan_.variants[fit.variant].label);
+  std::string text = fmt::format("[{}/{}{}] {}", trials_ + 1, plan_.trials(),
+                                 plan_.until ? "+" : "", plan_.variants[fit.variant].label);
   for (const AxisValue& axis : planned.setting.axes) {
     text += fmt::format(", {} {}", axis.path.substr(axis.path.rfind('.') + 1), axis.value);
   }
-  text += fmt::format(", repeat {}/{}", repeat + 1, plan_.repeats);
+  text += fmt::format(", repeat {}/{}{}", repeat + 1, plan_.repeats, plan_.until ? "+" : "");
   const double left = seconds_left();
   if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
   if (terminal_) {

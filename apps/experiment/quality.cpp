@@ -31,8 +31,9 @@ std::string wrong_share(const Quality& quality) {
                                    static_cast<double>(quality.samples)));
 }
 
-// What forbids a comparison; empty when nothing does.
-std::string difference(const Quality& result, const Quality& baseline) {
+}  // namespace
+
+std::string quality_difference(const Quality& result, const Quality& baseline) {
   if (result.accuracy > baseline.accuracy) {
     return fmt::format("less accurate: {}", apps::to_string(result.accuracy));
   }
@@ -53,15 +54,17 @@ std::string difference(const Quality& result, const Quality& baseline) {
   return {};
 }
 
-}  // namespace
+std::string ratio_text(const MedianInterval& ratio) {
+  const std::string text = format_number(ratio.median);
+  if (ratio.low == ratio.high) return text;
+  return fmt::format("{} ({} - {})", text, format_number(ratio.low), format_number(ratio.high));
+}
 
-Comparison compare(const Quality& result, double time, const Quality& baseline,
-                   double baseline_time) {
-  const std::string differs = difference(result, baseline);
+Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup) {
+  const std::string differs = quality_difference(result, baseline);
   if (!differs.empty()) return {{}, differs};
-  const double speedup = baseline_time / time;
-  if (!std::isfinite(speedup)) return {{}, "too fast to compare"};
-  std::string text = format_number(speedup);
+  if (!std::isfinite(speedup.median)) return {{}, "too fast to compare"};
+  std::string text = ratio_text(speedup);
   if (result.accuracy < baseline.accuracy) {
     text += fmt::format(" over {}", apps::to_string(baseline.accuracy));
     if (!is_precise(baseline)) text += fmt::format(", {}", wrong_share(baseline));

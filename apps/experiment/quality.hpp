@@ -8,6 +8,8 @@
 
 #include <lloyd/plugin/types.hpp>
 
+#include "experiment/bootstrap.hpp"
+
 namespace lloyd::experiment {
 
 /// What the comparison needs to know of one setting with one variant.
@@ -26,12 +28,18 @@ inline constexpr double kToleranceAfterOne = 1e-6;
 inline constexpr double kToleranceFinal = 0.02;
 
 struct Comparison {
-  std::optional<double> speedup;  ///< baseline's time over this one's, where it may be said
-  std::string text;               ///< the speedup, with what must stand beside it; or what differs
+  /// Baseline's time over this one's, with its interval, where it may be said.
+  std::optional<MedianInterval> speedup;
+  std::string text;  ///< the speedup, with what must stand beside it; or what differs
 };
 
-/// Compares a result, with its time, to the baseline's.
-Comparison compare(const Quality& result, double time, const Quality& baseline,
-                   double baseline_time);
+/// What forbids a comparison of times; empty when nothing does.
+std::string quality_difference(const Quality& result, const Quality& baseline);
+
+/// Compares a result to the baseline's; `speedup` is said where quality allows it.
+Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup);
+
+/// "2.31 (2.25 - 2.38)", or "2.31" where the interval is but a point.
+std::string ratio_text(const MedianInterval& ratio);
 
 }  // namespace lloyd::experiment

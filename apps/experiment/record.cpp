@@ -78,6 +78,8 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.plan.variants = std::ssize(plan.variants);
   record.plan.repeats = plan.repeats;
   record.plan.hash = plan.hash;
+  record.plan.until = plan.until;
+  record.plan.order_seed = plan.order_seed;
   if (plan.baseline) record.plan.baseline = plan.variants[*plan.baseline].label;
   describe_backend(variant, dataset.dtype, record);
   record.dataset.name = dataset.name;

@@ -45,6 +45,8 @@ struct Record {
     std::int64_t variant = 0;  ///< in [0, variants)
     std::int64_t variants = 1;
     std::int64_t repeats = 1;
+    std::optional<Until> until;               ///< more than `repeats` are made then
+    std::optional<std::uint64_t> order_seed;  ///< nothing in records of earlier versions
     std::string baseline;  ///< label of the variant that others are compared to; empty: none
     std::string hash;      ///< Plan::hash; empty in records of earlier versions
   } plan;
@@ -85,7 +87,9 @@ struct Record {
   /// Where the trial ran and what it was held to; nothing in records of earlier versions.
   std::optional<Isolation> isolation;
 
-  std::int64_t repeat = 0;  ///< 0, 1, ...
+  std::int64_t repeat = 0;            ///< 0, 1, ...: the round
+  std::optional<std::int64_t> order;  ///< place among the trials of its setting, from 0; nothing
+                                      ///< where none ran, and in records of earlier versions
   TrialStatus status = TrialStatus::ok;
   std::string reason;  ///< empty for `ok`; "not run" where an interrupted run did not come to it
   /// Of the process that the trial ran in: from its start until the plugin was loaded. Nothing
@@ -116,6 +120,8 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
 void drop_superseded(std::vector<Record>& fit, const Record& next);
 
 nlohmann::ordered_json to_json(const Record& record);
+/// Null, or an object of its members.
+nlohmann::ordered_json until_json(const std::optional<Until>& until);
 /// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys
 /// that the schema does not have are passed over.
 Record record_from_json(const nlohmann::ordered_json& json);

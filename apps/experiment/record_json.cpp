@@ -35,6 +35,11 @@ void add_measurements(ordered_json& json, const std::optional<Measurements>& fit
 
 }  // namespace
 
+ordered_json until_json(const std::optional<Until>& until) {
+  if (!until) return nullptr;
+  return {{"relative_error", until->relative_error}, {"max_seconds", until->max_seconds}};
+}
+
 ordered_json to_json(const Record& record) {
   ordered_json axes = ordered_json::object();
   for (const AxisValue& axis : record.axes) axes[axis.path] = axis.value;
@@ -50,6 +55,9 @@ ordered_json to_json(const Record& record) {
       {"variant", record.plan.variant},        {"variants", record.plan.variants},
       {"repeats", record.plan.repeats},        {"baseline", text_or_null(record.plan.baseline)},
       {"hash", text_or_null(record.plan.hash)}};
+  json["plan"]["until"] = until_json(record.plan.until);
+  json["plan"]["order_seed"] = nullptr;
+  if (record.plan.order_seed) json["plan"]["order_seed"] = *record.plan.order_seed;
   json["backend"] = {{"name", record.backend.name},
                      {"label", record.backend.label},
                      {"version", text_or_null(record.backend.version)},
@@ -79,6 +87,7 @@ ordered_json to_json(const Record& record) {
   json["profile"] = record.profile;
   add_isolation(json, record.isolation);
   json["repeat"] = record.repeat;
+  json["order"] = record.order ? ordered_json(*record.order) : ordered_json(nullptr);
   json["status"] = to_string(record.status);
   json["reason"] = text_or_null(record.reason);
   json["start_ms"] = record.start_ms ? finite_or_null(*record.start_ms) : ordered_json(nullptr);

@@ -34,7 +34,8 @@ std::vector<std::string> paths_of(const Record& record) {
 // What all records of one run have in common.
 auto run_facts(const Record& record) {
   return std::make_tuple(record.experiment, record.plan.settings, record.plan.variants,
-                         record.plan.repeats, record.plan.baseline, paths_of(record));
+                         record.plan.repeats, record.plan.until, record.plan.baseline,
+                         paths_of(record));
 }
 
 // What all records of one planned fit have in common.

@@ -108,6 +108,9 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
   const auto look = [&found](std::string&& next) {
     if (found.empty()) found = std::move(next);
   };
+  look(leaf_difference("until", member(old["plan"], "until"), member(now["plan"], "until")));
+  look(known_difference("plan", {{"order_seed", member(old["plan"], "order_seed")}},
+                        {{"order_seed", member(now["plan"], "order_seed")}}));
   look(leaf_difference("baseline", old["plan"]["baseline"], now["plan"]["baseline"]));
   look(setting_difference(old, now));
   look(leaf_difference("axes", old["axes"], now["axes"]));

@@ -1,8 +1,14 @@
 #include "experiment/run_plan.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+
+#include "experiment/bootstrap.hpp"
+#include "experiment/trial_order.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -49,14 +55,16 @@ class PlanRun {
   }
 
   // Returns false when the run was interrupted.
-  bool run_trial(const PlannedFit& fit, std::int64_t repeat) {
-    progress_.begin(fit, repeat);
-    Record record = runner_.run(fit, repeat);
+  bool run_trial(const PlannedTrial& trial) {
+    const PlannedFit& fit = plan_.fits[trial.fit];
+    progress_.begin(fit, trial.repeat);
+    Record record = runner_.run(fit, trial.repeat);
     progress_.end();
+    record.order = trial.order;
     const TrialStatus status = record.status;
     if (status == TrialStatus::failed || status == TrialStatus::timed_out) {
       ++result.failed;
-      if (repeat == 0) {
+      if (trial.repeat == 0) {
         progress_.note(fmt::format("{} {}: {}", plan_.variants[fit.variant].label,
                                    to_string(status), record.reason));
       }
@@ -65,6 +73,11 @@ class PlanRun {
     result.cancelled = result.cancelled || status == TrialStatus::cancelled;
     add(fit, std::move(record));
     return !result.cancelled;
+  }
+
+  bool has_succeeded(std::size_t fit) const {
+    return std::any_of(result.records[fit].begin(), result.records[fit].end(),
+                       [](const Record& record) { return record.status == TrialStatus::ok; });
   }
 
   RunResult result;
@@ -82,22 +95,60 @@ class PlanRun {
   bool resumed_;
 };
 
+// Whether half of the interval of each variant that ran is small enough.
+bool is_exact_enough(const Plan& plan, const PlanRun& run, std::size_t setting) {
+  for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+    std::vector<double> times;
+    for (const Record& record : run.result.records[setting * plan.variants.size() + v]) {
+      if (record.status == TrialStatus::ok) times.push_back(record.fit->fit_ms);
+    }
+    const MedianInterval time = median_interval(times);
+    if (time.high - time.low > 2 * plan.until->relative_error * time.median) return false;
+  }
+  return true;
+}
+
+// Rounds after the repeats. Returns false when the run was interrupted.
+template <class RunTrials>
+bool run_further_rounds(const Plan& plan, const PlanRun& run, std::size_t setting,
+                        std::chrono::steady_clock::time_point begin, const RunTrials& run_trials) {
+  const std::chrono::duration<double> most(plan.until->max_seconds);
+  std::int64_t next_look = plan.repeats;
+  for (std::int64_t repeat = plan.repeats; repeat < kMaximumRepeats; ++repeat) {
+    if (std::chrono::steady_clock::now() - begin >= most) break;
+    if (repeat == next_look) {
+      if (is_exact_enough(plan, run, setting)) break;
+      // Looking takes the longer the more samples there are.
+      next_look += 1 + repeat / 16;
+    }
+    std::vector<PlannedTrial> round = trial_round(plan, setting, repeat);
+    // What has always failed would do so until the time is over.
+    std::erase_if(round, [&](const PlannedTrial& trial) { return !run.has_succeeded(trial.fit); });
+    if (round.empty()) break;
+    if (!run_trials(round)) return false;
+  }
+  return true;
+}
+
 void run_settings(const Plan& plan, PlanRun& run,
                   const std::function<Record(const PlannedFit&)>& describe_unrun,
                   const std::function<bool()>& stop) {
+  const auto run_trials = [&](const std::vector<PlannedTrial>& trials) {
+    for (const PlannedTrial& trial : trials) {
+      if (run.done(plan.fits[trial.fit], trial.repeat)) continue;
+      run.result.cancelled = run.result.cancelled || stop();
+      if (run.result.cancelled || !run.run_trial(trial)) return false;
+    }
+    return true;
+  };
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
       const PlannedFit& fit = plan.fit(s, v);
       if (!fit.skip.empty() && !run.done(fit, 0)) run.add(fit, describe_unrun(fit));
     }
-    for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) {
-      for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-        const PlannedFit& fit = plan.fit(s, v);
-        if (!fit.skip.empty() || run.done(fit, repeat)) continue;
-        run.result.cancelled = run.result.cancelled || stop();
-        if (run.result.cancelled || !run.run_trial(fit, repeat)) return;
-      }
-    }
+    const auto begin = std::chrono::steady_clock::now();
+    if (!run_trials(trial_order(plan, s))) return;
+    if (plan.until && !run_further_rounds(plan, run, s, begin, run_trials)) return;
   }
 }
 

@@ -28,11 +28,12 @@ struct RunResult {
   std::string error;  ///< why records could not be kept; the run ended there
 };
 
-/// Runs setting by setting; within one the backends take turns, so that what drifts on the machine
-/// meets all of them alike. Each record goes to `keep` as soon as its trial ends; a fit that is
-/// skipped, or not come to before the run is interrupted, leaves one record, which `describe_unrun`
-/// makes. Ends early when `stop` says so or `keep` throws Error: what follows is not kept. The
-/// result holds the records of `earlier` too, but for those that a new one superseded.
+/// Runs setting by setting; within one in the order of trial_order(), and with `until` in further
+/// rounds, so that what drifts on the machine meets all backends alike. Each record goes to `keep`
+/// as soon as its trial ends; a fit that is skipped, or not come to before the run is interrupted,
+/// leaves one record, which `describe_unrun` makes. Ends early when `stop` says so or `keep` throws
+/// Error: what follows is not kept. The result holds the records of
+/// `earlier` too, but for those that a new one superseded.
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
                    const std::function<Record(const PlannedFit&)>& describe_unrun,
                    const std::function<void(const Record&)>& keep,

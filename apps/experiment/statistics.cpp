@@ -8,32 +8,44 @@
 namespace lloyd::experiment {
 
 double median(std::vector<double> values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+  return quantile(std::move(values), 0.5);
 }
 
-MedianInterval median_interval(std::vector<double> values) {
+double quantile(std::vector<double> values, double p) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const double place = p * static_cast<double>(values.size() - 1);
+  const auto rank = static_cast<std::ptrdiff_t>(place);
+  const auto at = values.begin() + rank;
+  std::nth_element(values.begin(), at, values.end());
+  const double fraction = place - static_cast<double>(rank);
+  if (fraction == 0) return *at;
+  return *at + fraction * (*std::min_element(at + 1, values.end()) - *at);
+}
+
+double median_absolute_deviation(const std::vector<double>& values) {
   const double middle = median(values);
-  if (values.empty()) return {middle, middle, middle};
-  std::sort(values.begin(), values.end());
-  // The number of values below the distribution's median is binomial. Leaving out j values at each
-  // end misses the median with probability 2 P(number <= j).
-  const auto n = static_cast<double>(values.size());
-  const auto probability = [n](std::size_t number) {
-    const auto j = static_cast<double>(number);
-    return std::exp(std::lgamma(n + 1) - std::lgamma(j + 1) - std::lgamma(n - j + 1) -
-                    n * std::log(2.0));
-  };
-  std::size_t left_out = 0;
-  double tail = probability(0) + probability(1);
-  while (2 * tail <= 0.05) {
-    ++left_out;
-    tail += probability(left_out + 1);
-  }
-  return {middle, values[left_out], values[values.size() - 1 - left_out]};
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - middle));
+  return median(std::move(deviations));
+}
+
+double relative_spread(const std::vector<double>& values) {
+  return 1.4826 * median_absolute_deviation(values) / median(values);
+}
+
+std::int64_t count_outliers(const std::vector<double>& values) {
+  constexpr double kMostScore = 3.5;
+  const double middle = median(values);
+  const double mad = median_absolute_deviation(values);
+  return std::count_if(values.begin(), values.end(), [&](double value) {
+    return 0.6745 * std::abs(value - middle) > kMostScore * mad;
+  });
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
 }
 
 }  // namespace lloyd::experiment

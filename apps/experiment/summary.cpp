@@ -1,11 +1,14 @@
 #include "experiment/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "experiment/bootstrap.hpp"
+#include "experiment/statistics.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
@@ -22,16 +25,6 @@ bool skips_distances(const Record& record) {
 
 bool counts(const Record& record) {
   return record.status == TrialStatus::ok && record.fit.has_value();
-}
-
-bool compares_iterations(const std::vector<std::vector<Record>>& records) {
-  for (const std::vector<Record>& group : records) {
-    for (const Record& record : group) {
-      if (!record.stop.contains("iterations")) return false;
-      if (counts(record) && skips_distances(record)) return false;
-    }
-  }
-  return true;
 }
 
 std::string problem_of(const std::vector<Record>& records) {
@@ -62,7 +55,6 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.accuracy = first.backend.accuracy;
   if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);
   row.published = first.published;
-  std::vector<double> times;
   std::vector<double> iteration_times;
   std::vector<double> inertias;
   bool all_distances = true;
@@ -71,7 +63,7 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
     if (!counts(record)) continue;
     const Measurements& measured = *record.fit;
     iteration_times.push_back(measured.loop_ms / static_cast<double>(measured.iterations));
-    times.push_back(per_iteration ? iteration_times.back() : measured.fit_ms);
+    row.samples[record.repeat] = per_iteration ? iteration_times.back() : measured.fit_ms;
     all_distances = all_distances && !skips_distances(record);
     inertias.push_back(measured.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, measured.iterations);
@@ -81,8 +73,11 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
       row.quality.wrong_labels = record.after_one->labels.wrong;
     }
   }
-  row.ok = static_cast<std::int64_t>(times.size());
+  row.ok = std::ssize(row.samples);
+  const std::vector<double> times = values_of(row.samples);
   row.time_ms = median_interval(times);
+  row.spread = relative_spread(times);
+  row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
   row.phases = phases_of(records);
   if (row.ok > 0 && all_distances) row.rates = rates_of(first, median(iteration_times));
@@ -91,18 +86,37 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
 
 Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
   if (baseline.ok == 0) return {{}, "no baseline: " + baseline.problem};
-  return compare(row.quality, row.time_ms.median, baseline.quality, baseline.time_ms.median);
+  const std::vector<double> ratios = paired_ratios(baseline.samples, row.samples);
+  if (ratios.empty()) return {{}, "no round has both this and the baseline"};
+  const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
+  if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
+  return compare(row.quality, baseline.quality, median_interval(ratios));
 }
 
 }  // namespace
 
+bool compares_iterations(const std::vector<std::vector<Record>>& records) {
+  for (const std::vector<Record>& group : records) {
+    for (const Record& record : group) {
+      if (!record.stop.contains("iterations")) return false;
+      if (counts(record) && skips_distances(record)) return false;
+    }
+  }
+  return true;
+}
+
 Summary summarize(const std::vector<std::vector<Record>>& records) {
+  return summarize(records, compares_iterations(records));
+}
+
+Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
   const Record& first = records.front().front();
   Summary summary;
   summary.experiment = first.experiment;
   summary.baseline = first.plan.baseline;
   summary.repeats = first.plan.repeats;
-  summary.per_iteration = compares_iterations(records);
+  summary.until = first.plan.until.has_value();
+  summary.per_iteration = per_iteration;
   std::map<std::int64_t, std::size_t> baselines;  // row, by setting
   for (const std::vector<Record>& group : records) {
     summary.rows.push_back(make_row(group, summary.per_iteration));
@@ -125,6 +139,15 @@ std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {
   std::vector<std::vector<AxisValue>> settings;
   for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
   return varying_axes(settings);
+}
+
+std::string setting_text(const Summary& summary, const SummaryRow& row) {
+  std::string text;
+  for (const VaryingAxis& axis : varying_axes_of(summary)) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", axis.header, row.axes[axis.index].value);
+  }
+  return text;
 }
 
 bool has_phases(const Summary& summary) {

@@ -11,7 +11,7 @@
 
 #include "experiment/quality.hpp"
 #include "experiment/record.hpp"
-#include "experiment/statistics.hpp"
+#include "experiment/samples.hpp"
 #include "experiment/varying_axes.hpp"
 #include "experiment/work.hpp"
 
@@ -25,7 +25,10 @@ struct SummaryRow {
   bool is_baseline = false;
   std::int64_t ok = 0;     ///< trials that count
   std::string problem;     ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
-  MedianInterval time_ms;  ///< of the trials that count
+  Samples samples;         ///< times of the trials that count
+  MedianInterval time_ms;  ///< of the samples
+  double spread = 0;       ///< of the samples, see relative_spread()
+  std::int64_t outliers = 0;  ///< among the samples, see count_outliers(); none is left out
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
   Quality quality;
@@ -39,6 +42,7 @@ struct Summary {
   std::string experiment;
   std::string baseline;  ///< label; empty: none
   std::int64_t repeats = 1;
+  bool until = false;  ///< there may be more than `repeats`
   /// Times are per iteration: every setting runs a fixed number of them and every backend evaluates
   /// all distances. Else they are those of whole fits.
   bool per_iteration = false;
@@ -48,9 +52,16 @@ struct Summary {
 /// The summary of one run, from nothing but its records: by planned fit, in the order of the plan,
 /// at least one fit and each with at least one record.
 Summary summarize(const std::vector<std::vector<Record>>& records);
+/// The same with times per iteration or of whole fits.
+Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration);
+/// Whether every setting runs a fixed number of iterations and every backend evaluates all
+/// distances, so that times per iteration can be compared.
+bool compares_iterations(const std::vector<std::vector<Record>>& records);
 
 /// The axes that a table of the rows has columns for.
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary);
+/// "clusters 8, samples 1000": where a row stands on those axes; empty without any.
+std::string setting_text(const Summary& summary, const SummaryRow& row);
 /// What is measured of phases or published of profiled quantities calls for tables of its own.
 bool has_phases(const Summary& summary);
 /// The quantities that are published of some row, in the order of quantities().

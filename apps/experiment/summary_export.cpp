@@ -1,6 +1,8 @@
 // The summary as CSV and as JSON: the same rows under the same names.
 #include <fmt/format.h>
 
+#include "experiment/csv_text.hpp"
+#include "experiment/noise.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/varying_axes.hpp"
 
@@ -9,14 +11,6 @@ namespace lloyd::experiment {
 using nlohmann::ordered_json;
 
 namespace {
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  quoted += '"';
-  return quoted;
-}
 
 ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
@@ -67,6 +61,8 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   json[unit] = number(row.time_ms.median);
   json[unit + "_low"] = number(row.time_ms.low);
   json[unit + "_high"] = number(row.time_ms.high);
+  json["spread"] = number(row.spread);
+  json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);
   json["most_iterations"] = count(row.most_iterations);
   json["inertia"] = number(row.quality.final_inertia);
@@ -77,7 +73,12 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   if (has_phases(summary)) add_phases(json, row.phases);
   if (!summary.baseline.empty()) {
     const bool said = row.comparison && row.comparison->speedup;
-    json["speedup"] = said ? ordered_json(*row.comparison->speedup) : ordered_json(nullptr);
+    const auto speedup = [&](double MedianInterval::*part) {
+      return said ? finite_or_null((*row.comparison->speedup).*part) : ordered_json(nullptr);
+    };
+    json["speedup"] = speedup(&MedianInterval::median);
+    json["speedup_low"] = speedup(&MedianInterval::low);
+    json["speedup_high"] = speedup(&MedianInterval::high);
     json["comparison"] = speedup_text(row);
   }
   add_published(json, summary, row);
@@ -95,22 +96,7 @@ std::vector<ordered_json> rows_json(const Summary& summary) {
 }  // namespace
 
 std::string summary_csv(const Summary& summary) {
-  std::string csv;
-  for (const ordered_json& json : rows_json(summary)) {
-    std::string header;
-    std::string line;
-    for (const auto& [key, value] : json.items()) {
-      if (!header.empty()) header += ',';
-      header += csv_cell(key);
-      if (!line.empty()) line += ',';
-      if (!value.is_null()) {
-        line += csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
-      }
-    }
-    if (csv.empty()) csv = header + '\n';
-    csv += line + '\n';
-  }
-  return csv;
+  return csv_text(rows_json(summary));
 }
 
 ordered_json summary_json(const Summary& summary, const std::filesystem::path& output) {
@@ -124,6 +110,7 @@ ordered_json summary_json(const Summary& summary, const std::filesystem::path& o
   json["experiment"] = summary.experiment;
   json["output"] = output.string();
   json["baseline"] = text_or_null(summary.baseline);
+  json["noise"] = text_or_null(noise_text(summary));
   json["published"] = notes;
   json["rows"] = rows_json(summary);
   return json;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "experiment/bootstrap.hpp"
+#include "experiment/noise.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
@@ -27,9 +29,29 @@ std::string iterations_text(const SummaryRow& row) {
              : fmt::format("{}-{}", row.fewest_iterations, row.most_iterations);
 }
 
+// The number of iterations that all trials had; nothing where they differ.
+std::optional<std::int64_t> common_iterations(const Summary& summary) {
+  std::optional<std::int64_t> common;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok == 0) continue;
+    if (row.fewest_iterations != row.most_iterations) return {};
+    if (common.value_or(row.most_iterations) != row.most_iterations) return {};
+    common = row.most_iterations;
+  }
+  return common;
+}
+
 std::string interval_text(const SummaryRow& row) {
   if (row.ok < 2) return "";
   return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
+}
+
+// "1.2%", and where there are any "1.2%, 2 outliers".
+std::string spread_text(const SummaryRow& row) {
+  if (row.ok < 2) return "";
+  std::string text = fmt::format("{:.1f}%", 100 * row.spread);
+  if (row.outliers > 0) text += fmt::format(", {}", format_count(row.outliers, "outlier"));
+  return text;
 }
 
 std::string published_text(const SummaryRow& row, const std::string& quantity) {
@@ -44,9 +66,11 @@ std::vector<Column> time_columns(const Summary& summary) {
       {time.name, time.header, true,
        [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
       {"", "interval", true, interval_text},
-      {"", "iterations", true, iterations_text},
-      {"", "inertia", true,
-       [](const SummaryRow& row) { return fmt::format("{:.5g}", row.quality.final_inertia); }}};
+      {"", "spread", true, spread_text}};
+  if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
+  columns.push_back({"", "inertia", true, [](const SummaryRow& row) {
+                       return fmt::format("{:.5g}", row.quality.final_inertia);
+                     }});
   if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
   return columns;
 }
@@ -144,12 +168,19 @@ std::string sources_text(const Summary& summary) {
 }  // namespace
 
 std::string summary_table(const Summary& summary) {
-  const char* meaning = summary.repeats < 6 ? "their range" : "where the true median is, with 95 %";
+  const bool is_range = summary.repeats < static_cast<std::int64_t>(kFewestForInterval);
+  const char* meaning = is_range ? "their range" : "where the true median is, with 95 %";
   std::string text =
       table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
-  text += fmt::format("{}: median of {}; interval: {}\n",
-                      summary.per_iteration ? "ms/iteration" : "ms/fit",
-                      format_count(summary.repeats, "repeat"), meaning);
+  std::string legend = fmt::format(
+      "{}: median of {}{}; interval: {}", summary.per_iteration ? "ms/iteration" : "ms/fit",
+      summary.until ? "at least " : "", format_count(summary.repeats, "repeat"), meaning);
+  if (const auto iterations = common_iterations(summary)) {
+    legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
+  }
+  text += wrapped(legend);
+  const std::string noise = noise_text(summary);
+  if (!noise.empty()) text += wrapped(noise);
   if (has_phases(summary)) {
     text += '\n' + table_of(summary, phase_columns(summary),
                             {"transfer_ms_per_iteration", "assignment_ms_per_iteration",

@@ -24,6 +24,8 @@ TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
   EXPECT_EQ(experiment.name, "c");
   EXPECT_EQ(experiment.output, "results/c");
   EXPECT_EQ(experiment.repeats, 5);
+  EXPECT_FALSE(experiment.until);
+  EXPECT_EQ(experiment.order_seed, 0u);
   EXPECT_FALSE(experiment.baseline);
   ASSERT_EQ(experiment.settings.size(), 1u);
   const FitOptions& options = experiment.settings[0].options;
@@ -50,11 +52,15 @@ profile: true
 backends: [sequential, {openmp: {threads: 2}}]
 baseline: {openmp: {threads: 2}}
 repeats: 7
+until: {relative_error: 0.01, max_seconds: 5}
+order_seed: 3
 output: there
 )");
   EXPECT_EQ(experiment.name, "all");
   EXPECT_EQ(experiment.output, "there");
   EXPECT_EQ(experiment.repeats, 7);
+  EXPECT_EQ(experiment.until, (Until{0.01, 5}));
+  EXPECT_EQ(experiment.order_seed, 3u);
   const Setting& setting = experiment.settings.at(0);
   EXPECT_EQ(setting.dataset.file, "/data/points.tsv");
   EXPECT_EQ(setting.dataset.csv.delimiter, '\t');

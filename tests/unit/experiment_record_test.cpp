@@ -29,6 +29,8 @@ Record example() {
   record.plan.variants = 3;
   record.plan.repeats = 5;
   record.plan.baseline = "sequential";
+  record.plan.until = Until{0.02, 60};
+  record.plan.order_seed = 9;
   record.backend.name = "openmp";
   record.backend.label = "openmp threads=2";
   record.backend.version = "0.1.0";
@@ -52,6 +54,7 @@ Record example() {
   record.isolation->cpus = {0, 1, 3};
   record.repeat = 3;
   record.start_ms = 12.5;
+  record.order = 11;
   Measurements& fit = record.fit.emplace();
   fit.iterations = 12;
   fit.stop_reason = "labels";
@@ -94,7 +97,8 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key : {"published", "notes", "plan.hash", "process", "conditions", "isolate", "start_ms"}) {
+  for (const char* key : {"published", "notes", "plan.hash", "process", "conditions", "isolate",
+                          "start_ms", "order", "plan.until", "plan.order_seed"}) {
     if (path == key) return true;
   }
   return false;
@@ -217,6 +221,17 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
   EXPECT_EQ(to_json(record_from_json(more)), whole);
 }
 
+TEST(ExperimentRecord, RepeatsEndWhereNothingSaysUntil) {
+  ordered_json json = to_json(example());
+  json["repeat"] = 500;
+  EXPECT_EQ(refusal(json), "(nothing was thrown)");
+  for (const bool erase : {false, true}) {
+    json["plan"]["until"] = nullptr;
+    if (erase) json["plan"].erase("until");
+    EXPECT_EQ(refusal(json), "'repeat' is 500, not an integer from 0 to 4");
+  }
+}
+
 TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   const auto with = [](const std::string& pointer, const ordered_json& value) {
     ordered_json json = to_json(example());
@@ -228,7 +243,10 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/clusters", 9223372036854775808u),
             "'clusters' is 9223372036854775808, not an integer >= 1");
   EXPECT_EQ(with("/plan/variant", 3), "'plan.variant' is 3, not an integer from 0 to 2");
-  EXPECT_EQ(with("/repeat", 5), "'repeat' is 5, not an integer from 0 to 4");
+  EXPECT_EQ(with("/order", -1), "'order' is -1, not an integer >= 0");
+  EXPECT_EQ(with("/plan/order_seed", -1),
+            "'plan.order_seed' is -1, not an integer from 0 to 18446744073709551615");
+  EXPECT_EQ(with("/plan/until", 1), "'plan.until' is 1, not an object");
   EXPECT_EQ(with("/setting", "0123"), "'setting' is '0123', not 16 hexadecimal digits");
   EXPECT_EQ(with("/axes/clusters", 8), "'axes.clusters' is 8, not a text");
   EXPECT_EQ(with("/machine", "a processor"), "'machine' is 'a processor', not an object");

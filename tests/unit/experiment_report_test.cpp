@@ -1,4 +1,5 @@
 // Files of records: read back, and summarized as the run was that left them.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -136,7 +137,11 @@ TEST_F(ExperimentReport, RunsOfOneFileAreKeptApart) {
 TEST_F(ExperimentReport, AHalfLastLineIsPassedOver) {
   run("a");
   const std::vector<std::string> all = lines();
-  const std::string path = folder_.write("half.jsonl", all[0] + all[2] + all[3].substr(0, 100));
+  const auto second = std::find_if(all.begin(), all.end(), [](const std::string& line) {
+    return ordered_json::parse(line).at("backend").at("name") == "openmp";
+  });
+  ASSERT_NE(second, all.end());
+  const std::string path = folder_.write("half.jsonl", all[0] + *second + all[3].substr(0, 100));
   const RecordFile records = read_records(path);
   EXPECT_EQ(records.note, path +
                               ":3: passed over an incomplete last record of 100 bytes, left by a "

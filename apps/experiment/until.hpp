@@ -1,0 +1,14 @@
+// Until: how long a setting goes on after its repeats.
+#pragma once
+
+namespace lloyd::experiment {
+
+/// Further rounds are made until half of each variant's interval is at most `relative_error` of its
+/// median, or `max_seconds` have passed since the setting's first trial.
+struct Until {
+  double relative_error = 0.02;
+  double max_seconds = 60;
+  bool operator==(const Until&) const = default;
+};
+
+}  // namespace lloyd::experiment

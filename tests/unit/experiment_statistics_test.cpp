@@ -1,0 +1,131 @@
+// Medians, spreads, outliers, and the coverage of the bootstrap's intervals.
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/random.hpp>
+
+#include "experiment/bootstrap.hpp"
+#include "experiment/samples.hpp"
+#include "experiment/statistics.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// n, n - 1, ..., 1.
+std::vector<double> countdown(int n) {
+  std::vector<double> values;
+  for (int i = n; i > 0; --i) values.push_back(i);
+  return values;
+}
+
+std::pair<double, double> interval(int n) {
+  const MedianInterval found = median_interval(countdown(n));
+  return {found.low, found.high};
+}
+
+TEST(ExperimentStatistics, Median) {
+  EXPECT_TRUE(std::isnan(median({})));
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+}
+
+TEST(ExperimentStatistics, QuantilesLieBetweenOrderStatistics) {
+  EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+  EXPECT_EQ(quantile({4, 1, 3, 2, 5}, 0), 1);
+  EXPECT_EQ(quantile({4, 1, 3, 2, 5}, 1), 5);
+  EXPECT_EQ(quantile({4, 1, 3, 2, 5}, 0.25), 2);
+  EXPECT_DOUBLE_EQ(quantile({40, 10, 30, 20, 50}, 0.9), 46);
+}
+
+TEST(ExperimentStatistics, SpreadIsThatOfANormalDistribution) {
+  EXPECT_EQ(median_absolute_deviation({1, 1, 2, 2, 4, 6, 9}), 1);
+  EXPECT_DOUBLE_EQ(relative_spread({1, 1, 2, 2, 4, 6, 9}), 1.4826 / 2);
+  const RandomStream random(1, 0);
+  std::vector<double> values;
+  for (std::uint64_t i = 0; i < 20'000; ++i) values.push_back(100 + 3 * random.normal(i));
+  EXPECT_NEAR(relative_spread(values), 0.03, 0.001);
+}
+
+TEST(ExperimentStatistics, OutliersAreThoseOfTheModifiedZScore) {
+  // Median 10, median absolute deviation 1: the limit is 3.5 / 0.6745 = 5.19 away.
+  EXPECT_EQ(count_outliers({8, 9, 9, 10, 11, 11, 15.1}), 0);
+  EXPECT_EQ(count_outliers({8, 9, 9, 10, 11, 11, 15.2}), 1);
+  EXPECT_EQ(count_outliers({4.8, 9, 9, 10, 11, 11, 15.2}), 2);
+  EXPECT_EQ(count_outliers({5, 5, 5, 6}), 1);
+  EXPECT_EQ(count_outliers({5, 500}), 0);
+  EXPECT_EQ(count_outliers({}), 0);
+}
+
+TEST(ExperimentStatistics, FewValuesHaveTheirRange) {
+  EXPECT_TRUE(std::isnan(median_interval({}).low));
+  EXPECT_EQ(interval(1), std::pair(1.0, 1.0));
+  EXPECT_EQ(interval(5), std::pair(1.0, 5.0));
+}
+
+TEST(ExperimentStatistics, IntervalIsThatOfTheIdealBootstrap) {
+  // With all possible resamples, the median of n = 2m + 1 is at most the j-th value with the
+  // probability that m + 1 of n draws are (Efron 1982, section 10.3). It first exceeds 2.5 % at j.
+  EXPECT_EQ(interval(7), std::pair(2.0, 6.0));    // 0.010, 0.108
+  EXPECT_EQ(interval(11), std::pair(3.0, 9.0));   // 0.007, 0.051
+  EXPECT_EQ(interval(21), std::pair(7.0, 15.0));  // 0.018, 0.056
+}
+
+TEST(ExperimentStatistics, TheSameValuesGiveTheSameInterval) {
+  const std::vector<double> values = {3.1, 2.9, 3.3, 3.7, 2.8, 3.0, 3.2};
+  EXPECT_EQ(resampled_medians(values, 4), resampled_medians(values, 4));
+  EXPECT_NE(resampled_medians(values, 4), resampled_medians(values, 5));
+}
+
+// The share of intervals of 15 values that hold `truth`.
+double coverage(double truth, const std::function<double(const RandomStream&, std::uint64_t)>& draw,
+                bool ratio) {
+  constexpr int kIntervals = 600;
+  int held = 0;
+  for (std::uint64_t t = 0; t < kIntervals; ++t) {
+    const RandomStream random(7, t);
+    std::vector<double> a;
+    std::vector<double> b;
+    for (std::uint64_t i = 0; i < 15; ++i) {
+      a.push_back(draw(random, i));
+      b.push_back(draw(random, 100 + i));
+    }
+    const MedianInterval found = ratio ? median_ratio_interval(a, b) : median_interval(a);
+    held += found.low <= truth && truth <= found.high;
+  }
+  return held / double{kIntervals};
+}
+
+TEST(ExperimentStatistics, IntervalsHoldTheTruthWith95Percent) {
+  const auto normal = [](const RandomStream& random, std::uint64_t i) {
+    return 10 + random.normal(i);
+  };
+  const auto exponential = [](const RandomStream& random, std::uint64_t i) {
+    return 1 - std::log(random.uniform(i));
+  };
+  // Four standard errors of 600 intervals are 0.036; with 15 values the percentile interval of the
+  // median holds it with 0.94.
+  EXPECT_NEAR(coverage(10, normal, false), 0.95, 0.036);
+  EXPECT_NEAR(coverage(1 + std::log(2), exponential, false), 0.95, 0.036);
+  EXPECT_NEAR(coverage(1, normal, true), 0.95, 0.036);
+  EXPECT_NEAR(coverage(1, exponential, true), 0.95, 0.036);
+}
+
+TEST(ExperimentStatistics, RatiosOfFewValuesReachFromTheLeastToTheMost) {
+  const MedianInterval ratio = median_ratio_interval({2, 4, 3}, {1, 1, 2, 1, 1, 1});
+  EXPECT_EQ(ratio.median, 3);
+  EXPECT_EQ(ratio.low, 1);
+  EXPECT_EQ(ratio.high, 4);
+}
+
+TEST(ExperimentStatistics, OnlyWholeRoundsArePaired) {
+  const Samples older = {{0, 2}, {1, 4}, {3, 8}};
+  const Samples newer = {{1, 2}, {2, 3}, {3, 16}};
+  EXPECT_EQ(paired_ratios(older, newer), (std::vector<double>{2, 0.5}));
+  EXPECT_EQ(values_of(newer), (std::vector<double>{2, 3, 16}));
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
