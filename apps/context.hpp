@@ -39,5 +39,6 @@ void add_data_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_worker_command(CLI::App& app, Context& context);
+void add_compare_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

@@ -1,0 +1,141 @@
+// lloyd compare: are two recorded runs, or two backends of one, as fast as each other?
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+
+#include "context.hpp"
+#include "experiment/chosen_run.hpp"
+#include "experiment/compare.hpp"
+#include "output.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace experiment;
+
+struct CompareCommand {
+  std::vector<fs::path> records;
+  std::vector<std::string> runs;      // empty: the last ones
+  std::vector<std::string> backends;  // empty: the run has but two
+  std::string format = "text";
+  bool json = false;
+  std::string fail_if_slower;  // empty: never
+};
+
+// "5%" as 0.05.
+double read_percentage(const std::string& text) {
+  double percent = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, percent);
+  if (error == std::errc() && last == end - 1 && *last == '%' && percent >= 0 && percent <= 1000) {
+    return percent / 100;
+  }
+  throw InputError(
+      fmt::format("--fail-if-slower takes a percentage from 0% to 1000%, such as 5%, "
+                  "not '{}'",
+                  text));
+}
+
+ChosenRun open_run(const CompareCommand& command, std::size_t place) {
+  const std::string id = place < command.runs.size() ? command.runs[place] : "";
+  ChosenRun run = read_run(command.records[place], id == "last" ? "" : id);
+  for (const std::string& text : run.notes) note("lloyd: {}\n", text);
+  return run;
+}
+
+std::vector<std::string> choose_backends(const CompareCommand& command, const ChosenRun& run) {
+  if (!command.backends.empty()) return command.backends;
+  std::vector<std::string> labels = variant_labels(run.run.fits);
+  if (labels.size() == 2) return labels;
+  throw InputError(fmt::format(
+      "{} has {} of one run ({}); --backends OLD NEW chooses two, or a second file of records is "
+      "given",
+      run.file.string(),
+      labels.size() == 1 ? "one backend" : fmt::format("{} backends", labels.size()),
+      fmt::join(labels, ", ")));
+}
+
+nlohmann::ordered_json run_json(const ChosenRun& run) {
+  const Record& first = run.run.fits.front().front();
+  return {{"file", run.file.string()}, {"run", run.run.id}, {"experiment", first.experiment}};
+}
+
+int print(const CompareCommand& command, const RunComparison& comparison, const ChosenRun& older,
+          const ChosenRun& newer) {
+  const bool fails = !command.fail_if_slower.empty() &&
+                     is_slower_than(comparison, read_percentage(command.fail_if_slower));
+  const auto name = [](const ChosenRun& run) {
+    return fmt::format("{}, run {}", run.file.string(), run.run.id);
+  };
+  if (command.json || command.format == "json") {
+    nlohmann::ordered_json json;
+    json["old"] = run_json(older);
+    json["new"] = run_json(newer);
+    json.update(comparison_json(comparison));
+    json["fails"] = fails;
+    print_json(json);
+  } else if (command.format == "csv") {
+    fmt::print("{}", comparison_csv(comparison));
+  } else if (command.format == "markdown") {
+    fmt::print("{}", comparison_markdown(comparison));
+  } else {
+    if (!comparison.paired) fmt::print("old: {}\nnew: {}\n\n", name(older), name(newer));
+    fmt::print("{}", comparison_text(comparison));
+  }
+  if (fails) note("lloyd: slower by more than {}\n", command.fail_if_slower);
+  return fails ? kFailed : kDone;
+}
+
+int compare_command(const CompareCommand& command) {
+  if (!command.fail_if_slower.empty()) read_percentage(command.fail_if_slower);
+  if (command.runs.size() > command.records.size()) {
+    throw InputError("--run takes one run of each file of records");
+  }
+  const ChosenRun older = open_run(command, 0);
+  if (command.records.size() == 1) {
+    const std::vector<std::string> backends = choose_backends(command, older);
+    return print(command, compare_variants(older.run.fits, backends[0], backends[1]), older, older);
+  }
+  if (!command.backends.empty()) {
+    throw InputError("--backends compares two backends of one file of records, not of two");
+  }
+  const ChosenRun newer = open_run(command, 1);
+  return print(command, compare_recorded_runs(older.run.fits, newer.run.fits), older, newer);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Context& context) {
+  auto* sub = app.add_subcommand(
+      "compare", "Compare two recorded runs, or two backends of one: faster, slower or the same?");
+  auto command = std::make_shared<CompareCommand>();
+  sub->add_option("RECORDS", command->records,
+                  "Records of 'lloyd run', each a file or the folder that it is in: the old ones, "
+                  "and the new ones unless two backends of one run are compared")
+      ->required()
+      ->expected(1, 2);
+  sub->add_option("--backends", command->backends,
+                  "With one RECORDS: the labels of the two backends, the old one first (default: "
+                  "the only two, the baseline first)")
+      ->expected(2);
+  sub->add_option("--run", command->runs,
+                  "Which run of each RECORDS, by its 'run' or 'last' (default: the last ones)")
+      ->expected(1, 2);
+  sub->add_option("--fail-if-slower", command->fail_if_slower,
+                  "Exit with status 1 when something is slower, and by more than this percentage "
+                  "even at the lower end of its interval, such as 5%");
+  sub->add_option("--format", command->format, "text, markdown, csv or json")
+      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
+  sub->add_flag("--json", command->json, "The same as --format json");
+  sub->callback(
+      [&context, command] { context.action = [command] { return compare_command(*command); }; });
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,105 @@
+#include "experiment/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "experiment/statistics.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+bool all_above_zero(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value) && value > 0; });
+}
+
+TimeRatio unclear(const MedianInterval& ratio, std::string reason) {
+  return {ratio, Verdict::unclear, std::move(reason)};
+}
+
+TimeRatio no_ratio(std::string reason) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return unclear({kNaN, kNaN, kNaN}, std::move(reason));
+}
+
+TimeRatio judged(const MedianInterval& ratio, double margin, std::size_t samples) {
+  if (samples < kFewestForVerdict) {
+    return unclear(ratio, fmt::format("fewer than {} samples", kFewestForVerdict));
+  }
+  const Verdict verdict = verdict_of(ratio, margin);
+  return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : ""};
+}
+
+double disturbance(const std::vector<double>& times) {
+  return median(times) / *std::min_element(times.begin(), times.end()) - 1;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::same:
+      return "same";
+    case Verdict::unclear:
+      break;
+  }
+  return "unclear";
+}
+
+Verdict verdict_of(const MedianInterval& ratio, double margin) {
+  if (ratio.low > 1 + margin) return Verdict::slower;
+  if (ratio.high < 1 / (1 + margin)) return Verdict::faster;
+  const bool same = ratio.low >= 1 - kSameMargin && ratio.high <= 1 + kSameMargin;
+  return same ? Verdict::same : Verdict::unclear;
+}
+
+TimeRatio compare_rounds(const Samples& older, const Samples& newer) {
+  const std::vector<double> ratios = paired_ratios(newer, older);
+  if (ratios.empty()) return no_ratio("no round has both");
+  if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
+  return judged(median_interval(ratios), kSameMargin, ratios.size());
+}
+
+TimeRatio compare_runs(const Samples& older, const Samples& newer) {
+  const std::vector<double> before = values_of(older);
+  const std::vector<double> after = values_of(newer);
+  if (before.empty() || after.empty()) return no_ratio("no times");
+  if (!all_above_zero(before) || !all_above_zero(after)) return no_ratio("too fast to compare");
+  const MedianInterval ratio = median_ratio_interval(after, before);
+  const TimeRatio result = judged(ratio, kRunMargin, std::min(before.size(), after.size()));
+  if (result.verdict != Verdict::faster && result.verdict != Verdict::slower) return result;
+
+  const double disturbed = std::max(disturbance(before), disturbance(after));
+  if (disturbed > kDisturbed) {
+    return unclear(ratio, fmt::format("noisy: median {:.0f}% above the fastest", 100 * disturbed));
+  }
+  const double fastest = *std::min_element(after.begin(), after.end()) /
+                         *std::min_element(before.begin(), before.end());
+  if (verdict_of({fastest, fastest, fastest}, kSameMargin) != result.verdict) {
+    return unclear(ratio, "the fastest samples agree");
+  }
+  return result;
+}
+
+MedianInterval geometric_mean(const std::vector<MedianInterval>& ratios) {
+  double sum = 0;
+  double below = 0;
+  double above = 0;
+  for (const MedianInterval& ratio : ratios) {
+    sum += std::log(ratio.median);
+    below += std::pow(std::log(ratio.median / ratio.low), 2);
+    above += std::pow(std::log(ratio.high / ratio.median), 2);
+  }
+  const auto n = static_cast<double>(ratios.size());
+  return {std::exp(sum / n), std::exp((sum - std::sqrt(below)) / n),
+          std::exp((sum + std::sqrt(above)) / n)};
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,35 @@
+// Comparisons resampled from recorded runs of two identical backends: how often does the rule of
+// `lloyd compare` call them different, and how often does it find a slowdown that was added?
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "experiment/verdict.hpp"
+
+namespace lloyd::calibration {
+
+/// times[run][setting][variant][round], in milliseconds; two variants.
+using RecordedTimes = std::vector<std::vector<std::vector<std::vector<double>>>>;
+
+/// Reads what trim.py printed. Throws InputError for anything else.
+RecordedTimes read_times(const std::filesystem::path& file);
+
+struct Shares {
+  double faster = 0;
+  double slower = 0;
+};
+
+enum class Kind {
+  rounds,  ///< the two variants in the same rounds of one run: `lloyd compare A`
+  runs     ///< one variant in rounds of two runs: `lloyd compare A B`
+};
+
+/// The verdicts on `comparisons` comparisons, each of 15 successive rounds of a random setting,
+/// from random rounds of random runs on; every time of the newer side is multiplied by `slowdown`.
+/// The same seed gives the same comparisons.
+Shares resample(const RecordedTimes& times, Kind kind, double slowdown, std::int64_t comparisons,
+                std::uint64_t seed);
+
+}  // namespace lloyd::calibration

@@ -1,0 +1,107 @@
+// Faster, slower or the same: the rule by hand, and on recorded runs of two identical backends.
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "compare_calibration/resample.hpp"
+#include "experiment/statistics.hpp"
+#include "experiment/verdict.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// Ten times around `middle`, from 1 % below to 1 % above.
+Samples steady(double middle, std::int64_t rounds = 10) {
+  Samples samples;
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    samples[i] = middle * (0.99 + 0.02 * static_cast<double>(i * 7 % 10) / 9);
+  }
+  return samples;
+}
+
+TEST(ExperimentVerdict, GoesByTheWholeInterval) {
+  EXPECT_EQ(verdict_of({1.1, 1.04, 1.2}, 0.03), Verdict::slower);
+  EXPECT_EQ(verdict_of({1.1, 1.02, 1.2}, 0.03), Verdict::unclear);
+  EXPECT_EQ(verdict_of({0.9, 0.8, 0.97}, 0.03), Verdict::faster);
+  EXPECT_EQ(verdict_of({0.9, 0.8, 0.98}, 0.03), Verdict::unclear);
+  EXPECT_EQ(verdict_of({1, 0.971, 1.029}, 0.03), Verdict::same);
+  EXPECT_EQ(verdict_of({1, 0.969, 1.029}, 0.03), Verdict::unclear);
+}
+
+TEST(ExperimentVerdict, RoundsArePaired) {
+  // Both drift alike, by half: their ratios do not.
+  Samples older;
+  Samples newer;
+  for (std::int64_t i = 0; i < 15; ++i) {
+    older[i] = 10 + 0.3 * static_cast<double>(i);
+    newer[i] = 1.1 * older[i];
+  }
+  EXPECT_EQ(compare_rounds(older, newer).verdict, Verdict::slower);
+  EXPECT_EQ(compare_rounds(newer, older).verdict, Verdict::faster);
+  EXPECT_EQ(compare_rounds(older, older).verdict, Verdict::same);
+  EXPECT_NEAR(compare_rounds(older, newer).ratio.low, 1.1, 1e-12);
+  // As samples of two runs they tell nothing.
+  EXPECT_EQ(compare_runs(older, newer).verdict, Verdict::unclear);
+}
+
+TEST(ExperimentVerdict, FewSamplesTellNothing) {
+  const TimeRatio four = compare_rounds(steady(1, 4), steady(2, 4));
+  EXPECT_EQ(four.verdict, Verdict::unclear);
+  EXPECT_EQ(four.reason, "fewer than 5 samples");
+  EXPECT_NEAR(four.ratio.median, 2, 1e-12);
+  EXPECT_EQ(compare_rounds(steady(1, 5), steady(2, 5)).verdict, Verdict::slower);
+  EXPECT_EQ(compare_runs(steady(1, 4), steady(2, 9)).reason, "fewer than 5 samples");
+}
+
+TEST(ExperimentVerdict, WithoutTimesThereIsNoRatio) {
+  EXPECT_EQ(compare_rounds({{0, 1.0}}, {{1, 1.0}}).reason, "no round has both");
+  EXPECT_EQ(compare_rounds({{0, 0.0}}, {{0, 0.0}}).reason, "too fast to compare");
+  EXPECT_EQ(compare_runs({}, {{0, 1.0}}).reason, "no times");
+  EXPECT_EQ(compare_runs({{0, 0.0}}, {{0, 1.0}}).reason, "too fast to compare");
+  EXPECT_TRUE(std::isnan(compare_runs({}, {}).ratio.median));
+}
+
+TEST(ExperimentVerdict, TwoRunsNeedMore) {
+  const Samples older = steady(10);
+  EXPECT_EQ(compare_rounds(older, steady(10.5)).verdict, Verdict::slower);
+  EXPECT_EQ(compare_runs(older, steady(10.5)).reason, "wide interval");
+  EXPECT_EQ(compare_runs(older, steady(11)).verdict, Verdict::slower);
+  EXPECT_EQ(compare_runs(steady(11), older).verdict, Verdict::faster);
+  EXPECT_EQ(compare_runs(older, steady(10.05)).verdict, Verdict::same);
+  // One sample is as fast as ever: the others were held up, or nearly all were.
+  Samples held_up = steady(10.9);
+  held_up[3] = 10.1;
+  EXPECT_EQ(compare_runs(older, held_up).reason, "the fastest samples agree");
+  held_up = steady(15);
+  held_up[3] = 10;
+  EXPECT_TRUE(compare_runs(older, held_up).reason.starts_with("noisy: median 5"));
+}
+
+TEST(ExperimentVerdict, GeometricMeanOfRatios) {
+  const MedianInterval one = geometric_mean(std::vector<MedianInterval>{{1.2, 1.1, 1.4}});
+  EXPECT_NEAR(one.median, 1.2, 1e-12);
+  EXPECT_NEAR(one.low, 1.1, 1e-12);
+  EXPECT_NEAR(one.high, 1.4, 1e-12);
+  // Four equal ones have half the width, on logarithms.
+  const MedianInterval four =
+      geometric_mean(std::vector<MedianInterval>(4, {1, std::exp(-0.2), std::exp(0.1)}));
+  EXPECT_NEAR(four.low, std::exp(-0.1), 1e-12);
+  EXPECT_NEAR(four.high, std::exp(0.05), 1e-12);
+  EXPECT_NEAR(geometric_mean(std::vector<double>{2, 8}), 4, 1e-12);
+}
+
+// Some of what compare_calibration prints.
+TEST(ExperimentVerdict, IsRightOnRecordedRunsOfIdenticalBackends) {
+  using namespace calibration;
+  const RecordedTimes times =
+      read_times(std::filesystem::path(LLOYD_TESTS_FOLDER) / "compare_calibration" / "samples.csv");
+  for (const Kind kind : {Kind::rounds, Kind::runs}) {
+    const Shares same = resample(times, kind, 1, 2000, 1);
+    EXPECT_LE(same.faster + same.slower, 0.02);
+  }
+  EXPECT_GE(resample(times, Kind::rounds, 1.1, 500, 1).slower, 0.9);
+}
+
+}  // namespace
+}  // namespace lloyd::experiment
