@@ -14,7 +14,11 @@ parts=("$@")
 packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
-    release | asan) packages+=(doxygen) ;;
+    release | asan)
+      packages+=(doxygen)
+      # For the report's page, whose tests are skipped without one elsewhere.
+      [ "${CI:-}" != true ] || packages+=(chromium)
+      ;;
     fuzz) packages+=(libclang-rt-dev) ;;
     tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;
     *)
