@@ -120,8 +120,6 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
 void drop_superseded(std::vector<Record>& fit, const Record& next);
 
 nlohmann::ordered_json to_json(const Record& record);
-/// Null, or an object of its members.
-nlohmann::ordered_json until_json(const std::optional<Until>& until);
 /// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys
 /// that the schema does not have are passed over.
 Record record_from_json(const nlohmann::ordered_json& json);

@@ -35,11 +35,6 @@ void add_measurements(ordered_json& json, const std::optional<Measurements>& fit
 
 }  // namespace
 
-ordered_json until_json(const std::optional<Until>& until) {
-  if (!until) return nullptr;
-  return {{"relative_error", until->relative_error}, {"max_seconds", until->max_seconds}};
-}
-
 ordered_json to_json(const Record& record) {
   ordered_json axes = ordered_json::object();
   for (const AxisValue& axis : record.axes) axes[axis.path] = axis.value;

@@ -1,6 +1,10 @@
 // Until: how long a setting goes on after its repeats.
 #pragma once
 
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
 namespace lloyd::experiment {
 
 /// Further rounds are made until half of each variant's interval is at most `relative_error` of its
@@ -10,5 +14,8 @@ struct Until {
   double max_seconds = 60;
   bool operator==(const Until&) const = default;
 };
+
+/// Null, or an object of its members.
+nlohmann::ordered_json until_json(const std::optional<Until>& until);
 
 }  // namespace lloyd::experiment

@@ -50,16 +50,16 @@ ordered_json published_json(const SummaryRow& row) {
   return list;
 }
 
-ordered_json speedup_json(const SummaryRow& row, const SummaryRow* baseline) {
-  if (!row.comparison || !row.comparison->speedup || baseline == nullptr) return nullptr;
-  // From end to end of the two intervals: wide, but never too narrow.
-  return {{"value", rounded(*row.comparison->speedup)},
-          {"low", rounded(baseline->time_ms.low / row.time_ms.high)},
-          {"high", rounded(baseline->time_ms.high / row.time_ms.low)}};
+ordered_json speedup_json(const SummaryRow& row) {
+  if (!row.comparison || !row.comparison->speedup) return nullptr;
+  const MedianInterval& speedup = *row.comparison->speedup;
+  return {{"value", rounded(speedup.median)},
+          {"low", rounded(speedup.low)},
+          {"high", rounded(speedup.high)}};
 }
 
 ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
-                      const Summary& summary, const SummaryRow* baseline) {
+                      const Summary& summary) {
   const Record& first = records.front();
   ordered_json axes = ordered_json::object();
   for (const AxisValue& axis : row.axes) axes[axis.path] = axis.value;
@@ -84,7 +84,7 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
   json["times"] = samples_json(records, summary.per_iteration);
   json["iterations"] = {row.fewest_iterations, row.most_iterations};
   json["inertia"] = finite_or_null(row.quality.final_inertia);
-  json["speedup"] = speedup_json(row, baseline);
+  json["speedup"] = speedup_json(row);
   json["phases"] = phases_json(row);
   if (row.rates) {
     json["gflop_per_s"] = rounded(row.rates->gflop_per_s);
@@ -122,15 +122,9 @@ ordered_json backends_json(const RecordedRun& run) {
 }
 
 ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
-  std::map<std::string, const SummaryRow*> baselines;  // by setting
-  for (const SummaryRow& row : summary.rows) {
-    if (row.is_baseline) baselines.emplace(row.setting, &row);
-  }
   ordered_json rows = ordered_json::array();
   for (std::size_t r = 0; r < summary.rows.size(); ++r) {
-    const auto baseline = baselines.find(summary.rows[r].setting);
-    rows.push_back(row_json(summary.rows[r], run.fits[r], summary,
-                            baseline == baselines.end() ? nullptr : baseline->second));
+    rows.push_back(row_json(summary.rows[r], run.fits[r], summary));
   }
   return rows;
 }

@@ -56,7 +56,7 @@ function addSpeedup() {
   if (!data.baseline) return;
   addBySize({id: 'speedup', title: `Speedup over ${data.baseline}`, label: 'speedup',
     note: 'How many times the baseline’s time. No speedup is drawn where the results do not agree. ' +
-      'Intervals reach from end to end of those of both medians.',
+      'Medians and intervals of the ratios of trials of one round.',
     value: (row) => row.speedup || null, references: [{y: 1}]});
 }
 
