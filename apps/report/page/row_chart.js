@@ -11,8 +11,10 @@ function layRows(svg, rows, top, textRoom, draw) {
       y += 24;
     }
     for (const row of group) {
-      svg.append('text').attr('x', textRoom - 12).attr('y', y + 14).style('text-anchor', 'end')
-        .text(fitText(row.backend, textRoom - 24));
+      const above = textRoom === noRoom;
+      svg.append('text').attr('class', 'name').attr('x', above ? noRoom : textRoom - 12).attr('y', y + 14)
+        .style('text-anchor', above ? 'start' : 'end').text(row.backend);
+      if (above) y += 18;
       draw(row, y + 10);
       y += 22;
     }
@@ -21,10 +23,11 @@ function layRows(svg, rows, top, textRoom, draw) {
   return y - top;
 }
 
-// Room for the names of backends, at most a part of the width.
+// Room for the names of backends; where they would take too much of the width they stand above.
+const noRoom = 16;
 function textRoomOf(rows, width) {
   const longest = d3.max(rows, (row) => textWidth(row.backend)) + 28;
-  return Math.min(longest, width * 0.42);
+  return longest <= width * 0.42 ? longest : noRoom;
 }
 
 function drawRowChart(svg, width, chart) {
@@ -59,7 +62,7 @@ function drawRowChart(svg, width, chart) {
   drawHorizontalAxis(lines, x, logTicks(x.domain()[0], x.domain()[1], Math.max(2, Math.floor(box.width / 64))),
     box, chart.label);
   for (const reference of chart.references) {
-    svg.append('line').attr('class', 'reference').attr('y1', top - 4).attr('y2', top - 2 + height)
+    lines.append('line').attr('class', 'reference').attr('y1', top - 4).attr('y2', top - 2 + height)
       .attr('x1', x(reference.value)).attr('x2', x(reference.value));
     svg.append('text').attr('class', 'small').attr('x', x(reference.value)).attr('y', top - 10)
       .style('text-anchor', 'end').text(reference.label || '');

@@ -1,6 +1,6 @@
 // A chart as a file of its own: styles of the page become attributes, as no style sheet goes with it.
 const savedStyles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family',
-  'font-size', 'font-weight', 'text-anchor', 'dominant-baseline'];
+  'font-size', 'font-weight', 'text-anchor', 'paint-order'];
 
 function standaloneSvg(svg, title) {
   const copy = svg.cloneNode(true);
