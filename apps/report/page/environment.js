@@ -33,8 +33,9 @@ function factsOf(object, prefix = '') {
     const name = prefix + key.replace(/_bytes$/, '').replace(/_/g, ' ');
     if (value === null || value === '') return [];
     if (Array.isArray(value)) {
-      const texts = value.map((item) => (typeof item === 'object' && item !== null ? JSON.stringify(item) : String(item)));
-      return texts.length > 0 ? [[name, texts.join(', ')]] : [];
+      const inner = value.filter((item) => typeof item === 'object' && item !== null);
+      if (inner.length > 0) return inner.flatMap((item, index) => factsOf(item, `${name} ${index + 1}: `));
+      return value.length > 0 ? [[name, value.join(', ')]] : [];
     }
     if (typeof value === 'object') return factsOf(value, `${name}: `);
     return [[name, /_bytes$/.test(key) ? format.bytes(value) : String(value)]];
