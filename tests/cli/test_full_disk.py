@@ -27,7 +27,9 @@ class FullDisk(ResumeCase):
     """Each trial that was complete is kept, nothing is half there, and the rest can be made later."""
 
     def config(self, **replacements):
-        return super().config(**{"iterations: 40": "iterations: 2", **replacements})
+        # What workers are handed has a size, too.
+        return super().config(**{"iterations: 40": "iterations: 2",
+                                 "repeats:": "isolate: none\nrepeats:", **replacements})
 
     def check(self, left, said):
         """Returns how many trials were kept."""
