@@ -54,6 +54,9 @@ class External(TestCase):
         self.assertAlmostEqual(last["inertia"] / reference["inertia"], 1, 6)
         self.assertEqual((last["status"], last["iterations"], last["notes"]), ("ok", 3, "all in loops"))
         self.assertGreater(last["loop_ms"], 0)
+        # The files that it exchanges with Lloyd are not in it.
+        for record in self.of_program():
+            self.assertAlmostEqual(record["fit_ms"], record["loop_ms"] + record["closing_ms"], 9)
 
     def test_it_can_be_the_baseline(self):
         config = CONFIG.replace("baseline: sequential", "baseline: plain-python")
