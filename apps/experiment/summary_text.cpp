@@ -46,12 +46,20 @@ std::string interval_text(const SummaryRow& row) {
   return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
 }
 
-// "1.2%", and where there are any "1.2%, 2 outliers".
 std::string spread_text(const SummaryRow& row) {
-  if (row.ok < 2) return "";
-  std::string text = fmt::format("{:.1f}%", 100 * row.spread);
-  if (row.outliers > 0) text += fmt::format(", {}", format_count(row.outliers, "outlier"));
-  return text;
+  return row.ok < 2 ? "" : fmt::format("{:.1f}%", 100 * row.spread);
+}
+
+// Nothing where there are none: few rows have any.
+std::string outliers_text(const SummaryRow& row) {
+  return row.outliers == 0 ? "" : fmt::format("{}", row.outliers);
+}
+
+// Five digits or more, without an exponent where that is as short.
+std::string inertia_text(const SummaryRow& row) {
+  const double inertia = row.quality.final_inertia;
+  return inertia >= 1e5 && inertia < 1e9 ? fmt::format("{:.0f}", inertia)
+                                         : fmt::format("{:.5g}", inertia);
 }
 
 std::string published_text(const SummaryRow& row, const std::string& quantity) {
@@ -67,10 +75,12 @@ std::vector<Column> time_columns(const Summary& summary) {
        [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
       {"", "interval", true, interval_text},
       {"", "spread", true, spread_text}};
+  if (std::any_of(summary.rows.begin(), summary.rows.end(),
+                  [](const SummaryRow& row) { return row.outliers > 0; })) {
+    columns.push_back({"", "outliers", true, outliers_text});
+  }
   if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
-  columns.push_back({"", "inertia", true, [](const SummaryRow& row) {
-                       return fmt::format("{:.5g}", row.quality.final_inertia);
-                     }});
+  columns.push_back({"", "inertia", true, inertia_text});
   if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
   return columns;
 }
