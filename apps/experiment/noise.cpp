@@ -73,7 +73,8 @@ double drift(const std::vector<const SummaryRow*>& rows) {
 
 std::string noise_text(const Summary& summary) {
   std::string text;
-  for (const std::string& part : {spread_text(summary), drift_text(summary)}) {
+  for (const std::string& part :
+       {spread_text(summary), drift_text(summary), disturbances_text(summary.disturbances)}) {
     if (part.empty()) continue;
     text += text.empty() ? "noisy: " : "; ";
     text += part;

@@ -1,4 +1,4 @@
-// What a summary's samples say about the machine that they were taken on.
+// What a summary's samples and records say about the machine that they were taken on.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ inline constexpr double kNoisyDrift = 0.05;
 double drift(const std::vector<const SummaryRow*>& rows);
 
 /// "noisy: ..." without a line feed: which row's spread is the largest above kNoisySpread and how
-/// many more are, and which setting has drifted most; empty where nothing is above its level.
+/// many more are, which setting has drifted most, and the disturbances that hold; empty where
+/// nothing is above its level.
 std::string noise_text(const Summary& summary);
 
 }  // namespace lloyd::experiment

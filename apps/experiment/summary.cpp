@@ -117,6 +117,7 @@ Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iter
   summary.repeats = first.plan.repeats;
   summary.until = first.plan.until.has_value();
   summary.per_iteration = per_iteration;
+  summary.disturbances = find_disturbances(records);
   std::map<std::int64_t, std::size_t> baselines;  // row, by setting
   for (const std::vector<Record>& group : records) {
     summary.rows.push_back(make_row(group, summary.per_iteration));

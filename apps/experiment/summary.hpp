@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiment/disturbances.hpp"
 #include "experiment/quality.hpp"
 #include "experiment/record.hpp"
 #include "experiment/samples.hpp"
@@ -47,6 +48,7 @@ struct Summary {
   /// all distances. Else they are those of whole fits.
   bool per_iteration = false;
   std::vector<SummaryRow> rows;  ///< in the order of the records
+  Disturbances disturbances;
 };
 
 /// The summary of one run, from nothing but its records: by planned fit, in the order of the plan,

@@ -51,6 +51,12 @@ std::vector<std::string> throttle_reasons(unsigned long long bits) {
   return reasons;
 }
 
+bool is_throttling(std::string_view reason) {
+  constexpr std::string_view kOthers[] = {"idle", "application_clocks", "sync_boost",
+                                          "display_clocks"};
+  return std::find(std::begin(kOthers), std::end(kOthers), reason) == std::end(kOthers);
+}
+
 GpuSensors::GpuSensors(const char* library) : nvml_(library) {
   if (!nvml_.started()) return;
   read_driver(nvml_, driver_);

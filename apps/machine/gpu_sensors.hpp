@@ -50,4 +50,8 @@ class GpuSensors {
 /// hexadecimal.
 std::vector<std::string> throttle_reasons(unsigned long long bits);
 
+/// Whether a reason is one for a clock below that which the GPU was set to: a limit of power or
+/// heat, or one without a name. An idle GPU and the settings of its clocks are none.
+bool is_throttling(std::string_view reason);
+
 }  // namespace lloyd::machine

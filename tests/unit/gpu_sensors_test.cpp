@@ -107,5 +107,15 @@ TEST(GpuSensors, UnknownReasonsAreShownAsBits) {
   EXPECT_EQ(throttle_reasons(0x40000000000080), (Texts{"hw_power_brake", "0x40000000000000"}));
 }
 
+TEST(GpuSensors, RestAndSettingsAreNoThrottling) {
+  for (const char* reason : {"idle", "application_clocks", "sync_boost", "display_clocks"}) {
+    EXPECT_FALSE(is_throttling(reason)) << reason;
+  }
+  for (const char* reason : {"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
+                             "hw_thermal_slowdown", "hw_power_brake", "0x40000000000000"}) {
+    EXPECT_TRUE(is_throttling(reason)) << reason;
+  }
+}
+
 }  // namespace
 }  // namespace lloyd::machine

@@ -1,0 +1,139 @@
+#include "experiment/disturbances.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiment/numbers.hpp"
+#include "experiment/statistics.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using Records = std::vector<Record>;
+
+bool counts(const Record& record) {
+  return record.status == TrialStatus::ok && record.conditions.has_value();
+}
+
+// Clocks before a trial are those of a machine that waits, which lowers them: only those right
+// after it tell what it ran with. They are compared within a row, since more threads run slower.
+void add_row(const std::vector<double>& clocks, ClockReadings& readings) {
+  if (clocks.empty()) return;
+  const double usual = median(clocks);
+  const auto [lowest, highest] = std::minmax_element(clocks.begin(), clocks.end());
+  readings.lowest = readings.trials == 0 ? *lowest : std::min(readings.lowest, *lowest);
+  readings.highest = std::max(readings.highest, *highest);
+  readings.trials += std::ssize(clocks);
+  readings.moved += std::count_if(clocks.begin(), clocks.end(), [usual](double clock) {
+    return std::abs(clock - usual) > kMovedClock * usual;
+  });
+}
+
+bool has_reason(const machine::GpuState& state, std::string_view reason) {
+  return state.throttle &&
+         std::find(state.throttle->begin(), state.throttle->end(), reason) != state.throttle->end();
+}
+
+void add_clocks(const Records& row, Disturbances& disturbances) {
+  std::vector<double> cpu;
+  std::vector<double> gpu;
+  for (const Record& record : row) {
+    if (!counts(record)) continue;
+    if (!record.conditions->gpu) {
+      if (record.conditions->after.cpu_mhz > 0) cpu.push_back(record.conditions->after.cpu_mhz);
+      continue;
+    }
+    // Where the labels were checked after the fit, it may rest by now.
+    const machine::GpuState& after = record.conditions->gpu->after;
+    if (after.sm_mhz && !has_reason(after, "idle")) {
+      gpu.push_back(static_cast<double>(*after.sm_mhz));
+    }
+  }
+  add_row(cpu, disturbances.cpu);
+  add_row(gpu, disturbances.gpu);
+}
+
+void add_throttling(const Record& record, Throttling& throttling) {
+  const GpuConditions& gpu = *record.conditions->gpu;
+  if (!gpu.before.throttle && !gpu.after.throttle) return;
+  ++throttling.trials;
+  bool throttled = false;
+  for (const machine::GpuState* state : {&gpu.before, &gpu.after}) {
+    if (!state->throttle) continue;
+    for (const std::string& reason : *state->throttle) {
+      if (!machine::is_throttling(reason)) continue;
+      throttled = true;
+      std::vector<std::string>& known = throttling.reasons;
+      if (std::find(known.begin(), known.end(), reason) == known.end()) known.push_back(reason);
+    }
+  }
+  throttling.throttled += throttled;
+}
+
+std::string clocks_text(const char* what, const ClockReadings& readings) {
+  return fmt::format(
+      "{} clock was more than {:.0f}% off its usual after {} of {} ({:.0f} to {:.0f} MHz)", what,
+      100 * kMovedClock, readings.moved, format_count(readings.trials, "trial"), readings.lowest,
+      readings.highest);
+}
+
+}  // namespace
+
+// The load average counts every thread that runs or wants to, those of the run too: a backend that
+// uses all processors brings it to their number without anybody else, and one that is told to use
+// more threads to that number. So neither is to be called busy. It is the load of the whole
+// machine, of which the run may use only a part; what the others do on the rest of it is no harm.
+std::optional<MachineLoad> machine_load(const std::vector<Records>& records) {
+  std::vector<double> loads;
+  std::int64_t own = 1;
+  for (const Records& row : records) {
+    for (const Record& record : row) {
+      if (!counts(record) || record.conditions->before.load < 0) continue;
+      loads.push_back(record.conditions->before.load);
+      own = std::max({own, record.machine.cores, record.machine.physical_cores,
+                      record.process ? record.process->threads : 0});
+    }
+  }
+  if (loads.empty()) return std::nullopt;
+  return MachineLoad{median(loads), static_cast<double>(own)};
+}
+
+Disturbances find_disturbances(const std::vector<Records>& records) {
+  Disturbances disturbances;
+  disturbances.load = machine_load(records);
+  for (const Records& row : records) {
+    add_clocks(row, disturbances);
+    for (const Record& record : row) {
+      if (counts(record) && record.conditions->gpu) {
+        add_throttling(record, disturbances.throttling);
+      }
+    }
+  }
+  return disturbances;
+}
+
+std::string disturbances_text(const Disturbances& disturbances) {
+  std::vector<std::string> parts;
+  if (disturbances.load && disturbances.load->busy()) {
+    parts.push_back(
+        fmt::format("other programs wanted the machine (load before a trial {}, of which the run "
+                    "causes at most {})",
+                    format_number(disturbances.load->median), disturbances.load->own));
+  }
+  if (disturbances.cpu.unsteady()) {
+    parts.push_back(clocks_text("the processor's", disturbances.cpu));
+  }
+  if (disturbances.gpu.unsteady()) parts.push_back(clocks_text("the GPU's", disturbances.gpu));
+  const Throttling& throttling = disturbances.throttling;
+  if (throttling.throttled > 0) {
+    parts.push_back(fmt::format("the GPU was throttled in {} of {} ({})", throttling.throttled,
+                                format_count(throttling.trials, "trial"),
+                                fmt::join(throttling.reasons, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace lloyd::experiment
