@@ -152,9 +152,10 @@ std::string hash_plan(const Plan& plan) {
   }
   for (const Variant& variant : plan.variants) {
     const bool missing = variant.backend == nullptr;
-    definition["variants"].push_back(
-        {variant.label, missing ? "" : variant.backend->version(),
-         missing ? nlohmann::ordered_json(variant.given) : parameters_json(variant.parameters)});
+    definition["variants"].push_back({variant.label, missing ? "" : variant.backend->version(),
+                                      variant.parameters_known()
+                                          ? parameters_json(variant.parameters)
+                                          : nlohmann::ordered_json(variant.given)});
   }
   return hash_json(definition);
 }

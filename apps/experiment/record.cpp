@@ -28,13 +28,12 @@ constexpr std::array<std::pair<TrialStatus, std::string_view>, 5> kStatuses = {
 void describe_backend(const Variant& variant, DType dtype, Record& record) {
   record.backend.name = variant.name;
   record.backend.label = variant.label;
-  if (variant.backend == nullptr) {
-    record.backend.parameters = variant.given;
-    return;
-  }
+  record.backend.parameters = variant.parameters_known()
+                                  ? parameters_json(variant.parameters)
+                                  : nlohmann::ordered_json(variant.given);
+  if (variant.backend == nullptr) return;
   const LoadedBackend& backend = *variant.backend;
   record.backend.version = backend.version();
-  record.backend.parameters = parameters_json(variant.parameters);
   record.backend.accuracy = apps::to_string(backend.accuracy(dtype));
   record.backend.reproducibility = apps::to_string(backend.reproducibility(dtype));
   for (const DeviceInfo& device : backend.devices()) {

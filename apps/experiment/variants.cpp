@@ -30,7 +30,7 @@ void set_parameter(ParameterSet& parameters, const std::string& backend,
 
 // All parameters, or those that are known, as one text each.
 std::map<std::string, std::string> texts_of(const Variant& variant) {
-  return variant.backend == nullptr ? variant.given : variant.parameters.texts();
+  return variant.parameters_known() ? variant.parameters.texts() : variant.given;
 }
 
 std::string describe(const std::map<std::string, std::string>& texts) {
@@ -45,9 +45,9 @@ void add_combinations(const BackendRequest& request, std::size_t at, const Varia
   if (at == request.parameters.size()) {
     for (const Variant& other : variants) {
       if (other.name == variant.name && texts_of(other) == texts_of(variant)) {
-        const std::string changes = variant.backend == nullptr
-                                        ? describe(variant.given)
-                                        : variant.parameters.describe_changes();
+        const std::string changes = variant.parameters_known()
+                                        ? variant.parameters.describe_changes()
+                                        : describe(variant.given);
         request.place.fail(fmt::format("'{}' with {} is listed twice", request.name,
                                        changes.empty() ? "default parameters" : changes));
       }
@@ -63,7 +63,7 @@ void add_combinations(const BackendRequest& request, std::size_t at, const Varia
   for (const ConfigNode& value : parameter.values) {
     Variant next = variant;
     next.given[parameter.name] = value.text;
-    if (variant.backend != nullptr) {
+    if (variant.parameters_known()) {
       set_parameter(next.parameters, request.name, parameter, value);
     }
     add_combinations(request, at + 1, next, variants);
@@ -98,6 +98,12 @@ std::vector<std::string> varying_parameters(const std::vector<Variant>& variants
 }
 
 }  // namespace
+
+bool Variant::parameters_known() const {
+  if (backend == nullptr) return false;
+  return backend->available() || !external::is_program(backend->path()) ||
+         !parameters.schema().empty();
+}
 
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load) {
@@ -139,7 +145,7 @@ std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Vari
     for (const ParameterRequest& parameter : baseline.parameters) {
       const ConfigNode& value = parameter.values.front();
       wanted.given[parameter.name] = value.text;
-      if (variant.backend != nullptr) {
+      if (variant.parameters_known()) {
         set_parameter(wanted.parameters, baseline.name, parameter, value);
       }
     }

@@ -24,6 +24,10 @@ struct Variant {
   /// The name and those parameters in which its variants differ: "openmp threads=2".
   std::string label;
   std::string missing;  ///< why there is no backend; else empty
+
+  /// Whether it is known what parameters there are: not of a missing plugin, nor of a program that
+  /// cannot run here and therefore does not say.
+  bool parameters_known() const;
 };
 
 /// Loads a backend by name, throws InputError where there is none: Registry::load.
@@ -31,7 +35,7 @@ using BackendLoader = std::function<std::shared_ptr<const LoadedBackend>(std::st
 
 /// The product of each backend's parameter lists. Throws InputError at an unknown backend that is
 /// not optional, an unknown parameter, a wrong value, or a variant that is there twice. The
-/// parameters of a backend that is missing cannot be checked.
+/// parameters of a backend cannot be checked where they are not known.
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load);
 

@@ -123,6 +123,10 @@ class External(TestCase):
         self.experiment("unavailable")
         self.assertEqual({(record["status"], record["reason"]) for record in self.of_program()},
                          {("skipped", "it rains")})
+        # What its parameters are, it need not say.
+        self.experiment("unavailable", "{program: PROGRAM, threads: [1, 2]}")
+        self.assertEqual([record["backend"]["parameters"] for record in self.of_program()[1:]],
+                         [{"threads": "1"}, {"threads": "2"}])
 
     def test_an_interrupt_ends_it(self):
         output = self.folder / "results"
