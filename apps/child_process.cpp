@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,11 +60,6 @@ void redirect_standard_streams() {
 
 }  // namespace
 
-std::string ProcessEnd::text() const {
-  return signalled ? fmt::format("signal {} ({})", code, ::strsignal(code))
-                   : fmt::format("exit({})", code);
-}
-
 ChildProcess::ChildProcess(const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
@@ -73,29 +67,25 @@ ChildProcess::ChildProcess(const Work& work) {
   }
   std::fflush(nullptr);  // or the child would print it too
   const pid_t parent = ::getpid();
-  pid_ = ::fork();
-  if (pid_ == 0) {
+  const pid_t child = ::fork();
+  if (child == 0) {
     ::close(ends[0]);
     run_child(parent, ends[1], work);
   }
   const int error = errno;
   ::close(ends[1]);
   pipe_ = ends[0];
-  if (pid_ < 0) {
+  if (child < 0) {
     ::close(pipe_);
     throw Error(fmt::format("cannot start a process: {}", ::strerror(error)));
   }
-  ::setpgid(pid_, pid_);  // here too, since the child may not have come so far when it is killed
+  process_.adopt(child);
+  ::setpgid(child, child);  // here too, since the child may not have come so far when it is killed
   ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
 }
 
 ChildProcess::~ChildProcess() {
-  if (!ended_) {
-    ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);  // should it have left its group
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
+  process_.kill();
   ::close(pipe_);
 }
 
@@ -104,7 +94,7 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
   using std::chrono::milliseconds;
   while (true) {
     if (take_line()) return Event::line;
-    if (ended_) return Event::ended;
+    if (process_.ended()) return Event::ended;
     if (stop && stop()) return Event::stopped;
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return Event::timed_out;
@@ -115,7 +105,7 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
     ::poll(&waited, pipe_open_ ? 1 : 0, static_cast<int>(slice.count()));
     if (waited.revents != 0 && read_pipe()) continue;
     // Once more: it may have written between the two.
-    if (look_for_end()) read_pipe();
+    if (process_.has_ended()) read_pipe();
   }
 }
 
@@ -143,20 +133,6 @@ bool ChildProcess::read_pipe() {
     if (count < 0 && errno == EAGAIN) break;
   }
   return buffer_.size() > before;
-}
-
-bool ChildProcess::look_for_end() {
-  siginfo_t info{};
-  // The child is left a zombie until its group is killed: so its number names nothing else.
-  const int options = WEXITED | WNOHANG | WNOWAIT;
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 || info.si_pid == 0) {
-    return false;
-  }
-  ::kill(-pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-  end_ = {info.si_code != CLD_EXITED, info.si_status};
-  ended_ = true;
-  return true;
 }
 
 }  // namespace lloyd::apps

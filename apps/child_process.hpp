@@ -1,24 +1,14 @@
 // ChildProcess: work in a process of its own, whose end does not end this one.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "spawned_process.hpp"
+
 namespace lloyd::apps {
-
-/// How a process ended.
-struct ProcessEnd {
-  bool signalled = false;
-  int code = 0;  ///< the exit status, or the number of the signal
-
-  bool clean() const { return !signalled && code == 0; }
-  /// "exit(3)", "signal 11 (Segmentation fault)".
-  std::string text() const;
-};
 
 /// A child that reports lines through a pipe. Its standard input is empty, and what it prints to
 /// standard output goes to standard error. After a report of AddressSanitizer it aborts. The kernel
@@ -47,20 +37,17 @@ class ChildProcess {
   /// The line that wait() has seen, without its line feed.
   const std::string& line() const { return line_; }
   /// How the child ended, after wait() has said so.
-  const ProcessEnd& end() const { return end_; }
+  const ProcessEnd& end() const { return process_.end(); }
 
  private:
   bool take_line();
   bool read_pipe();
-  bool look_for_end();
 
-  pid_t pid_ = -1;
   int pipe_ = -1;
   bool pipe_open_ = true;
-  bool ended_ = false;
   std::string buffer_;
   std::string line_;
-  ProcessEnd end_;
+  SpawnedProcess process_{SpawnedProcess::Reach::group};
 };
 
 }  // namespace lloyd::apps

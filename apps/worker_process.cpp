@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,16 +128,17 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
   Descriptor from(::fcntl(its.get(), F_DUPFD_CLOEXEC, first_free));
   Descriptor output(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, first_free));
   if (!from || !output) fail("duplicate a descriptor", errno);
+  pid_t pid = -1;
   const int error =
-      SpawnPlan(from.get(), socket, output.get()).start(pid_, command, worker_environment(scratch));
+      SpawnPlan(from.get(), socket, output.get()).start(pid, command, worker_environment(scratch));
   if (error != 0) fail("start a process", error);
+  process_.adopt(pid);
   socket_ = std::move(mine);
 }
 
 WorkerProcess::~WorkerProcess() {
   hang_up();
   wait({.deadline = Clock::now() + kGrace, .memory_bytes = {}, .stop = {}});
-  kill();
 }
 
 void WorkerProcess::send(std::string_view text, const std::vector<int>& descriptors) {
@@ -202,38 +202,8 @@ void WorkerProcess::drain() {
 }
 
 bool WorkerProcess::is_over(std::int64_t limit) {
-  memory_bytes_ = std::max(memory_bytes_, resident_bytes(pid_));
+  memory_bytes_ = std::max(memory_bytes_, resident_bytes(process_.pid()));
   return memory_bytes_ > limit;
-}
-
-bool WorkerProcess::has_ended() {
-  if (ended_) return true;
-  siginfo_t info{};
-  // It is left a zombie until its group is killed: so its number names nothing else.
-  const int options = WEXITED | WNOHANG | WNOWAIT;
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 || info.si_pid == 0) {
-    return false;
-  }
-  ::kill(-pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-  end_ = {info.si_code != CLD_EXITED, info.si_status};
-  ended_ = true;
-  return true;
-}
-
-void WorkerProcess::cancel() {
-  if (!ended_) ::kill(pid_, SIGTERM);
-}
-
-void WorkerProcess::kill() {
-  if (ended_) return;
-  ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);  // should it have left its group
-  siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
-  }
-  end_ = {info.si_code != CLD_EXITED, info.si_status};
-  ended_ = true;
 }
 
 }  // namespace lloyd::apps

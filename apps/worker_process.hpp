@@ -1,7 +1,7 @@
 // WorkerProcess: a program that answers packets, and may do anything else to itself.
 #pragma once
 
-#include <sys/types.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "child_process.hpp"
 #include "descriptor.hpp"
 #include "packet_socket.hpp"
+#include "spawned_process.hpp"
 
 namespace lloyd::apps {
 
@@ -60,7 +60,7 @@ class WorkerProcess {
   /// The packet that wait() has seen.
   const std::string& answer() const { return packet_.text; }
   /// How the process ended, after wait() has said so.
-  const ProcessEnd& end() const { return end_; }
+  const ProcessEnd& end() const { return process_.end(); }
   /// The most memory that wait() has seen resident since the last send(), in bytes; 0 without a
   /// limit.
   std::int64_t memory_bytes() const { return memory_bytes_; }
@@ -68,29 +68,27 @@ class WorkerProcess {
   /// empty.
   std::string last_words() const { return printable_ascii(words_); }
   /// Whether the process has ended, without waiting.
-  bool has_ended();
+  bool has_ended() { return process_.has_ended(); }
 
   /// Asks the process to end what it does.
-  void cancel();
+  void cancel() { process_.signal(SIGTERM); }
   /// Closes the socket, which is the sign to end.
   void hang_up() { socket_.close(); }
   /// Kills the process and what it has started.
-  void kill();
+  void kill() { process_.kill(); }
 
  private:
   void drain();
   void lose();
   bool is_over(std::int64_t limit);
 
-  pid_t pid_ = -1;
   Descriptor socket_;
   Descriptor output_;
   Packet packet_;
   std::string words_;
   std::optional<Clock::time_point> lost_;  ///< when it was seen to have closed its socket
-  bool ended_ = false;
-  ProcessEnd end_;
   std::int64_t memory_bytes_ = 0;
+  SpawnedProcess process_{SpawnedProcess::Reach::group};
 };
 
 }  // namespace lloyd::apps

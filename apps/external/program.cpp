@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,8 +13,6 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-
-#include "child_process.hpp"
 
 namespace lloyd::external {
 namespace {
@@ -38,7 +34,8 @@ Program::Program(const std::filesystem::path& file, const char* argument) : file
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   const std::string path = file.string();
   const char* arguments[] = {path.c_str(), argument, nullptr};
-  const int error = ::posix_spawn(&pid_, path.c_str(), &actions, nullptr,
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, path.c_str(), &actions, nullptr,
                                   const_cast<char* const*>(arguments), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
@@ -47,19 +44,12 @@ Program::Program(const std::filesystem::path& file, const char* argument) : file
     ::close(socket_);
     throw Error(fmt::format("cannot start {}: {}", path, ::strerror(error)));
   }
+  process_.adopt(pid);
 }
 
 Program::~Program() {
-  kill();
+  process_.kill();
   ::close(socket_);
-}
-
-void Program::kill() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
 }
 
 void Program::send(std::string line) {
@@ -91,14 +81,9 @@ bool Program::receive(int wait_ms) {
 std::string Program::end_text() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point patience = Clock::now() + std::chrono::seconds(1);
-  siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == 0 && Clock::now() < patience) {
-    ::poll(nullptr, 0, 5);
-  }
-  if (info.si_pid == 0) return "it closed its output";
-  const apps::ProcessEnd end{info.si_code != CLD_EXITED, info.si_status};
-  return "it ended with " + end.text();
+  while (!process_.has_ended() && Clock::now() < patience) ::poll(nullptr, 0, 5);
+  if (!process_.ended()) return "it closed its output";
+  return "it ended with " + process_.end().text();
 }
 
 std::string Program::ask(const std::string& line, const std::function<bool()>& stop) {
@@ -115,7 +100,7 @@ std::string Program::ask(const std::string& line, const std::function<bool()>& s
                               kMostBytes));
     }
     if (stop && stop()) {
-      kill();
+      process_.kill();
       return {};
     }
     if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) {

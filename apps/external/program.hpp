@@ -1,11 +1,11 @@
 // Program: an external program that is kept running and answers requests.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <functional>
 #include <string>
+
+#include "spawned_process.hpp"
 
 namespace lloyd::external {
 
@@ -31,13 +31,12 @@ class Program {
   void send(std::string line);
   bool receive(int wait_ms);
   std::string end_text();
-  void kill();
 
   std::filesystem::path file_;
-  pid_t pid_ = -1;
   int socket_ = -1;
   bool open_ = true;  // whether it may still write
   std::string received_;
+  apps::SpawnedProcess process_{apps::SpawnedProcess::Reach::process};
 };
 
 }  // namespace lloyd::external
