@@ -1,18 +1,13 @@
 // lloyd report: the summary of a run, from its records, as a table or a page.
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include <lloyd/data/new_file.hpp>
-#include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
 
 #include "context.hpp"
-#include "experiment/numbers.hpp"
-#include "experiment/record_reader.hpp"
+#include "experiment/chosen_run.hpp"
 #include "experiment/summary.hpp"
 #include "output.hpp"
 #include "report/ceilings_file.hpp"
@@ -33,25 +28,8 @@ struct ReportCommand {
   fs::path ceilings;  // empty: none
 };
 
-const RecordedRun& choose_run(const ReportCommand& command, const fs::path& file,
-                              const std::vector<RecordedRun>& runs) {
-  if (command.run.empty()) {
-    if (runs.size() > 1) {
-      note("lloyd: {} holds {}; this is the last one, {} (--run takes another)\n", file.string(),
-           format_count(std::ssize(runs), "run"), runs.back().id);
-    }
-    return runs.back();
-  }
-  std::vector<std::string> ids;
-  for (const RecordedRun& run : runs) {
-    if (run.id == command.run) return run;
-    ids.push_back(run.id);
-  }
-  throw InputError(fmt::format("{} has no run '{}'{}", file.string(), command.run,
-                               suggestion(command.run, ids)));
-}
-
-void write_page(const ReportCommand& command, const fs::path& file, const RecordedRun& run) {
+void write_page(const ReportCommand& command, const ChosenRun& chosen) {
+  const RecordedRun& run = chosen.run;
   nlohmann::ordered_json ceilings;
   if (!command.ceilings.empty()) {
     ceilings = report::read_ceilings(command.ceilings);
@@ -63,30 +41,23 @@ void write_page(const ReportCommand& command, const fs::path& file, const Record
   }
   const std::string& experiment = run.fits.front().front().experiment;
   NewFile page(command.page);
-  page.write(report::report_page(experiment, report::page_data(run, file, ceilings)));
+  page.write(report::report_page(experiment, report::page_data(run, chosen.file, ceilings)));
   page.commit();
 }
 
 int report_run(const ReportCommand& command) {
-  std::error_code error;
-  const bool folder = fs::is_directory(command.records, error);
-  const fs::path file = folder ? command.records / "records.jsonl" : command.records;
   check_output(command.page, {".html"});
-  check_not_input(command.page, file);
+  check_not_input(command.page, records_file(command.records));
   check_not_input(command.page, command.ceilings);
-  const RecordFile records = read_records(file);
-  if (!records.note.empty()) note("lloyd: {}\n", records.note);
-  const RecordedRun& run = choose_run(command, file, records.runs);
-  if (std::ssize(run.fits) < run.planned) {
-    note("lloyd: the run was killed: {} of its {} rows are here\n", run.fits.size(), run.planned);
-  }
+  const ChosenRun chosen = read_run(command.records, command.run);
+  for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
   if (!command.page.empty()) {
-    write_page(command, file, run);
+    write_page(command, chosen);
     return kDone;
   }
-  const Summary summary = summarize(run.fits);
+  const Summary summary = summarize(chosen.run.fits);
   if (command.json) {
-    print_json(summary_json(summary, file.parent_path()));
+    print_json(summary_json(summary, chosen.file.parent_path()));
   } else {
     fmt::print("{}", summary_table(summary));
   }

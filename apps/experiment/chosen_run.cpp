@@ -22,11 +22,14 @@ RecordedRun& find_run(std::vector<RecordedRun>& runs, const std::string& id,
 
 }  // namespace
 
-ChosenRun read_run(const std::filesystem::path& records, const std::string& id) {
+std::filesystem::path records_file(const std::filesystem::path& records) {
   std::error_code error;
-  const bool folder = std::filesystem::is_directory(records, error);
+  return std::filesystem::is_directory(records, error) ? records / "records.jsonl" : records;
+}
+
+ChosenRun read_run(const std::filesystem::path& records, const std::string& id) {
   ChosenRun chosen;
-  chosen.file = folder ? records / "records.jsonl" : records;
+  chosen.file = records_file(records);
   const std::string name = chosen.file.string();
   RecordFile file = read_records(chosen.file);
   if (!file.note.empty()) chosen.notes.push_back(file.note);
