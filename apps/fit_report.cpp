@@ -8,8 +8,8 @@
 #include <lloyd/evaluation.hpp>
 
 #include "experiment/measurements.hpp"
-#include "experiment/setting_json.hpp"
 #include "names.hpp"
+#include "parameters_json.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -46,7 +46,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
       {"backend",
        {{"name", report.chosen.backend->name()},
         {"version", report.chosen.backend->version()},
-        {"parameters", experiment::parameters_json(report.chosen.parameters)},
+        {"parameters", parameters_json(report.chosen.parameters)},
         {"accuracy", to_string(report.chosen.backend->accuracy(dataset.dtype()))},
         {"reproducibility", to_string(report.chosen.backend->reproducibility(dataset.dtype()))}}},
       {"dataset",

@@ -16,10 +16,10 @@
 #include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
-#include "experiment/setting_json.hpp"
 #include "interrupt.hpp"
 #include "model.hpp"
 #include "output.hpp"
+#include "parameters_json.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -76,8 +76,7 @@ int predict(const Context& context, const PredictOptions& options) {
     const nlohmann::ordered_json document = {
         {"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
         {"backend",
-         {{"name", chosen.backend->name()},
-          {"parameters", experiment::parameters_json(chosen.parameters)}}},
+         {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
         {"clusters", model.clusters},
         {"inertia", result.inertia},
         {"counts", counts},

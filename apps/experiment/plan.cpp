@@ -13,6 +13,7 @@
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
 #include "machine/cpu.hpp"
+#include "parameters_json.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -154,7 +155,7 @@ std::string hash_plan(const Plan& plan) {
     const bool missing = variant.backend == nullptr;
     definition["variants"].push_back({variant.label, missing ? "" : variant.backend->version(),
                                       variant.parameters_known()
-                                          ? parameters_json(variant.parameters)
+                                          ? apps::parameters_json(variant.parameters)
                                           : nlohmann::ordered_json(variant.given)});
   }
   return hash_json(definition);

@@ -14,6 +14,7 @@
 
 #include "experiment/setting_json.hpp"
 #include "names.hpp"
+#include "parameters_json.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -28,9 +29,8 @@ constexpr std::array<std::pair<TrialStatus, std::string_view>, 5> kStatuses = {
 void describe_backend(const Variant& variant, DType dtype, Record& record) {
   record.backend.name = variant.name;
   record.backend.label = variant.label;
-  record.backend.parameters = variant.parameters_known()
-                                  ? parameters_json(variant.parameters)
-                                  : nlohmann::ordered_json(variant.given);
+  record.backend.parameters = variant.parameters_known() ? apps::parameters_json(variant.parameters)
+                                                         : nlohmann::ordered_json(variant.given);
   if (variant.backend == nullptr) return;
   const LoadedBackend& backend = *variant.backend;
   record.backend.version = backend.version();

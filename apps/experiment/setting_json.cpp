@@ -61,18 +61,6 @@ ordered_json source_json(const DatasetSetting& setting) {
   return source;
 }
 
-ordered_json parameters_json(const ParameterSet& parameters) {
-  ordered_json json = ordered_json::object();
-  for (const ParameterInfo& parameter : parameters.schema()) {
-    const std::string text = parameters.text(parameter.name);
-    // Numbers and booleans are written in ParameterSet's texts as JSON writes them.
-    const ordered_json value = ordered_json::parse(text, nullptr, false);
-    const bool typed = parameter.type != ParameterType::choice && !value.is_discarded();
-    json[parameter.name] = typed ? value : ordered_json(text);
-  }
-  return json;
-}
-
 ordered_json stop_json(const FitOptions& options) {
   if (options.fixed_iterations) return {{"iterations", options.max_iterations}};
   return {{"max_iterations", options.max_iterations}, {"tolerance", options.tolerance}};

@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <lloyd/parameters.hpp>
-
 #include "experiment/dataset_cache.hpp"
 #include "experiment/setting.hpp"
 
@@ -16,9 +14,6 @@ namespace lloyd::experiment {
 nlohmann::ordered_json source_json(const DatasetSetting& setting);
 /// {"iterations": N}, or {"max_iterations": N, "tolerance": t}.
 nlohmann::ordered_json stop_json(const FitOptions& options);
-
-/// {"threads": 2, "layout": "soa"}: all parameters, in the schema's order.
-nlohmann::ordered_json parameters_json(const ParameterSet& parameters);
 
 /// 16 hexadecimal digits, equal on every machine for equal settings: data, clusters, seeding,
 /// restarts, stop, empty clusters, profile. A file counts by its name and fingerprint.

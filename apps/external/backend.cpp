@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@
 
 #include "external/description.hpp"
 #include "external/session.hpp"
+#include "parameters_json.hpp"
 
 namespace lloyd::external {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 // One program for all sessions: they are made one after the other.
 class ExternalBackend final : public Backend {
@@ -43,31 +43,17 @@ class ExternalBackend final : public Backend {
   Status open(const DatasetView& dataset, const ParameterList& parameters,
               Session** session) noexcept override {
     return guarded([&] {
-      *session = new ExternalSession(program_, file_, dataset, parameters_json(parameters));
+      const std::span<const ParameterInfo> schema(
+          description_.info.parameters,
+          static_cast<std::size_t>(description_.info.parameter_count));
+      *session = new ExternalSession(program_, file_, dataset,
+                                     apps::parameters_json(schema, parameters).dump());
     });
   }
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
 
  private:
-  std::string parameters_json(const ParameterList& parameters) const {
-    ordered_json json = ordered_json::object();
-    for (std::int64_t i = 0; i < description_.info.parameter_count; ++i) {
-      const ParameterInfo& parameter = description_.info.parameters[i];
-      switch (parameter.type) {
-        case ParameterType::boolean:
-          json[parameter.name] = parameters.boolean(parameter.name);
-          break;
-        case ParameterType::choice:
-          json[parameter.name] = parameter.choices[parameters.choice(parameter.name)];
-          break;
-        default:
-          json[parameter.name] = parameters.integer(parameter.name);
-      }
-    }
-    return json.dump();
-  }
-
   fs::path file_;
   ProgramDescription description_;
   std::unique_ptr<Program> program_;

@@ -11,6 +11,8 @@
 #include <lloyd/parameters.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "parameters_json.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -65,6 +67,22 @@ TEST(ParameterSet, HandsItsValuesToTheBackend) {
     EXPECT_STREQ(list.values[i].name, kSchema[i].name);
     EXPECT_EQ(list.values[i].type, kSchema[i].type);
   }
+}
+
+TEST(ParameterSet, IsJsonWithTheTypesOfItsSchema) {
+  ParameterSet set = parameters();
+  EXPECT_EQ(apps::parameters_json(set).dump(),
+            R"({"threads":2,"slack":0.5,"pinned":false,"layout":"soa","offset":0})");
+  set.set("slack", "1");
+  set.set("pinned", "true");
+  set.set("layout", "aos");
+  set.set("offset", "-9223372036854775808");
+  const std::string json =
+      R"({"threads":2,"slack":1,"pinned":true,"layout":"aos","offset":-9223372036854775808})";
+  EXPECT_EQ(apps::parameters_json(set).dump(), json);
+  // As a program of others gets them.
+  EXPECT_EQ(apps::parameters_json(kSchema, set.list()).dump(), json);
+  EXPECT_EQ(apps::parameters_json(ParameterSet(nullptr, 0)).dump(), "{}");
 }
 
 TEST(ParameterSet, DescribesChangesInTheOrderOfTheSchema) {

@@ -1,0 +1,18 @@
+// Parameters of a backend as JSON.
+#pragma once
+
+#include <span>
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/parameters.hpp>
+
+namespace lloyd::apps {
+
+/// {"threads": 2, "layout": "soa"}: all parameters, in the schema's order. `schema`: of this
+/// program's headers. Throws StatusError where `values` lacks one of them.
+nlohmann::ordered_json parameters_json(std::span<const ParameterInfo> schema,
+                                       const ParameterList& values);
+nlohmann::ordered_json parameters_json(const ParameterSet& parameters);
+
+}  // namespace lloyd::apps
