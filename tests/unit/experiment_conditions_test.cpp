@@ -4,31 +4,24 @@
 #include <gtest/gtest.h>
 
 #include "experiment/monitored_runner.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 
 namespace lloyd::experiment {
 namespace {
-
-class Quiet final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
-  bool stop_requested() const noexcept override { return false; }
-};
 
 class ExperimentConditions : public testing::Test {
  protected:
   Record run(const char* backend, const char* nvml) {
     const std::string text =
         std::string("{dataset: {blobs: {samples: 50}}, backends: [") + backend + "], repeats: 1}";
-    const Plan plan = make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load,
-                                datasets_, {});
+    const Plan plan = fake::plan_of(text, datasets_);
     InProcessRunner trials(plan, datasets_, observer_, "run", this_machine());
     MonitoredRunner runner(plan, trials, nvml);
     return runner.run(plan.fits.front(), 0);
   }
 
   DatasetCache datasets_;
-  Quiet observer_;
+  fake::Switch observer_;
 };
 
 TEST_F(ExperimentConditions, OfATrialOnTheProcessor) {

@@ -1,6 +1,5 @@
 // The order of trials, further rounds, and what samples tell of the machine.
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <set>
@@ -11,9 +10,8 @@
 
 #include "experiment/noise.hpp"
 #include "experiment/plan_text.hpp"
-#include "experiment/run_plan.hpp"
 #include "experiment/trial_order.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -61,25 +59,11 @@ class GivenTimes final : public TrialRunner {
 
 class ExperimentOrder : public testing::Test {
  protected:
-  void make(const std::string& text) {
-    plan_ = make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load,
-                      datasets_, {});
-  }
+  void make(const std::string& text) { plan_ = fake::plan_of(text, datasets_); }
 
   RunResult run(GivenTimes::Time time) {
     GivenTimes runner(plan_, std::move(time));
-    std::FILE* quiet = std::fopen("/dev/null", "w");
-    RunResult result;
-    {
-      Progress progress(plan_, quiet, false);
-      const auto describe = [&](const PlannedFit& fit) {
-        return describe_unrun(plan_, fit, "run", {});
-      };
-      result = run_plan(
-          plan_, runner, describe, [](const Record&) {}, [] { return false; }, progress);
-    }
-    std::fclose(quiet);
-    return result;
+    return fake::run_quietly(plan_, runner, [](const Record&) {});
   }
 
   std::vector<std::size_t> fits_of(std::size_t setting) const {

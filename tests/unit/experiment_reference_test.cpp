@@ -10,7 +10,7 @@
 #include "experiment/plan.hpp"
 #include "experiment/plan_text.hpp"
 #include "experiment/summary.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
@@ -37,8 +37,7 @@ reference:
 
 Plan plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
   DatasetCache datasets;
-  return make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c", overrides), fake::load,
-                   datasets, {});
+  return fake::plan_of(text, datasets, {}, overrides);
 }
 
 // The values by setting and variant, as texts: "" where there is none.

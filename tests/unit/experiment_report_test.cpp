@@ -9,9 +9,8 @@
 
 #include "experiment/record_reader.hpp"
 #include "experiment/record_writer.hpp"
-#include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
@@ -29,14 +28,6 @@ repeats: 3
 sweep: {clusters: [9, 8], seeding.seed: [1, 2]}
 )";
 
-/// Stops the run after so many records.
-class Switch final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
-  bool stop_requested() const noexcept override { return on; }
-  bool on = false;
-};
-
 class ExperimentReport : public testing::Test {
  protected:
   std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
@@ -45,26 +36,17 @@ class ExperimentReport : public testing::Test {
   // records.
   Summary run(const std::string& id, std::size_t most = 1000, const std::string& config = kConfig) {
     DatasetCache datasets;
-    const Plan plan = make_plan(read_experiment(parse_config(config, "c.yaml"), ".", "c"),
-                                fake::load, datasets, {});
-    Switch observer;
+    const Plan plan = fake::plan_of(config, datasets);
+    fake::Switch observer;
     InProcessRunner runner(plan, datasets, observer, id, {});
-    std::FILE* quiet = std::fopen("/dev/null", "w");
-    RunResult result;
-    {
-      Progress progress(plan, quiet, false);
-      RecordWriter writer(file());
-      std::size_t kept = 0;
-      result = run_plan(
-          plan, runner, [&](const PlannedFit& fit) { return describe_unrun(plan, fit, id, {}); },
-          [&](const Record& record) {
-            writer.append(record);
-            observer.on = observer.on || ++kept == most;
-          },
-          [] { return false; }, progress);
-    }
-    std::fclose(quiet);
-    return summarize(result.records);
+    RecordWriter writer(file());
+    std::size_t kept = 0;
+    const auto keep = [&](const Record& record) {
+      writer.append(record);
+      observer.on = observer.on || ++kept == most;
+    };
+    const auto stop = [] { return false; };
+    return summarize(fake::run_quietly(plan, runner, keep, stop, id).records);
   }
 
   static void expect_same(const Summary& read, const Summary& made) {

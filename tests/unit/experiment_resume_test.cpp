@@ -1,5 +1,4 @@
 // Runs that are interrupted again and again, and gone on with from their records alone.
-#include <cstdio>
 #include <map>
 #include <string>
 #include <tuple>
@@ -12,7 +11,7 @@
 #include "experiment/record_writer.hpp"
 #include "experiment/resume.hpp"
 #include "experiment/summary.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
@@ -28,22 +27,11 @@ repeats: 3
 sweep: {clusters: [8, 9]}
 )";
 
-/// Stops fits, and the run, when told to.
-class Switch final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
-  bool stop_requested() const noexcept override { return on; }
-  bool on = false;
-};
-
 class ExperimentResume : public testing::Test {
  protected:
   ExperimentResume() { plan_ = make(kConfig); }
 
-  Plan make(const std::string& text) {
-    return make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load, datasets_,
-                     {});
-  }
+  Plan make(const std::string& text) { return fake::plan_of(text, datasets_); }
   std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
 
   /// Goes on with the run in the file, or begins it, and ends it after so many records more: as
@@ -57,26 +45,17 @@ class ExperimentResume : public testing::Test {
       EXPECT_EQ(last->id, "run");
       earlier = earlier_trials(std::move(last->records), retry_failed);
     }
-    Switch observer;
+    fake::Switch observer;
     InProcessRunner runner(plan_, datasets_, observer, "run", {});
-    std::FILE* quiet = std::fopen("/dev/null", "w");
-    RunResult result;
-    {
-      Progress progress(plan_, quiet, false);
-      RecordWriter writer(file());
-      std::size_t kept = 0;
-      result = run_plan(
-          plan_, runner,
-          [&](const PlannedFit& fit) { return describe_unrun(plan_, fit, "run", {}); },
-          [&](const Record& record) {
-            if (killed && kept == most) throw Error("killed");
-            writer.append(record);
-            observer.on = ++kept == most;
-          },
-          [&] { return observer.on; }, progress, std::move(earlier));
-    }
-    std::fclose(quiet);
-    return result;
+    RecordWriter writer(file());
+    std::size_t kept = 0;
+    const auto keep = [&](const Record& record) {
+      if (killed && kept == most) throw Error("killed");
+      writer.append(record);
+      observer.on = ++kept == most;
+    };
+    const auto stop = [&] { return observer.on; };
+    return fake::run_quietly(plan_, runner, keep, stop, "run", std::move(earlier));
   }
 
   /// How often each trial has an outcome in the file.

@@ -10,10 +10,9 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/plan_text.hpp"
-#include "experiment/run_plan.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
@@ -29,35 +28,15 @@ repeats: 3
 sweep: {clusters: [8, 9]}
 )";
 
-/// Stops fits, and the run, when told to.
-class Switch final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return !on; }
-  bool stop_requested() const noexcept override { return on; }
-  bool on = false;
-};
-
 class ExperimentRun : public testing::Test {
  protected:
   void make(const std::string& text, const Machine& machine = {}) {
-    plan_ = make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load,
-                      datasets_, machine);
+    plan_ = fake::plan_of(text, datasets_, machine);
   }
 
   RunResult run(const std::function<void(const Record&)>& keep) {
     InProcessRunner runner(plan_, datasets_, switch_, "run", {});
-    std::FILE* quiet = std::fopen("/dev/null", "w");
-    RunResult result;
-    {
-      Progress progress(plan_, quiet, false);
-      const auto describe = [&](const PlannedFit& fit) {
-        return describe_unrun(plan_, fit, "run", {});
-      };
-      result = run_plan(
-          plan_, runner, describe, keep, [&] { return switch_.on; }, progress);
-    }
-    std::fclose(quiet);
-    return result;
+    return fake::run_quietly(plan_, runner, keep, [&] { return switch_.on; });
   }
 
   static std::size_t widest_line(const std::string& text) {
@@ -69,7 +48,7 @@ class ExperimentRun : public testing::Test {
     return widest;
   }
 
-  Switch switch_;
+  fake::Switch switch_;
   DatasetCache datasets_;
   Plan plan_;
 };

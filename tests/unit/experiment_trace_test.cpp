@@ -10,7 +10,7 @@
 
 #include "experiment/principal_axes.hpp"
 #include "experiment/tracing_runner.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {
@@ -18,18 +18,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-class NeverStop final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
-  bool stop_requested() const noexcept override { return false; }
-};
-
 class ExperimentTrace : public testing::Test {
  protected:
-  void make(const std::string& text) {
-    plan_ = make_plan(read_experiment(parse_config(text, "c.yaml"), ".", "c"), fake::load,
-                      datasets_, {});
-  }
+  void make(const std::string& text) { plan_ = fake::plan_of(text, datasets_); }
   // The record of one planned fit and repeat.
   Record run(std::size_t variant, std::int64_t repeat) {
     InProcessRunner trials(plan_, datasets_, observer_, "run", {});
@@ -38,7 +29,7 @@ class ExperimentTrace : public testing::Test {
     return tracing.run(plan_.fit(0, variant), repeat);
   }
 
-  NeverStop observer_;
+  fake::Switch observer_;
   DatasetCache datasets_;
   Plan plan_;
   std::vector<std::string> notes_;

@@ -7,7 +7,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/trial.hpp"
-#include "experiment_fake_backend.hpp"
+#include "experiment_fake_run.hpp"
 #include "report/ceilings_file.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
@@ -34,17 +34,10 @@ reference:
     values: [{clusters: 7, value: 12.5}, {clusters: 8, value: "about 40"}]
 )";
 
-class NeverStop final : public Observer {
- public:
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
-  bool stop_requested() const noexcept override { return false; }
-};
-
 RecordedRun run_fakes() {
-  NeverStop observer;
+  fake::Switch observer;
   DatasetCache datasets;
-  const Plan plan = make_plan(read_experiment(parse_config(kConfig, "c.yaml"), ".", "c"),
-                              fake::load, datasets, {});
+  const Plan plan = fake::plan_of(kConfig, datasets);
   InProcessRunner runner(plan, datasets, observer, "a run", {});
   RecordedRun run;
   run.id = "a run";
