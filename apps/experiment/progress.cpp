@@ -2,8 +2,8 @@
 
 #include <sys/ioctl.h>
 
-#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,9 +14,6 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr std::chrono::seconds kLinesApart{10};
-// What an iteration takes whatever its size, in operations of its assignment: about 0.1 ms. Without
-// it the time left would be far too long while the small settings run.
-constexpr double kOverhead = 1e5;
 
 std::size_t terminal_width(std::FILE* stream) {
   winsize size{};
@@ -30,27 +27,8 @@ Progress::Progress(const Plan& plan, std::FILE* stream, bool terminal)
     : plan_(plan),
       stream_(stream),
       terminal_(terminal),
-      paces_(plan.variants.size()),
-      last_setting_(std::numeric_limits<std::size_t>::max()) {
-  for (const PlannedFit& fit : plan.fits) {
-    if (fit.skip.empty()) {
-      paces_[fit.variant].work_left += work_of(fit) * static_cast<double>(plan.repeats);
-    }
-  }
-}
-
-double Progress::work_of(const PlannedFit& fit) const {
-  const PlannedSetting& planned = plan_.settings[fit.setting];
-  const FitOptions& options = planned.setting.options;
-  const double iteration = kOverhead + static_cast<double>(planned.dataset.samples) *
-                                           static_cast<double>(planned.dataset.features) *
-                                           static_cast<double>(options.clusters);
-  // A fit that may converge rarely takes more than some dozens of iterations.
-  const auto iterations = static_cast<double>(
-      options.fixed_iterations ? options.max_iterations
-                               : std::min<std::int64_t>(options.max_iterations, 30));
-  return iteration * iterations * static_cast<double>(options.restarts);
-}
+      time_left_(plan),
+      last_setting_(std::numeric_limits<std::size_t>::max()) {}
 
 void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   current_ = &fit;
@@ -75,19 +53,18 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   std::fflush(stream_);
 }
 
-void Progress::end() {
+void Progress::end(const Record& record) {
   if (current_ == nullptr) return;
-  Pace& pace = paces_[current_->variant];
-  const double work = work_of(*current_);
-  pace.work_done += work;
-  pace.work_left -= work;
-  pace.seconds += std::chrono::duration<double>(Clock::now() - begun_).count();
+  std::optional<double> fit_seconds;
+  if (record.fit) fit_seconds = record.fit->fit_ms / 1e3;
+  time_left_.add(*current_, std::chrono::duration<double>(Clock::now() - begun_).count(),
+                 fit_seconds);
   ++trials_;
   current_ = nullptr;
 }
 
 void Progress::pass_over(const PlannedFit& fit) {
-  paces_[fit.variant].work_left -= work_of(fit);
+  time_left_.pass_over(fit);
   ++trials_;
 }
 
@@ -95,21 +72,6 @@ void Progress::note(const std::string& text) {
   clear();
   std::fputs((text + '\n').c_str(), stream_);
   std::fflush(stream_);
-}
-
-double Progress::seconds_left() const {
-  Pace all;
-  for (const Pace& pace : paces_) {
-    all.work_done += pace.work_done;
-    all.seconds += pace.seconds;
-  }
-  if (all.work_done == 0) return -1;
-  double seconds = 0;
-  for (const Pace& pace : paces_) {
-    const Pace& known = pace.work_done > 0 ? pace : all;
-    seconds += std::max(0.0, pace.work_left) * known.seconds / known.work_done;
-  }
-  return seconds;
 }
 
 void Progress::clear() {

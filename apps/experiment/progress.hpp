@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "experiment/plan.hpp"
+#include "experiment/record.hpp"
+#include "experiment/time_left.hpp"
 
 namespace lloyd::experiment {
 
@@ -21,31 +22,24 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void begin(const PlannedFit& fit, std::int64_t repeat);
-  void end();
+  /// The trial that was begun has left this record.
+  void end(const Record& record);
   /// A trial that an earlier run made.
   void pass_over(const PlannedFit& fit);
   /// A line of its own.
   void note(const std::string& text);
 
-  /// Seconds that the trials not yet ended will take; negative while that cannot be told.
-  double seconds_left() const;
+  /// As TimeLeft::seconds().
+  double seconds_left() const { return time_left_.seconds(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Time goes with the size of a problem; how fast is learnt for each variant.
-  struct Pace {
-    double work_done = 0;
-    double work_left = 0;
-    double seconds = 0;
-  };
-
-  double work_of(const PlannedFit& fit) const;
   void clear();
 
   const Plan& plan_;
   std::FILE* stream_;
   bool terminal_;
-  std::vector<Pace> paces_;  ///< by variant
+  TimeLeft time_left_;
   std::int64_t trials_ = 0;  ///< ended
   const PlannedFit* current_ = nullptr;
   Clock::time_point begun_;

@@ -59,7 +59,7 @@ class PlanRun {
     const PlannedFit& fit = plan_.fits[trial.fit];
     progress_.begin(fit, trial.repeat);
     Record record = runner_.run(fit, trial.repeat);
-    progress_.end();
+    progress_.end(record);
     record.order = trial.order;
     const TrialStatus status = record.status;
     if (status == TrialStatus::failed || status == TrialStatus::timed_out) {

@@ -228,7 +228,9 @@ TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
     if (!fit.skip.empty()) continue;
     for (std::int64_t repeat = 0; repeat < plan_.repeats; ++repeat) {
       progress.begin(fit, repeat);
-      progress.end();
+      Record record = describe_trial(plan_, fit, repeat, "run", {});
+      record.fit.emplace();
+      progress.end(record);
       EXPECT_GE(progress.seconds_left(), 0);
     }
   }
