@@ -78,7 +78,8 @@ class Report(TestCase):
         shown = run("report", self.records)
         self.assertIn("passed over an incomplete last record of 50 bytes", shown.stderr)
         self.assertIn("the run was killed: 2 of its 6 rows are here", shown.stderr)
-        self.assertEqual(len(shown.stdout.splitlines()), 5)
+        # A busy machine adds what it has to say below the table.
+        self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 5)
 
     def test_bad_lines_are_refused(self):
         run("run", self.config(2))
