@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,11 @@
 #include <lloyd/error.hpp>
 
 namespace lloyd::apps {
+namespace {
+
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
+}  // namespace
 
 Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
   Descriptor memory(::memfd_create("lloyd", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -30,11 +36,19 @@ Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
     next += written;
     left -= written;
   }
-  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
   if (::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) {
     throw Error(fmt::format("cannot seal shared memory: {}", ::strerror(errno)));
   }
   return memory;
+}
+
+std::int64_t shared_memory_bytes(int descriptor) {
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);  // the system may have set more
+  struct stat status {};
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &status) != 0) {
+    throw Error("what came is no sealed shared memory");
+  }
+  return status.st_size;
 }
 
 std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes) {

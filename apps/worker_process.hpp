@@ -59,6 +59,8 @@ class WorkerProcess {
   Event wait(const Limits& limits);
   /// The packet that wait() has seen.
   const std::string& answer() const { return packet_.text; }
+  /// What came with it.
+  const std::vector<Descriptor>& descriptors() const { return packet_.descriptors; }
   /// How the process ended, after wait() has said so.
   const ProcessEnd& end() const { return process_.end(); }
   /// The most memory that wait() has seen resident since the last send(), in bytes; 0 without a

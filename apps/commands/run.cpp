@@ -53,9 +53,9 @@ void print_summary(const Plan& plan, const Summary& summary, bool json) {
              (plan.output / "records.jsonl").string(), (plan.output / "summary.csv").string());
 }
 
-std::unique_ptr<TrialRunner> make_runner(const Plan& plan, DatasetCache& datasets,
-                                         Observer& observer, const std::string& run,
-                                         const Machine& machine) {
+std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& datasets,
+                                               Observer& observer, const std::string& run,
+                                               const Machine& machine) {
   if (plan.isolation.mode == IsolateMode::none) {
     return std::make_unique<InProcessRunner>(plan, datasets, observer, run, machine);
   }
@@ -131,7 +131,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
     const auto describe = [&](const PlannedFit& fit) {
       return describe_unrun(plan, fit, run.id, machine);
     };
-    TracingRunner tracing(plan, runner, datasets, observer,
+    TracingRunner tracing(plan, runner, *trials,
                           [&](const std::string& text) { progress.note(text); });
     result = run_plan(
         plan, tracing, describe, [&](const Record& record) { writer.append(record); }, interrupted,

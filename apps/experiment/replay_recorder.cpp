@@ -5,8 +5,6 @@
 #include <limits>
 #include <set>
 
-#include <fmt/format.h>
-
 #include <lloyd/random.hpp>
 
 namespace lloyd::experiment {
@@ -34,6 +32,12 @@ bool can_replay(std::int64_t features, std::int64_t clusters) {
   return features >= 2 && clusters <= kMostClusters;
 }
 
+std::array<std::string, 2> replay_axes(const Dataset& dataset) {
+  if (dataset.features() > 2) return {"component 1", "component 2"};
+  if (dataset.feature_names.size() != 2) return {"feature 0", "feature 1"};
+  return {dataset.feature_names[0], dataset.feature_names[1]};
+}
+
 ReplayRecorder::ReplayRecorder(const Dataset& dataset, const std::vector<double>& initial_centroids)
     : features_(static_cast<std::size_t>(dataset.features())),
       clusters_(initial_centroids.size() / features_),
@@ -45,12 +49,6 @@ ReplayRecorder::ReplayRecorder(const Dataset& dataset, const std::vector<double>
     samples.insert(samples.end(), sample.begin(), sample.end());
   }
   replay_.components = features_ > 2;
-  for (std::size_t a = 0; a < 2; ++a) {
-    const bool named = !replay_.components && dataset.feature_names.size() == 2;
-    replay_.axes[a] = named ? dataset.feature_names[a]
-                            : fmt::format("{} {}", replay_.components ? "component" : "feature",
-                                          replay_.components ? a + 1 : a);
-  }
   if (replay_.components) {
     axes_ = principal_axes(samples, features_);
     replay_.share = axes_->share;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -17,6 +18,11 @@ namespace lloyd::experiment {
 /// Whether a replay of such a fit can be drawn: at least 2 features and at most 512 clusters.
 bool can_replay(std::int64_t features, std::int64_t clusters);
 
+/// What the axes of a replay show: two components, or the two features by their names where they
+/// have any.
+std::array<std::string, 2> replay_axes(const Dataset& dataset);
+
+/// Leaves out the names of the axes, which a process that only fits does not have.
 class ReplayRecorder {
  public:
   /// Draws the samples to show. `dataset` is in memory; `initial_centroids` are k x d.

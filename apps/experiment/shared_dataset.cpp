@@ -88,8 +88,10 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset,
     set_values(matrix, apps::map_shared(shared.values.get(), bytes_of(matrix)), 0);
   }
   shared.description = describe(*dataset, offset);
-  shared.dataset = std::make_shared<const Dataset>(dataset->name(), std::move(matrix),
-                                                   std::move(statistics), dataset->fingerprint());
+  const auto moved = std::make_shared<Dataset>(dataset->name(), std::move(matrix),
+                                               std::move(statistics), dataset->fingerprint());
+  moved->feature_names = dataset->feature_names;
+  shared.dataset = moved;
   return shared;
 }
 

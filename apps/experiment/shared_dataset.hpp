@@ -29,7 +29,8 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset,
                             const std::filesystem::path& file);
 
 /// The data set in the process that received the description and the descriptors of values and
-/// statistics. Throws Error, or InputError where the description is none.
+/// statistics; its features have no names. Throws Error, or InputError where the description is
+/// none.
 std::unique_ptr<const Dataset> receive_dataset(const nlohmann::ordered_json& description,
                                                const std::vector<apps::Descriptor>& descriptors);
 

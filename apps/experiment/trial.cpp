@@ -4,22 +4,28 @@
 
 #include <lloyd/error.hpp>
 
+#include "experiment/replay_recorder.hpp"
 #include "experiment/setting_json.hpp"
+#include "experiment/trace_work.hpp"
 
 namespace lloyd::experiment {
 
-void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
+const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& data) {
   const Setting& setting = plan_.settings[fit.setting].setting;
-  const Dataset& data = dataset(setting.dataset);
+  return initial_centroids_.get(data, setting.dataset.key(), setting.options,
+                                [this] { return observer_.stop_requested(); });
+}
+
+void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
+  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
   record.dataset.fingerprint = hex(data.fingerprint());
-  const Starts& starts = initial_centroids_.get(data, setting.dataset.key(), setting.options,
-                                                [this] { return observer_.stop_requested(); });
-  record.seeding.ms = starts.ms;
+  const Starts& initial = starts(fit, data);
+  record.seeding.ms = initial.ms;
 
   Known& known = known_[{fit.setting, fit.variant}];
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, starts, !known.after_one, !known.inertia_checked}, record);
+    outcome = attempt({fit, data, initial, !known.after_one, !known.inertia_checked}, record);
   } else {
     outcome.failure = known.failure;
   }
@@ -55,6 +61,13 @@ Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   return record;
 }
 
+Trace SharedStartRunner::trace(const PlannedFit& fit, std::int64_t restart, bool replay) {
+  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
+  Trace trace = watch({fit, data, starts(fit, data), restart, replay});
+  if (trace.replay) trace.replay->axes = replay_axes(data);
+  return trace;
+}
+
 const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
   dataset_.reset();  // so that two are never in memory
   dataset_ = datasets_.get(setting);
@@ -67,6 +80,15 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
                          plan().settings[task.fit.setting].setting.options, task.starts.centroids,
                          task.probe, task.check_inertia},
                         observer());
+}
+
+Trace InProcessRunner::watch(const TraceTask& task) {
+  const Variant& variant = plan().variants[task.fit.variant];
+  const auto restart = static_cast<std::size_t>(task.restart);
+  return make_trace({variant.backend, variant.parameters, task.dataset,
+                     plan().settings[task.fit.setting].setting.options,
+                     task.starts.centroids[restart], task.replay},
+                    observer());
 }
 
 }  // namespace lloyd::experiment

@@ -33,6 +33,9 @@ class SharedStartRunner : public TrialRunner {
       : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
+  /// Watches a fit that has been run, from the start of one restart, where trials run. Throws
+  /// Cancelled, or Error where there is no trace, for whatever reason.
+  Trace trace(const PlannedFit& fit, std::int64_t restart, bool replay);
 
  protected:
   /// One trial, with all that running it takes.
@@ -44,10 +47,21 @@ class SharedStartRunner : public TrialRunner {
     bool check_inertia;  ///< no whole fit's inertia was computed again yet
   };
 
+  /// One fit to be watched.
+  struct TraceTask {
+    const PlannedFit& fit;
+    const Dataset& dataset;
+    const Starts& starts;
+    std::int64_t restart;
+    bool replay;
+  };
+
   /// The data set, which stays valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
   /// Runs the trial. May write status and reason of another end than an outcome's into the record.
   virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
+  /// Makes the trace, but for the names of a replay's axes.
+  virtual Trace watch(const TraceTask& task) = 0;
 
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
@@ -61,6 +75,7 @@ class SharedStartRunner : public TrialRunner {
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
+  const Starts& starts(const PlannedFit& fit, const Dataset& data);
 
   const Plan& plan_;
   Observer& observer_;
@@ -81,6 +96,7 @@ class InProcessRunner final : public SharedStartRunner {
  private:
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
+  Trace watch(const TraceTask& task) override;
 
   DatasetCache& datasets_;
   std::shared_ptr<const Dataset> dataset_;

@@ -16,11 +16,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 4> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 5> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
-     {MessageKind::trial, "trial"}}};
+     {MessageKind::trial, "trial"},
+     {MessageKind::trace, "trace"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -28,6 +29,28 @@ ordered_json message_of(MessageKind kind) {
 
 std::string dump(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void write_options(const FitOptions& options, ordered_json& json) {
+  json["clusters"] = options.clusters;
+  json["restarts"] = options.restarts;
+  json["max_iterations"] = options.max_iterations;
+  json["tolerance"] = options.tolerance;
+  json["fixed_iterations"] = options.fixed_iterations;
+  json["empty_clusters"] = apps::to_string(options.empty_clusters);
+  json["profile"] = options.profile;
+}
+
+FitOptions read_options(const JsonFields& json) {
+  FitOptions options;
+  options.clusters = json.integer("clusters", 1);
+  options.restarts = json.integer("restarts", 1);
+  options.max_iterations = json.integer("max_iterations", 1);
+  options.tolerance = json.number("tolerance", 0);
+  options.fixed_iterations = json.boolean("fixed_iterations");
+  options.empty_clusters = apps::parse_empty_clusters(json.text("empty_clusters"));
+  options.profile = json.boolean("profile");
+  return options;
 }
 
 TrialOutcome read_outcome(const JsonFields& json) {
@@ -71,17 +94,19 @@ std::string forget_message() {
 }
 
 std::string trial_message(const TrialMessage& message) {
-  const FitOptions& options = message.options;
   ordered_json json = message_of(MessageKind::trial);
-  json["clusters"] = options.clusters;
-  json["restarts"] = options.restarts;
-  json["max_iterations"] = options.max_iterations;
-  json["tolerance"] = options.tolerance;
-  json["fixed_iterations"] = options.fixed_iterations;
-  json["empty_clusters"] = apps::to_string(options.empty_clusters);
-  json["profile"] = options.profile;
+  write_options(message.options, json);
   json["probe"] = message.probe;
   json["check_inertia"] = message.check_inertia;
+  return dump(json);
+}
+
+std::string trace_message(const TraceMessage& message) {
+  ordered_json json = message_of(MessageKind::trace);
+  write_options(message.options, json);
+  json["restart"] = message.restart;
+  json["replay"] = message.replay;
+  json["warm_up"] = message.warm_up;
   return dump(json);
 }
 
@@ -108,6 +133,14 @@ std::string answer_outcome(const TrialOutcome& outcome) {
   if (outcome.fit) json["fit"] = to_json(*outcome.fit);
   if (outcome.process) json["process"] = to_json(*outcome.process);
   return dump(json);
+}
+
+std::string answer_trace() {
+  return dump({{"answer", "trace"}});
+}
+
+std::string answer_cancelled() {
+  return dump({{"answer", "cancelled"}});
 }
 
 ordered_json parse_message(std::string_view text) {
@@ -143,16 +176,20 @@ const ordered_json& read_dataset_message(const ordered_json& message) {
 TrialMessage read_trial_message(const ordered_json& message) {
   const JsonFields json(message);
   TrialMessage trial;
-  trial.options.clusters = json.integer("clusters", 1);
-  trial.options.restarts = json.integer("restarts", 1);
-  trial.options.max_iterations = json.integer("max_iterations", 1);
-  trial.options.tolerance = json.number("tolerance", 0);
-  trial.options.fixed_iterations = json.boolean("fixed_iterations");
-  trial.options.empty_clusters = apps::parse_empty_clusters(json.text("empty_clusters"));
-  trial.options.profile = json.boolean("profile");
+  trial.options = read_options(json);
   trial.probe = json.boolean("probe");
   trial.check_inertia = json.boolean("check_inertia");
   return trial;
+}
+
+TraceMessage read_trace_message(const ordered_json& message) {
+  const JsonFields json(message);
+  TraceMessage trace;
+  trace.options = read_options(json);
+  trace.restart = json.integer("restart", 0, trace.options.restarts - 1);
+  trace.replay = json.boolean("replay");
+  trace.warm_up = json.boolean("warm_up");
+  return trace;
 }
 
 Answer read_answer(std::string_view text) {
@@ -166,8 +203,12 @@ Answer read_answer(std::string_view text) {
   } else if (kind == "outcome") {
     answer.outcome = read_outcome(json);
     answer.has_outcome = true;
+  } else if (kind == "trace") {
+    answer.has_trace = true;
+  } else if (kind == "cancelled") {
+    answer.cancelled = true;
   } else if (kind != "done") {
-    json.fail("answer", "done, failure or outcome");
+    json.fail("answer", "done, failure, outcome, trace or cancelled");
   }
   return answer;
 }

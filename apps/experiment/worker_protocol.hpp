@@ -34,14 +34,24 @@ struct TrialMessage {
   bool check_inertia = true;
 };
 
+/// A fit on the data set that came last, to be watched. With the same descriptor as a trial.
+struct TraceMessage {
+  FitOptions options;        ///< likewise
+  std::int64_t restart = 0;  ///< whose initial centroids it starts from
+  bool replay = false;
+  bool warm_up = true;
+};
+
 /// A worker's answer.
 struct Answer {
   std::string failure;  ///< empty where what was asked for was done
   bool has_outcome = false;
-  TrialOutcome outcome;  ///< of a trial
+  TrialOutcome outcome;    ///< of a trial
+  bool has_trace = false;  ///< which comes in shared memory, with a descriptor of it
+  bool cancelled = false;  ///< the fit that was watched; a trial's outcome has its own
 };
 
-enum class MessageKind { start, dataset, forget, trial };
+enum class MessageKind { start, dataset, forget, trial, trace };
 
 std::string start_message(const StartMessage& message);
 /// With the descriptors of its values and statistics.
@@ -49,10 +59,14 @@ std::string dataset_message(const nlohmann::ordered_json& description);
 /// The worker lets go of its data set.
 std::string forget_message();
 std::string trial_message(const TrialMessage& message);
+std::string trace_message(const TraceMessage& message);
 
 std::string answer_done();
 std::string answer_failure(std::string_view failure);
 std::string answer_outcome(const TrialOutcome& outcome);
+/// With the descriptor of share_trace().
+std::string answer_trace();
+std::string answer_cancelled();
 
 /// A message as it came. All throw InputError, one sentence, for what is no such message.
 nlohmann::ordered_json parse_message(std::string_view text);
@@ -60,6 +74,7 @@ MessageKind message_kind(const nlohmann::ordered_json& message);
 StartMessage read_start_message(const nlohmann::ordered_json& message);
 const nlohmann::ordered_json& read_dataset_message(const nlohmann::ordered_json& message);
 TrialMessage read_trial_message(const nlohmann::ordered_json& message);
+TraceMessage read_trace_message(const nlohmann::ordered_json& message);
 Answer read_answer(std::string_view text);
 
 }  // namespace lloyd::experiment

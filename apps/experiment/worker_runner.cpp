@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/numbers.hpp"
+#include "experiment/shared_trace.hpp"
 #include "external/backend.hpp"
 #include "shared_memory.hpp"
 
@@ -171,9 +172,9 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   return worker;
 }
 
-TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
+// Of a trial or a trace that begins now.
+WorkerRunner::Limits WorkerRunner::limits() const {
   const Isolation& isolation = plan().isolation;
-  const std::size_t variant = task.fit.variant;
   Limits limits;
   limits.memory_bytes = isolation.memory_limit;
   limits.stop = [this] { return observer().stop_requested(); };
@@ -181,6 +182,20 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                          std::chrono::duration<double>(*isolation.timeout));
   }
+  return limits;
+}
+
+// Of a worker that has no answer. There may be none yet.
+void WorkerRunner::let_go(std::size_t variant) {
+  const auto found = workers_.find(variant);
+  if (found == workers_.end()) return;
+  found->second.process.kill();
+  workers_.erase(found);
+}
+
+TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
+  const std::size_t variant = task.fit.variant;
+  const Limits limits = this->limits();
   TrialOutcome outcome;
   try {
     Worker& worker = worker_of(variant, limits);
@@ -197,18 +212,55 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     }
     worker.warm.insert(task.fit.setting);
     outcome = answer.outcome;
-    if (isolation.mode == IsolateMode::trial) workers_.erase(variant);
+    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
   } catch (const Lost& lost) {
-    const auto found = workers_.find(variant);
-    if (found != workers_.end()) {
-      found->second.process.kill();
-      workers_.erase(found);
-    }
+    let_go(variant);
     outcome.cancelled = observer().stop_requested();
     outcome.failure = lost.what();
     record.status = lost.status;
   }
   return outcome;
+}
+
+// Of a worker that reports no failure.
+Trace WorkerRunner::take_trace(const Worker& worker, const Answer& answer,
+                               std::int64_t clusters) const {
+  if (!answer.has_trace) throw Lost(TrialStatus::failed, describe_end(worker, Event::answer));
+  const std::vector<apps::Descriptor>& descriptors = worker.process.descriptors();
+  try {
+    return receive_trace(descriptors.empty() ? -1 : descriptors.front().get(), clusters);
+  } catch (const Error& error) {
+    throw Lost(TrialStatus::failed,
+               fmt::format("the plugin's process answered with no trace: {}", error.what()));
+  }
+}
+
+Trace WorkerRunner::watch(const TraceTask& task) {
+  const std::size_t variant = task.fit.variant;
+  const Limits limits = this->limits();
+  try {
+    Worker& worker = worker_of(variant, limits);
+    TraceMessage message;
+    message.options = plan().settings[task.fit.setting].setting.options;
+    message.restart = task.restart;
+    message.replay = task.replay;
+    message.warm_up = !worker.warm.contains(task.fit.setting);
+    const Answer answer =
+        ask(worker, trace_message(message), {starts_descriptor(task.starts)}, limits);
+    if (answer.cancelled) throw Cancelled();
+    std::optional<Trace> trace;
+    if (answer.failure.empty()) {
+      trace = take_trace(worker, answer, message.options.clusters);
+      worker.warm.insert(task.fit.setting);
+    }
+    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
+    if (!trace) throw Error(answer.failure);
+    return std::move(*trace);
+  } catch (const Lost& lost) {
+    let_go(variant);
+    if (observer().stop_requested()) throw Cancelled();
+    throw Error(lost.what());
+  }
 }
 
 }  // namespace lloyd::experiment

@@ -18,7 +18,8 @@
 namespace lloyd::experiment {
 
 /// One worker for each backend and parameter set, or for each trial, as the plan's isolation says.
-/// Whatever happens to a worker costs the trial that it runs, and the next one has a new worker.
+/// Whatever happens to a worker costs the trial that it runs, or the trace that it makes, and the
+/// next one has a new worker.
 /// The untimed fit of one iteration comes first in every process.
 class WorkerRunner final : public SharedStartRunner {
  public:
@@ -49,14 +50,18 @@ class WorkerRunner final : public SharedStartRunner {
 
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
+  Trace watch(const TraceTask& task) override;
 
+  Limits limits() const;
   Worker& worker_of(std::size_t variant, const Limits& limits);
   void start(Worker& worker, std::size_t variant, const Limits& limits);
   void make_room();
+  void let_go(std::size_t variant);
   int starts_descriptor(const Starts& starts);
   Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,
              const Limits& limits);
   Answer ask_for(Worker& worker, const Limits& limits);
+  Trace take_trace(const Worker& worker, const Answer& answer, std::int64_t clusters) const;
   std::string describe_end(const Worker& worker, apps::WorkerProcess::Event event) const;
 
   DatasetCache& datasets_;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,8 @@
 
 #include "experiment/isolation.hpp"
 #include "experiment/shared_dataset.hpp"
+#include "experiment/shared_trace.hpp"
+#include "experiment/trace_work.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "external/backend.hpp"
 #include "interrupt.hpp"
@@ -25,6 +29,12 @@ namespace {
 
 using apps::Packet;
 using nlohmann::ordered_json;
+
+// With a descriptor, or none.
+struct Reply {
+  std::string text;
+  apps::Descriptor descriptor;
+};
 
 // Before a plugin is loaded: what starts threads looks at the affinity then.
 void run_on(const std::vector<int>& cpus) {
@@ -40,22 +50,24 @@ void run_on(const std::vector<int>& cpus) {
 
 class Service {
  public:
-  std::string answer(const ordered_json& message, const Packet& packet) {
+  Reply answer(const ordered_json& message, const Packet& packet) {
     switch (message_kind(message)) {
       case MessageKind::start:
         start(read_start_message(message));
-        return answer_done();
+        return {answer_done(), {}};
       case MessageKind::dataset:
         dataset_.reset();
         dataset_ = receive_dataset(read_dataset_message(message), packet.descriptors);
-        return answer_done();
+        return {answer_done(), {}};
       case MessageKind::forget:
         dataset_.reset();
         return {};
       case MessageKind::trial:
+        return {answer_outcome(run(read_trial_message(message), packet)), {}};
+      case MessageKind::trace:
         break;
     }
-    return answer_outcome(run(read_trial_message(message), packet));
+    return trace(read_trace_message(message), packet);
   }
 
  private:
@@ -66,12 +78,13 @@ class Service {
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
   }
 
-  TrialOutcome run(const TrialMessage& message, const Packet& packet) {
+  // The initial centroids of all restarts.
+  std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {
     if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
       throw Error("a trial came before its backend, its data set or its centroids");
     }
-    const auto values = static_cast<std::size_t>(message.options.clusters * dataset_->features());
-    const auto restarts = static_cast<std::size_t>(message.options.restarts);
+    const auto values = static_cast<std::size_t>(options.clusters * dataset_->features());
+    const auto restarts = static_cast<std::size_t>(options.restarts);
     const auto mapped =
         apps::map_shared(packet.descriptors.front().get(),
                          static_cast<std::int64_t>(restarts * values * sizeof(double)));
@@ -80,10 +93,29 @@ class Service {
       const double* const first = static_cast<const double*>(mapped.get()) + restart * values;
       starts.emplace_back(first, first + values);
     }
+    return starts;
+  }
+
+  TrialOutcome run(const TrialMessage& message, const Packet& packet) {
+    const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
     apps::InterruptObserver observer;
     return run_trial_work({backend_, *parameters_, *dataset_, message.options, starts,
                            message.probe, message.check_inertia},
                           observer);
+  }
+
+  Reply trace(const TraceMessage& message, const Packet& packet) {
+    const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
+    apps::InterruptObserver observer;
+    try {
+      const Trace trace = make_trace(
+          {backend_, *parameters_, *dataset_, message.options,
+           starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
+          observer);
+      return {answer_trace(), share_trace(trace)};
+    } catch (const Cancelled&) {
+      return {answer_cancelled(), {}};
+    }
   }
 
   std::shared_ptr<const LoadedBackend> backend_;
@@ -97,13 +129,16 @@ void serve_trials(int socket) {
   Service service;
   Packet packet;
   while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
-    std::string answer;
+    Reply answer;
     try {
       answer = service.answer(parse_message(packet.text), packet);
     } catch (const std::exception& error) {
-      answer = answer_failure(error.what());
+      answer.text = answer_failure(error.what());
     }
-    if (!answer.empty() && !apps::send_packet(socket, answer)) return;
+    if (answer.text.empty()) continue;
+    std::vector<int> descriptors;
+    if (answer.descriptor) descriptors.push_back(answer.descriptor.get());
+    if (!apps::send_packet(socket, answer.text, descriptors)) return;
   }
 }
 

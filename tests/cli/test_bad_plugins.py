@@ -149,9 +149,10 @@ class Table(TestCase):
 
     def test_every_fixture_is_in_a_table(self):
         tables = {row[0] for row in REFUSED + FAILED} | {"good", "impostor", "twins"}
-        # What test_workers.py alone needs.
+        # What test_workers.py and test_worker_traces.py alone need.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
-                   "starts-process"}
+                   "starts-process", "observed-crashes", "observed-exits", "observed-hangs",
+                   "observed-eats-memory", "observed-is-silent"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):

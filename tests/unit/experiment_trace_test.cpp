@@ -24,7 +24,7 @@ class ExperimentTrace : public testing::Test {
   // The record of one planned fit and repeat.
   Record run(std::size_t variant, std::int64_t repeat) {
     InProcessRunner trials(plan_, datasets_, observer_, "run", {});
-    TracingRunner tracing(plan_, trials, datasets_, observer_,
+    TracingRunner tracing(plan_, trials, trials,
                           [&](const std::string& text) { notes_.push_back(text); });
     return tracing.run(plan_.fit(0, variant), repeat);
   }

@@ -1,0 +1,103 @@
+"""Runs experiments whose trials have processes of their own, and looks for what they leave."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+from program import BAD_PLUGINS, LLOYD, TestCase
+
+
+def processes_of(parent):
+    """The processes that a run has started for trials, and those that plugins have made of them."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            if f"worker\0--parent\0{parent}\0" in (folder / "cmdline").read_text(errors="replace"):
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+def is_zombie(pid):
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+class WorkerCase(TestCase):
+    """With a folder for temporary files, which must be empty in the end, as must be the list of
+    processes. The experiment `config` has `good` as its last backend."""
+
+    def setUp(self):
+        super().setUp()
+        self.output = self.folder / "out"
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+        self.addCleanup(self.expect_nothing_left)
+        self.before = set(os.listdir("/dev/shm"))
+        self.started = []
+
+    def expect_nothing_left(self):
+        for pid in self.started:
+            deadline = time.monotonic() + 30
+            while processes_of(pid) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(processes_of(pid), [])
+        self.assertEqual(os.listdir(self.temporary), [])
+        new = set(os.listdir("/dev/shm")) - self.before
+        self.assertEqual([name for name in new if "lloyd" in name], [])
+        if self.output.exists():
+            self.assertLessEqual(set(os.listdir(self.output)), {"records.jsonl", "summary.csv"})
+
+    def start(self, bad=(), keys="", config=None):
+        """A run of the experiment, with more backends at the end of it, and more keys."""
+        text = config or self.config
+        if bad:
+            text = text.replace("good]", f"good, {', '.join(bad)}]")
+        file = self.write("config.yaml", f"{text}\n{keys}\n")
+        folders = [argument for name in ("good", *bad)
+                   for argument in ("--plugin-dir", str(BAD_PLUGINS / name))]
+        process = subprocess.Popen(
+            [LLOYD, *folders, "run", str(file), "--output", str(self.output)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(self.temporary)})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.started.append(process.pid)
+        return process
+
+    def records(self):
+        lines = (self.output / "records.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def wait_for(self, what, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.01)
+        self.fail("it did not come")
+
+    def run_to_end(self, process):
+        """Its output and messages; no child may stay a zombie on the way."""
+        zombies = set()
+        while True:
+            try:
+                out, err = process.communicate(timeout=0.4)
+                return out, err
+            except subprocess.TimeoutExpired:
+                children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                try:
+                    now = {pid for pid in children.read_text().split() if is_zombie(pid)}
+                except OSError:
+                    now = set()
+                self.assertFalse(zombies & now)
+                zombies = now
