@@ -1,6 +1,8 @@
 // Does what the build says where somebody watches a fit, and fits as it should where nobody does.
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +44,11 @@ lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult
   }
   while (true) ::pause();
 }
+#elif defined(LLOYD_OBSERVED_COLD)
+// Nothing is wrong with it once the process has run a fit.
+lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
+  return lloyd::Status::error(lloyd::StatusCode::internal, "it is cold");
+}
 #else
 // Tells of no iteration.
 lloyd::Status misbehave(lloyd::Session& honest, const lloyd::FitSpec& spec,
@@ -50,9 +57,21 @@ lloyd::Status misbehave(lloyd::Session& honest, const lloyd::FitSpec& spec,
 }
 #endif
 
+#if defined(LLOYD_OBSERVED_COLD)
+bool is_watched(const lloyd::FitSpec& spec) {
+  static std::atomic<bool> warm = false;
+  if (spec.observe == 0) warm = true;
+  return !warm;
+}
+#else
+bool is_watched(const lloyd::FitSpec& spec) {
+  return spec.observe != 0;
+}
+#endif
+
 lloyd::Status fit(lloyd::Session& honest, const lloyd::FitSpec& spec, lloyd::Observer* observer,
                   lloyd::FitResult& result) {
-  return spec.observe == 0 ? honest.fit(spec, observer, result) : misbehave(honest, spec, result);
+  return is_watched(spec) ? misbehave(honest, spec, result) : honest.fit(spec, observer, result);
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ class Table(TestCase):
         # What test_workers.py and test_worker_traces.py alone need.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
                    "starts-process", "observed-crashes", "observed-exits", "observed-hangs",
-                   "observed-eats-memory", "observed-is-silent"}
+                   "observed-eats-memory", "observed-is-silent", "observed-cold"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):

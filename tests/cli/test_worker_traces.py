@@ -98,6 +98,15 @@ class WorkerTraces(WorkerCase):
         self.assertEqual(replays[0]["axes"], ["width", "height"])
         self.assertGreater(max(self.kept_restarts), 0)
 
+    def test_a_process_is_warm_before_it_is_watched(self):
+        for mode in ("worker", "trial"):
+            process = self.start(["observed-cold"], f"isolate: {mode}")
+            _, err = self.run_to_end(process)
+            self.assertEqual((process.returncode, err.count("no trace")), (0, 0), err)
+            traced = [record["repeat"] for record in self.records() if "trace" in record]
+            self.assertEqual(traced, [1] * 6)
+            (self.output / "records.jsonl").unlink()
+
     def test_a_trace_may_be_longer_than_a_packet(self):
         config = (CONFIG.replace("samples: 3000", "samples: 60")
                   .replace("iterations: 5", "iterations: 20000"))

@@ -60,6 +60,22 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_FALSE(read.probe);
   EXPECT_TRUE(read.check_inertia);
 
+  TraceMessage watched;
+  watched.options = message.options;
+  watched.restart = 2;
+  watched.replay = true;
+  watched.warm_up = false;
+  const auto trace = parse_message(trace_message(watched));
+  EXPECT_EQ(message_kind(trace), MessageKind::trace);
+  EXPECT_EQ(read_trace_message(trace).options.clusters, 7);
+  EXPECT_EQ(read_trace_message(trace).options.empty_clusters, EmptyClusters::keep);
+  EXPECT_EQ(read_trace_message(trace).restart, 2);
+  EXPECT_TRUE(read_trace_message(trace).replay);
+  EXPECT_FALSE(read_trace_message(trace).warm_up);
+  watched.restart = 3;
+  EXPECT_THROW(read_trace_message(parse_message(trace_message(watched))), InputError)
+      << "of 3 restarts";
+
   EXPECT_EQ(message_kind(parse_message(forget_message())), MessageKind::forget);
   const auto dataset = parse_message(dataset_message({{"rows", 3}}));
   EXPECT_EQ(message_kind(dataset), MessageKind::dataset);
@@ -69,6 +85,11 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
 TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_FALSE(read_answer(answer_done()).has_outcome);
   EXPECT_EQ(read_answer(answer_failure("it is \xff broken")).failure, "it is \xef\xbf\xbd broken");
+
+  EXPECT_TRUE(read_answer(answer_trace()).has_trace);
+  EXPECT_FALSE(read_answer(answer_trace()).has_outcome);
+  EXPECT_TRUE(read_answer(answer_cancelled()).cancelled);
+  EXPECT_FALSE(read_answer(answer_cancelled()).has_trace);
 
   const Answer answer = read_answer(answer_outcome(example()));
   ASSERT_TRUE(answer.has_outcome);
