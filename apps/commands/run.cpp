@@ -143,7 +143,10 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   NewFile csv(plan.output / "summary.csv");
   csv.write(summary_csv(summary));
   csv.commit();
-  if (result.cancelled) return kInterrupted;
+  if (result.cancelled) {
+    note("lloyd: interrupted; the same command with --resume makes what is left\n");
+    return kInterrupted;
+  }
   if (plan.trials() == 0) throw Error("nothing was run: every trial was skipped");
   return result.failed > 0 ? kFailed : kDone;
 }
@@ -199,7 +202,7 @@ void add_run_command(CLI::App& app, Context& context) {
   auto* resume = sub->add_flag("--resume", command->resume,
                                "Finish the last run of this experiment in the output folder");
   sub->add_flag("--retry-failed", command->retry_failed,
-                "With --resume: make the trials that failed again, too")
+                "With --resume: make the trials that failed or timed out again, too")
       ->needs(resume);
   resume->excludes("--dry-run");
   sub->callback([&context, command] {

@@ -70,6 +70,10 @@ Cells cells_of(const RunComparison& comparison) {
   return cells;
 }
 
+// As bootstrap.hpp has it.
+constexpr const char* kIntervalText = "95 %, of fewer than 6 rounds the range; below 1: faster";
+static_assert(kFewestForInterval == 6);
+
 std::vector<std::string> notes_of(const RunComparison& comparison) {
   std::vector<std::string> notes;
   for (const ComparedMean& mean : comparison.means) {
@@ -81,10 +85,10 @@ std::vector<std::string> notes_of(const RunComparison& comparison) {
   notes.push_back(
       comparison.paired
           ? fmt::format(
-                "ms: per {0}; new/old: median of the ratios of rounds with its interval, 95 %",
-                unit)
-          : fmt::format("ms: per {0}; new/old: ratio of the medians with its interval, 95 %",
-                        unit));
+                "ms: per {0}; new/old: median of the ratios of rounds with its interval: {1}", unit,
+                kIntervalText)
+          : fmt::format("ms: per {0}; new/old: ratio of the medians with its interval: {1}", unit,
+                        kIntervalText));
   notes.push_back("inertia, after 1: relative differences, at the end and after one iteration");
   for (const std::string& row : comparison.without_time) {
     notes.push_back("without times: " + row);

@@ -37,7 +37,7 @@ std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
               const Isolation& isolation, const Machine& machine) {
   if (variant.backend == nullptr) {
-    fit.skip = "its plugin cannot be loaded";
+    fit.skip = "no plugin of this name can be loaded";
     return;
   }
   const LoadedBackend& backend = *variant.backend;

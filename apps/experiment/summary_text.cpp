@@ -1,5 +1,6 @@
 // The summary as tables for people.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -46,13 +47,19 @@ std::string interval_text(const SummaryRow& row) {
   return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
 }
 
-std::string spread_text(const SummaryRow& row) {
-  return row.ok < 2 ? "" : fmt::format("{:.1f}%", 100 * row.spread);
+// Of fewer samples the deviation is a matter of chance.
+bool has_spread(const SummaryRow& row) {
+  return row.samples.size() >= kFewestForInterval && std::isfinite(row.spread);
 }
 
-// Nothing where there are none: few rows have any.
+std::string spread_text(const SummaryRow& row) {
+  return has_spread(row) ? fmt::format("{:.1f}%", 100 * row.spread) : "";
+}
+
+// "2 of 15"; nothing where there are none.
 std::string outliers_text(const SummaryRow& row) {
-  return row.outliers == 0 ? "" : fmt::format("{}", row.outliers);
+  if (!has_spread(row) || row.outliers == 0) return "";
+  return fmt::format("{} of {}", row.outliers, row.samples.size());
 }
 
 // Five digits or more, without an exponent where that is as short.
@@ -73,12 +80,13 @@ std::vector<Column> time_columns(const Summary& summary) {
   std::vector<Column> columns = {
       {time.name, time.header, true,
        [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
-      {"", "interval", true, interval_text},
-      {"", "spread", true, spread_text}};
-  if (std::any_of(summary.rows.begin(), summary.rows.end(),
-                  [](const SummaryRow& row) { return row.outliers > 0; })) {
-    columns.push_back({"", "outliers", true, outliers_text});
-  }
+      {"", "interval", true, interval_text}};
+  const auto in_any_row = [&](const auto& text) {
+    return std::any_of(summary.rows.begin(), summary.rows.end(),
+                       [&](const SummaryRow& row) { return !text(row).empty(); });
+  };
+  if (in_any_row(spread_text)) columns.push_back({"", "spread", true, spread_text});
+  if (in_any_row(outliers_text)) columns.push_back({"", "outliers", true, outliers_text});
   if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
   columns.push_back({"", "inertia", true, inertia_text});
   if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
@@ -163,6 +171,28 @@ std::string wrapped(const std::string& text) {
   return result;
 }
 
+// What the times are, of as many samples as the rows have.
+std::string legend_text(const Summary& summary) {
+  std::size_t fewest = 0;
+  std::size_t most = 0;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.samples.empty()) continue;
+    fewest = most == 0 ? row.samples.size() : std::min(fewest, row.samples.size());
+    most = std::max(most, row.samples.size());
+  }
+  const std::string repeats = fewest == most
+                                  ? format_count(static_cast<std::int64_t>(most), "repeat")
+                                  : fmt::format("{} to {} repeats", fewest, most);
+  std::string legend = fmt::format(
+      "{}: median of {}; interval: ", summary.per_iteration ? "ms/iteration" : "ms/fit", repeats);
+  if (most < kFewestForInterval) return legend + "their range";
+  legend += "where the true median is, with 95 %";
+  if (fewest < kFewestForInterval) {
+    legend += fmt::format(" (of fewer than {} repeats: their range)", kFewestForInterval);
+  }
+  return legend + "; spread: of one repeat";
+}
+
 std::string sources_text(const Summary& summary) {
   std::string text;
   for (const Published& source : sources_of(summary)) {
@@ -178,13 +208,9 @@ std::string sources_text(const Summary& summary) {
 }  // namespace
 
 std::string summary_table(const Summary& summary) {
-  const bool is_range = summary.repeats < static_cast<std::int64_t>(kFewestForInterval);
-  const char* meaning = is_range ? "their range" : "where the true median is, with 95 %";
   std::string text =
       table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
-  std::string legend = fmt::format(
-      "{}: median of {}{}; interval: {}", summary.per_iteration ? "ms/iteration" : "ms/fit",
-      summary.until ? "at least " : "", format_count(summary.repeats, "repeat"), meaning);
+  std::string legend = legend_text(summary);
   if (const auto iterations = common_iterations(summary)) {
     legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
   }

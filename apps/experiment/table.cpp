@@ -46,14 +46,31 @@ std::size_t end_of_part(const std::string& text, std::size_t limit) {
   return limit;
 }
 
+// Whether a line may end at `at`: at a blank, but not inside of "1.2 - 1.3".
+bool is_break(const std::string& text, std::size_t at) {
+  if (text[at] != ' ') return false;
+  const bool before_dash = text.compare(at, 3, " - ") == 0;
+  const bool after_dash = at >= 2 && text.compare(at - 2, 3, " - ") == 0;
+  return !before_dash && !after_dash;
+}
+
+// The last one up to `limit`; npos where there is none.
+std::size_t find_break(const std::string& text, std::size_t limit) {
+  for (std::size_t at = std::min(limit, text.size() - 1) + 1; at-- > 0;) {
+    if (is_break(text, at)) return at;
+  }
+  return std::string::npos;
+}
+
 // Of what wrap() breaks the text into at least.
 std::size_t longest_part(const std::string& text) {
   std::size_t longest = 0;
   std::size_t begin = 0;
   for (std::size_t end = 1; end <= text.size(); ++end) {
-    if (end < text.size() && text[end] != ' ' && !ends_part(text, end)) continue;
+    const bool at_blank = end < text.size() && is_break(text, end);
+    if (end < text.size() && !at_blank && !ends_part(text, end)) continue;
     longest = std::max(longest, text_width(text.substr(begin, end - begin)));
-    begin = end < text.size() && text[end] == ' ' ? end + 1 : end;
+    begin = at_blank ? end + 1 : end;
   }
   return longest;
 }
@@ -103,7 +120,7 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   while (text_width(rest) > width) {
     const std::size_t limit = prefix_bytes(rest, width);
-    const std::size_t blank = rest.rfind(' ', limit);
+    const std::size_t blank = find_break(rest, limit);
     const bool at_blank = blank != std::string::npos && blank > 0;
     const std::size_t end = at_blank ? blank : end_of_part(rest, limit);
     lines.push_back(rest.substr(0, end));

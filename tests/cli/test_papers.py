@@ -46,7 +46,7 @@ class Papers(TestCase):
                         self.assertIsNone(fit["skip"], fit)
                 # One line for each plugin that this build lacks, and no more.
                 missing = {fit["backend"].split()[0] for fit in fits
-                           if fit["skip"] == "its plugin cannot be loaded"}
+                           if fit["skip"] == "no plugin of this name can be loaded"}
                 lines = done.stderr.splitlines()
                 self.assertEqual(len(lines), len(missing), lines)
                 for line in lines:

@@ -187,14 +187,14 @@ class Resume(ResumeCase):
         self.assertEqual(json.loads(self.lines()[0])["status"], "skipped")
         self.keep_lines(4)
         said = run(*folder, "run", config, "--resume", status=2).stderr
-        self.assertIn("it was skipped (its plugin cannot be loaded) and would be run now "
+        self.assertIn("it was skipped (no plugin of this name can be loaded) and would be run now "
                       "(fit-throws)", said)
         run("run", config, "--resume")
         self.assertEqual(len(self.outcomes()), 7)
         shutil.rmtree(self.output)
         run(*folder, "run", config, status=1)
         self.keep_lines(4)
-        self.assertIn("it was to be run and would be skipped now: its plugin cannot be loaded",
+        self.assertIn("it was to be run and would be skipped now: no plugin of this name can be loaded",
                       run("run", config, "--resume", status=2).stderr)
 
     def test_a_run_of_an_earlier_version_can_be_resumed(self):

@@ -96,7 +96,7 @@ TEST(ExperimentReference, SummaryHasTheColumnAndItsSources) {
   const Summary summary = summarize(records_of(plan_of(kConfig)));
   const std::string table = summary_table(summary);
   EXPECT_NE(table.find("  published\n"), std::string::npos) << table;
-  EXPECT_NE(table.find("skipped: its plugin cannot be loaded"), std::string::npos);
+  EXPECT_NE(table.find("skipped: no plugin of this name can be loaded"), std::string::npos);
   for (const char* end : {" 0.808\n", " about 9\n", " 123\n"}) {
     EXPECT_NE(table.find(end), std::string::npos) << end << table;
   }
@@ -148,7 +148,7 @@ TEST(ExperimentOptional, AMissingPluginIsSkippedAndSaysWhy) {
             (std::vector<std::string>{
                 "missing is optional and skipped: unknown backend 'missing' (known: sequential, "
                 "openmp, limited, broken, absent)"}));
-  EXPECT_EQ(plan.fit(0, 2).skip, "its plugin cannot be loaded");
+  EXPECT_EQ(plan.fit(0, 2).skip, "no plugin of this name can be loaded");
   EXPECT_EQ(plan.variants[3].label, "missing split=true");
   EXPECT_TRUE(message_of<InputError>([&] {
                 require_all(plan);
