@@ -1,10 +1,12 @@
 #include "report/page_data.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "experiment/bootstrap.hpp"
 #include "experiment/record.hpp"
 #include "experiment/summary.hpp"
 #include "report/page_traces.hpp"
@@ -129,6 +131,19 @@ ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
   return rows;
 }
 
+// Of how many trials the rows' medians are: not always of as many as were planned. 0 where no row
+// has a time. `for_interval`: of fewer the interval is their range.
+ordered_json trials_json(const Summary& summary) {
+  std::size_t fewest = 0;
+  std::size_t most = 0;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.samples.empty()) continue;
+    fewest = most == 0 ? row.samples.size() : std::min(fewest, row.samples.size());
+    most = std::max(most, row.samples.size());
+  }
+  return {{"fewest", fewest}, {"most", most}, {"for_interval", kFewestForInterval}};
+}
+
 }  // namespace
 
 ordered_json page_data(const RecordedRun& run, const std::filesystem::path& source,
@@ -150,6 +165,8 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["lloyd"] = LLOYD_VERSION;
   data["baseline"] = text_or_null(summary.baseline);
   data["repeats"] = summary.repeats;
+  data["until"] = summary.until;
+  data["trials"] = trials_json(summary);
   data["per_iteration"] = summary.per_iteration;
   data["planned"] = run.planned;
   data["seeding"] = first.seeding.method;

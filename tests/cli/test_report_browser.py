@@ -9,6 +9,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from browser import Browser, find_browser
+from chosen_times import set_times
 from program import LLOYD, ROOT, TestCase, run
 
 CONFIG = """
@@ -24,6 +25,7 @@ sweep: {clusters: [4, 6], dataset.blobs.samples: [500, 2000]}
 reference: {source: A paper, quantity: speedup, backend: {openmp: {threads: 2}}, values: [{value: 1.5}]}
 output: OUTPUT
 """
+MANY = CONFIG.replace("repeats: 3", "repeats: 15").replace("trace: true", "")
 FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
 
 # Expressions of JavaScript.
@@ -37,16 +39,27 @@ class ReportBrowser(TestCase):
     def setUp(self):
         super().setUp()
         self.assertIsNotNone(find_browser(), "CI has no Chromium")
-        output = self.folder / "out"
-        run("run", self.write("config.yaml", CONFIG.replace("OUTPUT", str(output))))
         self.page = self.folder / "report.html"
-        run("report", output, "-o", self.page)
+        run("report", self.run_with(CONFIG), "-o", self.page)
+
+    def run_with(self, config):
+        """Runs a configuration; its records."""
+        output = self.folder / f"out-{len(list(self.folder.iterdir()))}"
+        run("run", self.write("config.yaml", config.replace("OUTPUT", str(output))))
+        return output / "records.jsonl"
 
     def open(self, **arguments):
         browser = Browser(find_browser(), **arguments)
         self.addCleanup(browser.__exit__)
         browser.open(self.page)
         return browser
+
+    def open_with_times(self, records, *times):
+        """The page of the records with these times: of sequential, and of openmp with one and two threads."""
+        chosen = self.folder / "chosen.jsonl"
+        set_times(records, dict(zip(("sequential", "openmp threads=1", "openmp threads=2"), times)), chosen)
+        run("report", chosen, "-o", self.page)
+        return self.open()
 
     def assert_quiet(self, browser):
         """No error in the console, and nothing asked for but the page."""
@@ -75,6 +88,22 @@ class ReportBrowser(TestCase):
                 self.assert_quiet(browser)
                 drawn += 1
         self.assertGreaterEqual(drawn, 5)
+
+    def test_words_count_the_trials_that_were_made(self):
+        note = "document.querySelector('#summary .note').textContent"
+        words = "document.getElementById('words').textContent"
+        records = self.run_with(MANY)
+        for times, trials, meaning in (
+                (([5] * 15, [4] * 7, [3] * 6), "6 to 15 trials", "the interval holds the true median with 95 %."),
+                (([5] * 15, [4] * 7, [3] * 2), "2 to 15 trials", "the interval holds the true median with 95 % "
+                 "(of fewer than 6 trials: their range)."),
+                (([5] * 5, [4] * 3, [3]), "1 to 5 trials", "the interval is their range."),
+                (([5], [4], [3]), "1 trial", "the interval is their range.")):
+            with self.subTest(trials):
+                browser = self.open_with_times(records, *times)
+                self.assertIn(f"median of {trials}; {meaning}", browser.run(note))
+                self.assertIn(f", {trials} of each with the median shown", browser.run(words))
+                self.assert_quiet(browser)
 
     def test_filter_chooses_rows_and_marks(self):
         browser = self.open()

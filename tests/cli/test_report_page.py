@@ -4,6 +4,7 @@ import json
 import re
 import unittest
 
+from chosen_times import set_times
 from program import SANITIZED, TestCase, run
 
 CONFIG = """
@@ -17,6 +18,7 @@ trace: true
 sweep: {clusters: [2, 3]}
 output: OUTPUT
 """
+LABELS = ("sequential", "openmp threads=1", "openmp threads=2")
 
 
 def data_of(page):
@@ -37,6 +39,18 @@ class ReportPage(TestCase):
         self.assertEqual(done.stdout, "")
         return done.stderr
 
+    def run_with(self, repeats):
+        """Runs the configuration with other repeats and without traces."""
+        text = CONFIG.replace("OUTPUT", str(self.output)).replace("trace: true", "").replace("repeats: 2", repeats)
+        run("run", self.write("config.yaml", text))
+
+    def data_with_times(self, *times):
+        """The page's data with these times: of sequential, and of openmp with one and two threads."""
+        self.chosen = self.folder / "chosen.jsonl"
+        set_times(self.records, dict(zip(LABELS, times)), self.chosen)
+        run("report", self.chosen, "-o", self.page)
+        return data_of(self.page.read_text())
+
     def test_page_has_what_the_records_have(self):
         run("run", self.config)
         done = run("report", self.output, "-o", self.page)
@@ -54,6 +68,22 @@ class ReportPage(TestCase):
             self.assertEqual(drawn["trace"]["inertia"][-1], float(f"{own[-1]['inertia']:.6g}"))
             self.assertEqual(drawn["trace"]["iteration"][-1], own[-1]["iterations"])
         self.assertEqual([data["rows"][r["row"]]["backend"] for r in data["replays"]], ["sequential"] * 2)
+
+    def test_trials_are_counted_as_they_were_made(self):
+        self.run_with("repeats: 7")
+        data = self.data_with_times([5] * 7, [4] * 6, [3])
+        self.assertEqual((data["repeats"], data["until"]), (7, False))
+        self.assertEqual(data["trials"], {"fewest": 1, "most": 7, "for_interval": 6})
+        self.assertEqual([row["trials"] for row in data["rows"]], [7, 6, 1] * 2)
+
+    def test_until_makes_more_trials_than_repeats(self):
+        self.run_with("repeats: 2\nuntil: {relative_error: 1e-9, max_seconds: 1}")
+        run("report", self.output, "-o", self.page)
+        data = data_of(self.page.read_text())
+        self.assertEqual((data["repeats"], data["until"]), (2, True))
+        counts = [len(row["times"]) for row in data["rows"]]
+        self.assertEqual((data["trials"]["fewest"], data["trials"]["most"]), (min(counts), max(counts)))
+        self.assertGreater(max(counts), 2)
 
     def test_records_without_traces_are_drawn_too(self):
         run("run", self.config, "--set", "trace=false")

@@ -3,7 +3,7 @@ function addEnvironment() {
   const part = addPart('environment', 'Environment', null);
   const stop = Object.entries(data.stop).map(([key, value]) => `${key} ${value}`).join(', ');
   part.append(facts([['experiment', data.experiment], ['run', data.run], ['records', data.file],
-    ['seeding', data.seeding], ['stop', stop], ['repeats', String(data.repeats)]]));
+    ['seeding', data.seeding], ['stop', stop], ['repeats', `${data.repeats}${data.until ? ' or more' : ''}`]]));
   data.machines.forEach((machine, index) => {
     part.append(h('h3', {}, data.machines.length > 1 ? `Machine ${index + 1}` : 'Machine'), facts(factsOf(machine)));
   });

@@ -113,7 +113,11 @@ function cellClass(column) {
 }
 
 function tableNote() {
-  const meaning = data.repeats < 6 ? 'the interval is their range' : 'the interval holds the true median with 95 %';
-  return `${unit}: median of ${format.plural(data.repeats, 'trial')}; ${meaning}. ` +
-    'The filter also chooses what the charts show.';
+  const filter = 'The filter also chooses what the charts show.';
+  const {fewest, most, for_interval: least} = data.trials;
+  if (most === 0) return filter;
+  const range = fewest < least ? ` (of fewer than ${least} trials: their range)` : '';
+  const meaning = most < least ? 'the interval is their range'
+    : `the interval holds the true median with 95 %${range}`;
+  return `${unit}: median of ${trialsText()}; ${meaning}. ${filter}`;
 }

@@ -25,8 +25,9 @@ function rowLines(row) {
   if (row.place) lines.push(row.place);
   if (row.problem) lines.push(row.problem);
   if (!row.time) return lines;
+  const interval = row.times.length < data.trials.for_interval ? 'range' : 'interval';
   lines.push(`median ${format.number(row.time.value)} ${unit}, ` +
-    `interval ${format.number(row.time.low)} to ${format.number(row.time.high)}`);
+    `${interval} ${format.number(row.time.low)} to ${format.number(row.time.high)}`);
   lines.push(`${format.plural(row.times.length, 'sample')}: ${row.times.map(format.number).join(', ')}`);
   if (row.speedup) {
     const {value, low, high} = row.speedup;

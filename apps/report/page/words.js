@@ -13,12 +13,18 @@ function showWords() {
 
 function coverageText() {
   const settings = unique(data.rows.map((row) => row.setting)).length;
-  const repeats = data.rows.some((row) => row.trials > 0)
-    ? `, ${format.plural(data.repeats, 'trial')} of each with the median shown` : '';
+  const repeats = data.trials.most > 0 ? `, ${trialsText()} of each with the median shown` : '';
   const axes = data.axes.map((axis) => axis.header);
   const swept = axes.length > 0 ? ` (sweep over ${axes.join(', ')})` : '';
   return `${format.plural(backends.length, 'variant')} of k-means on ${format.plural(settings, 'setting')}` +
     `${swept}${repeats}. Times are in ${data.per_iteration ? 'milliseconds per iteration' : 'milliseconds per whole fit'}.`;
+}
+
+// "5 trials", or "5 to 40 trials" where the rows differ.
+function trialsText() {
+  const {fewest, most} = data.trials;
+  return fewest === most ? format.plural(most, 'trial')
+    : `${format.count(fewest)} to ${format.plural(most, 'trial')}`;
 }
 
 // The largest speedup, where variants are too many to list.
