@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "experiment/bootstrap.hpp"
+#include "experiment/noise.hpp"
 #include "experiment/record.hpp"
 #include "experiment/summary.hpp"
 #include "report/page_traces.hpp"
@@ -84,6 +85,11 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                   {"low", rounded(row.time_ms.low)},
                   {"high", rounded(row.time_ms.high)}};
   json["times"] = samples_json(records, summary.per_iteration);
+  // Of fewer samples the deviation is a matter of chance.
+  if (row.samples.size() >= kFewestForInterval && std::isfinite(row.spread)) {
+    json["spread"] = rounded(row.spread);
+    json["outliers"] = row.outliers;
+  }
   json["iterations"] = {row.fewest_iterations, row.most_iterations};
   json["inertia"] = finite_or_null(row.quality.final_inertia);
   json["speedup"] = speedup_json(row);
@@ -171,6 +177,7 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["planned"] = run.planned;
   data["seeding"] = first.seeding.method;
   data["stop"] = first.stop;
+  data["noise"] = text_or_null(noise_text(summary));
   data["axes"] = axes;
   data["rows"] = rows_json(summary, run);
   data["sources"] = sources;

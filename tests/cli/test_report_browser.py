@@ -94,9 +94,9 @@ class ReportBrowser(TestCase):
         words = "document.getElementById('words').textContent"
         records = self.run_with(MANY)
         for times, trials, meaning in (
-                (([5] * 15, [4] * 7, [3] * 6), "6 to 15 trials", "the interval holds the true median with 95 %."),
+                (([5] * 15, [4] * 7, [3] * 6), "6 to 15 trials", "the interval holds the true median with 95 %; "),
                 (([5] * 15, [4] * 7, [3] * 2), "2 to 15 trials", "the interval holds the true median with 95 % "
-                 "(of fewer than 6 trials: their range)."),
+                 "(of fewer than 6 trials: their range); "),
                 (([5] * 5, [4] * 3, [3]), "1 to 5 trials", "the interval is their range."),
                 (([5], [4], [3]), "1 trial", "the interval is their range.")):
             with self.subTest(trials):
@@ -104,6 +104,25 @@ class ReportBrowser(TestCase):
                 self.assertIn(f"median of {trials}; {meaning}", browser.run(note))
                 self.assertIn(f", {trials} of each with the median shown", browser.run(words))
                 self.assert_quiet(browser)
+
+    def test_noise_is_a_warning_and_spread_a_column(self):
+        headers = "[...document.querySelectorAll('thead th')].map(th => th.textContent)"
+        warnings = "[...document.querySelectorAll('#words .warning')].map(p => p.textContent).join()"
+        records = self.run_with(MANY)
+        browser = self.open_with_times(records, [10, 12, 8, 11, 9] * 3, [5] * 13 + [50, 60], [3] * 5)
+        self.assertRegex(browser.run(warnings), r"Noisy: sequential with .* varies by 15% between rounds, .*\.$")
+        names = browser.run(headers)
+        self.assertEqual(browser.run(COLUMN.format(names.index("spread")))[:3], ["14.8 %", "0.0 %", ""])
+        self.assertEqual(browser.run(COLUMN.format(names.index("outliers")))[:3], ["", "2 of 15", ""])
+        click = f"document.querySelectorAll('thead button')[{names.index('spread')}].click()"
+        browser.run(click)
+        sorted_cells = browser.run(COLUMN.format(names.index("spread")))
+        self.assertEqual(sorted_cells, ["0.0 %"] * 4 + ["14.8 %"] * 4 + [""] * 4)
+        self.assert_quiet(browser)
+        browser = self.open_with_times(records, [10, 12, 8, 11, 9], [5] * 5, [3] * 5)
+        self.assertFalse({"spread", "outliers"} & set(browser.run(headers)))
+        self.assertNotIn("varies by", browser.run(warnings))
+        self.assert_quiet(browser)
 
     def test_filter_chooses_rows_and_marks(self):
         browser = self.open()

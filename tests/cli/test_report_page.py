@@ -85,6 +85,25 @@ class ReportPage(TestCase):
         self.assertEqual((data["trials"]["fewest"], data["trials"]["most"]), (min(counts), max(counts)))
         self.assertGreater(max(counts), 2)
 
+    def test_noise_is_what_the_tables_say(self):
+        self.run_with("repeats: 12")
+        wide, outlier = [10, 12, 8, 11, 9, 10] * 2, [5, 5.01, 4.99, 5.02, 4.98, 5, 5.01, 4.99, 5.02, 4.98, 5, 50]
+        data = self.data_with_times(wide, outlier, [3, 4, 5])
+        rows = json.loads(run("report", self.chosen, "--json").stdout)["rows"]
+        for drawn, row in zip(data["rows"], rows):
+            if row["backend"] == "openmp threads=2":
+                self.assertFalse({"spread", "outliers"} & drawn.keys(), "of fewer than six")
+                continue
+            self.assertAlmostEqual(drawn["spread"], row["spread"], places=5)
+            self.assertEqual(drawn["outliers"], row["outliers"])
+        self.assertEqual(data["rows"][1]["outliers"], 1)
+        self.assertAlmostEqual(data["rows"][0]["spread"], 0.14826, places=5)
+        self.assertRegex(data["noise"], "^noisy: sequential with clusters 2 varies by 15% between rounds, 1 other row")
+        table = " ".join(run("report", self.chosen).stdout.split())
+        self.assertIn(data["noise"], table)
+        quiet = self.data_with_times([5] * 12, [4] * 12, [3] * 12)["noise"] or ""
+        self.assertNotIn("varies by", quiet)
+
     def test_records_without_traces_are_drawn_too(self):
         run("run", self.config, "--set", "trace=false")
         self.assertNotIn('"trace"', self.records.read_text())

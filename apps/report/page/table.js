@@ -16,6 +16,15 @@ function tableColumns() {
   add(unit, (row) => (row.time ? row.time.value : null));
   add('interval', (row) => (row.time ? row.time.low : null), (row) =>
     (row.time && row.trials > 1 ? `${format.number(row.time.low)} – ${format.number(row.time.high)}` : ''));
+  // Neither is there for fewer trials than an interval needs.
+  if (data.rows.some((row) => Number.isFinite(row.spread))) {
+    add('spread', (row) => row.spread ?? null, (row) =>
+      (Number.isFinite(row.spread) ? `${(100 * row.spread).toFixed(1)} %` : ''));
+  }
+  if (data.rows.some((row) => row.outliers > 0)) {
+    add('outliers', (row) => row.outliers || null, (row) =>
+      (row.outliers > 0 ? `${row.outliers} of ${row.times.length}` : ''));
+  }
   add('iterations', (row) => (row.iterations ? row.iterations[1] : null), (row) =>
     (row.iterations ? unique(row.iterations).join('–') : ''));
   add('inertia', (row) => (row.time ? row.inertia : null), (row) => (row.time ? format.inertia(row.inertia) : ''));
@@ -118,6 +127,6 @@ function tableNote() {
   if (most === 0) return filter;
   const range = fewest < least ? ` (of fewer than ${least} trials: their range)` : '';
   const meaning = most < least ? 'the interval is their range'
-    : `the interval holds the true median with 95 %${range}`;
+    : `the interval holds the true median with 95 %${range}; spread is that of one trial`;
   return `${unit}: median of ${trialsText()}; ${meaning}. ${filter}`;
 }

@@ -63,5 +63,6 @@ function warningTexts() {
   if (data.rows.length < data.planned) {
     shown.push(`The run did not end: ${data.rows.length} of its ${data.planned} rows are here.`);
   }
+  if (data.noise) shown.push(`${data.noise[0].toUpperCase()}${data.noise.slice(1)}.`);
   return shown;
 }
