@@ -1,6 +1,6 @@
-// Where the time goes: a stacked bar for each row.
+// Where the time goes: a stacked bar for each row. Texts on the light colours are dark in both themes.
 const phases = [['transfer', 'var(--series-6)', true], ['assignment', 'var(--series-1)', false],
-  ['update', 'var(--series-5)', true], ['overhead', 'var(--series-3)', false]];
+  ['update', 'var(--series-5)', true], ['overhead', 'var(--series-3)', true]];
 
 function phaseLines(row, total) {
   const lines = phases.filter(([name]) => row.phases[name] > 0).map(([name]) =>
