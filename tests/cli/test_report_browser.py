@@ -200,6 +200,17 @@ class ReportBrowser(TestCase):
         self.assertEqual(browser.run("document.querySelectorAll('#replay .centroid').length"), 6)
         self.assert_quiet(browser)
 
+    def test_replay_says_how_many_samples_it_shows(self):
+        browser = self.open()
+        names = browser.run("[...document.querySelectorAll('#replay option')].map(option => option.textContent)")
+        self.assertEqual(len(names), 4)
+        for index, name in list(enumerate(names))[::-1]:
+            browser.run(f"(() => {{ const f = document.querySelector('#replay select'); f.value = {index};"
+                        "f.dispatchEvent(new Event('change')); })()")
+            note = browser.run("document.querySelector('#replay .note').textContent")
+            self.assertIn("1,200 of the 2,000 samples are" if "2,000" in name else "All 500 samples are", note, name)
+        self.assert_quiet(browser)
+
     def test_theme_follows_the_system_and_the_button(self):
         ground = "getComputedStyle(document.body).backgroundColor"
         light, dark = self.open(), self.open(dark=True)

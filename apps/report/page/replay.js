@@ -54,24 +54,27 @@ function addReplay() {
       frames = framesOf(replay);
       slider.max = frames.length - 1;
       at = 0;
+      document.querySelector('#replay .note').textContent = replayNote(replay);
       redraw();
     }));
   }
-  const redraw = addFigure('replay', 'Replay', replayNote(), controls, (svg, width) => {
+  const redraw = addFigure('replay', 'Replay', replayNote(replay), controls, (svg, width) => {
     plot = drawReplay(svg, width, replay, frames);
     go(at);
     return plot.height;
   });
 }
 
-function replayNote() {
-  const first = data.replays[0];
-  const samples = format.count(first.points.length / 2);
+function replayNote(replay) {
+  const shown = replay.points.length / 2;
+  const all = data.rows[replay.row].samples;
+  const samples = shown < all ? `${format.count(shown)} of the ${format.plural(all, 'sample')} are shown.`
+    : `All ${format.plural(all, 'sample')} are shown.`;
   const left = data.replays_left_out > 0
     ? ` ${format.plural(data.replays_left_out, 'replay')} more would make the page too large.` : '';
-  const view = data.replays.some((one) => one.view !== 'features')
+  const view = replay.view !== 'features'
     ? ' Data of more than two features is seen along its first two principal components, so that a sample ' +
       'may look nearer to another centroid than its own.' : '';
   return `Each centroid (large, ringed) moves to the mean of its samples (small), and leaves a trail. ` +
-    `${samples} of the samples are shown.${view}${left}`;
+    `${samples}${view}${left}`;
 }
