@@ -9,7 +9,6 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from browser import Browser, find_browser
-from chosen_times import set_times
 from program import LLOYD, ROOT, TestCase, run
 
 CONFIG = """
@@ -25,7 +24,6 @@ sweep: {clusters: [4, 6], dataset.blobs.samples: [500, 2000]}
 reference: {source: A paper, quantity: speedup, backend: {openmp: {threads: 2}}, values: [{value: 1.5}]}
 output: OUTPUT
 """
-MANY = CONFIG.replace("repeats: 3", "repeats: 15").replace("trace: true", "")
 FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
 
 # Expressions of JavaScript.
@@ -39,27 +37,16 @@ class ReportBrowser(TestCase):
     def setUp(self):
         super().setUp()
         self.assertIsNotNone(find_browser(), "CI has no Chromium")
+        output = self.folder / "out"
+        run("run", self.write("config.yaml", CONFIG.replace("OUTPUT", str(output))))
         self.page = self.folder / "report.html"
-        run("report", self.run_with(CONFIG), "-o", self.page)
-
-    def run_with(self, config):
-        """Runs a configuration; its records."""
-        output = self.folder / f"out-{len(list(self.folder.iterdir()))}"
-        run("run", self.write("config.yaml", config.replace("OUTPUT", str(output))))
-        return output / "records.jsonl"
+        run("report", output, "-o", self.page)
 
     def open(self, **arguments):
         browser = Browser(find_browser(), **arguments)
         self.addCleanup(browser.__exit__)
         browser.open(self.page)
         return browser
-
-    def open_with_times(self, records, *times):
-        """The page of the records with these times: of sequential, and of openmp with one and two threads."""
-        chosen = self.folder / "chosen.jsonl"
-        set_times(records, dict(zip(("sequential", "openmp threads=1", "openmp threads=2"), times)), chosen)
-        run("report", chosen, "-o", self.page)
-        return self.open()
 
     def assert_quiet(self, browser):
         """No error in the console, and nothing asked for but the page."""
@@ -88,41 +75,6 @@ class ReportBrowser(TestCase):
                 self.assert_quiet(browser)
                 drawn += 1
         self.assertGreaterEqual(drawn, 5)
-
-    def test_words_count_the_trials_that_were_made(self):
-        note = "document.querySelector('#summary .note').textContent"
-        words = "document.getElementById('words').textContent"
-        records = self.run_with(MANY)
-        for times, trials, meaning in (
-                (([5] * 15, [4] * 7, [3] * 6), "6 to 15 trials", "the interval holds the true median with 95 %; "),
-                (([5] * 15, [4] * 7, [3] * 2), "2 to 15 trials", "the interval holds the true median with 95 % "
-                 "(of fewer than 6 trials: their range); "),
-                (([5] * 5, [4] * 3, [3]), "1 to 5 trials", "the interval is their range."),
-                (([5], [4], [3]), "1 trial", "the interval is their range.")):
-            with self.subTest(trials):
-                browser = self.open_with_times(records, *times)
-                self.assertIn(f"median of {trials}; {meaning}", browser.run(note))
-                self.assertIn(f", {trials} of each with the median shown", browser.run(words))
-                self.assert_quiet(browser)
-
-    def test_noise_is_a_warning_and_spread_a_column(self):
-        headers = "[...document.querySelectorAll('thead th')].map(th => th.textContent)"
-        warnings = "[...document.querySelectorAll('#words .warning')].map(p => p.textContent).join()"
-        records = self.run_with(MANY)
-        browser = self.open_with_times(records, [10, 12, 8, 11, 9] * 3, [5] * 13 + [50, 60], [3] * 5)
-        self.assertRegex(browser.run(warnings), r"Noisy: sequential with .* varies by 15% between rounds, .*\.$")
-        names = browser.run(headers)
-        self.assertEqual(browser.run(COLUMN.format(names.index("spread")))[:3], ["14.8 %", "0.0 %", ""])
-        self.assertEqual(browser.run(COLUMN.format(names.index("outliers")))[:3], ["", "2 of 15", ""])
-        click = f"document.querySelectorAll('thead button')[{names.index('spread')}].click()"
-        browser.run(click)
-        sorted_cells = browser.run(COLUMN.format(names.index("spread")))
-        self.assertEqual(sorted_cells, ["0.0 %"] * 4 + ["14.8 %"] * 4 + [""] * 4)
-        self.assert_quiet(browser)
-        browser = self.open_with_times(records, [10, 12, 8, 11, 9], [5] * 5, [3] * 5)
-        self.assertFalse({"spread", "outliers"} & set(browser.run(headers)))
-        self.assertNotIn("varies by", browser.run(warnings))
-        self.assert_quiet(browser)
 
     def test_filter_chooses_rows_and_marks(self):
         browser = self.open()
