@@ -1,5 +1,6 @@
 #include "interrupt.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,11 +33,29 @@ void handle(int signal) {
   }
 }
 
+// 0: nobody.
+std::atomic<pid_t> asker{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+void handle_of_asker(int signal, siginfo_t* info, void*) {
+  if (info->si_code == SI_USER && info->si_pid == asker) {
+    flag = true;
+  } else {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
 // Memory-mapped data cannot be read any more.
 void data_is_gone(int) {
   constexpr char kText[] = "lloyd: a data file was cut while it was in use\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
   ::_exit(1);
+}
+
+void handle_file_errors() {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of its writer
+  std::signal(SIGBUS, data_is_gone);
 }
 
 }  // namespace
@@ -45,8 +64,16 @@ void install_interrupt_handler() {
   std::signal(SIGINT, handle);
   std::signal(SIGTERM, handle);
   std::signal(SIGHUP, handle);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of its writer
-  std::signal(SIGBUS, data_is_gone);
+  handle_file_errors();
+}
+
+void install_interrupt_handler_of(pid_t only) {
+  asker = only;
+  struct sigaction action {};
+  action.sa_sigaction = handle_of_asker;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigaction(SIGTERM, &action, nullptr);
+  handle_file_errors();
 }
 
 bool interrupted() noexcept {

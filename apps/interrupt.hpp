@@ -1,6 +1,8 @@
 // SIGINT as a flag.
 #pragma once
 
+#include <sys/types.h>
+
 #include <lloyd/plugin/backend.hpp>
 
 namespace lloyd::apps {
@@ -8,6 +10,9 @@ namespace lloyd::apps {
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
 /// more ends the process at once. A mapped file that is cut ends it with status 1 and a sentence.
 void install_interrupt_handler();
+/// From now on SIGTERM sets the flag if the process `only` has sent it: from any other sender it
+/// ends this process, as SIGINT does. A mapped file that is cut: as above.
+void install_interrupt_handler_of(pid_t only);
 /// Whether the flag is set.
 bool interrupted() noexcept;
 

@@ -58,7 +58,7 @@ int take_socket() {
 
 int work(pid_t parent) {
   const int socket = take_socket();
-  install_interrupt_handler();
+  install_interrupt_handler_of(parent);
   end_with_parent(parent);
   offer_memory_back();
   // The last words of a process that crashes are those that have left it.

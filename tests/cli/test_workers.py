@@ -125,21 +125,21 @@ class Workers(WorkerCase):
                 times = {record["start_ms"] for record in found[mode] if record["status"] == "ok"}
                 self.assertEqual(len(times), starts)
 
+    def hanging(self, process, name="fit-hangs"):
+        """The worker of a run that has loaded a plugin, or None."""
+        for pid in processes_of(process.pid):
+            try:
+                if f"lloyd_{name}.so" in pathlib.Path(f"/proc/{pid}/maps").read_text():
+                    return pid
+            except OSError:
+                pass
+        self.assertIsNone(process.poll())
+        return None
+
     def start_hanging(self, name="fit-hangs", keys=""):
         """A run whose last backend hangs, and the process that it hangs in."""
         process = self.start([name], keys + LAST_IS_LAST)
-        library = f"lloyd_{name}.so"
-
-        def hanging():
-            for pid in processes_of(process.pid):
-                try:
-                    if library in pathlib.Path(f"/proc/{pid}/maps").read_text():
-                        return pid
-                except OSError:
-                    pass
-            self.assertIsNone(process.poll())
-            return None
-        pid = self.wait_for(hanging)
+        pid = self.wait_for(lambda: self.hanging(process, name))
         self.wait_for(lambda: len(self.records()) == 5)
         time.sleep(0.5)
         return process, pid
@@ -165,6 +165,27 @@ class Workers(WorkerCase):
         self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual([record["status"] for record in self.records()], ["ok"] * 5 + ["cancelled"])
         self.assertIn("sequential", out)
+
+    def test_a_signal_to_a_worker_alone_costs_its_trial(self):
+        process, pid = self.start_hanging()
+        signals = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+        for count, number in enumerate(signals, 1):
+            os.kill(pid, number)
+
+            def failures():
+                return sum(record["status"] != "ok" for record in self.records())
+            self.wait_for(lambda: failures() == count or process.poll() is not None)
+            self.assertEqual(failures(), count)
+            if count < len(signals):
+                pid = self.wait_for(lambda: self.hanging(process))
+                time.sleep(0.5)
+        out, err = self.run_to_end(process)
+        self.assertEqual(process.returncode, 1, err)
+        statuses = [record["status"] for record in self.records()]
+        self.assertEqual((statuses.count("ok"), statuses.count("failed")), (15, 3), statuses)
+        reasons = [record["reason"] for record in self.records() if record["reason"]]
+        self.assertEqual(reasons, [ENDED + text for text in (
+            "signal 15 (Terminated)", "signal 2 (Interrupt)", "signal 9 (Killed)")])
 
     def test_a_worker_runs_as_it_is_told(self):
         cpu = max(os.sched_getaffinity(0))
