@@ -138,14 +138,14 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
 
 WorkerProcess::~WorkerProcess() {
   hang_up();
-  wait({.deadline = Clock::now() + kGrace, .memory_bytes = {}, .stop = {}});
+  wait({});  // it is lost after that time
 }
 
 void WorkerProcess::send(std::string_view text, const std::vector<int>& descriptors) {
   drain();
   words_.clear();
   memory_bytes_ = 0;
-  if (socket_ && !send_packet(socket_.get(), text, descriptors)) lose();
+  if (socket_ && !send_packet(socket_.get(), text, descriptors)) hang_up();
 }
 
 WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
@@ -155,7 +155,7 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
     if (socket_) {
       const Received received = receive_packet(socket_.get(), false, packet_);
       if (received == Received::packet) return Event::answer;
-      if (received == Received::end) lose();
+      if (received == Received::end) hang_up();
     }
     if (ended) {
       drain();
@@ -177,9 +177,9 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
   }
 }
 
-void WorkerProcess::lose() {
+void WorkerProcess::hang_up() {
   socket_.close();
-  lost_ = Clock::now();
+  if (!lost_) lost_ = Clock::now();
 }
 
 // Reads what was printed, but not without end: who prints faster than this can read is waited for

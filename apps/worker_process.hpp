@@ -36,7 +36,7 @@ class WorkerProcess {
   /// temporary files; empty: the system's. Throws Error.
   WorkerProcess(const std::vector<std::string>& command, int socket,
                 const std::filesystem::path& scratch = {});
-  /// Lets the process end by itself for kGrace, and kills what is left of it.
+  /// Lets the process end by itself until kGrace after hang_up(), and kills what is left of it.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -74,21 +74,20 @@ class WorkerProcess {
 
   /// Asks the process to end what it does.
   void cancel() { process_.signal(SIGTERM); }
-  /// Closes the socket, which is the sign to end.
-  void hang_up() { socket_.close(); }
+  /// Closes the socket, which is the sign to end. What the process is given for it begins now.
+  void hang_up();
   /// Kills the process and what it has started.
   void kill() { process_.kill(); }
 
  private:
   void drain();
-  void lose();
   bool is_over(std::int64_t limit);
 
   Descriptor socket_;
   Descriptor output_;
   Packet packet_;
   std::string words_;
-  std::optional<Clock::time_point> lost_;  ///< when it was seen to have closed its socket
+  std::optional<Clock::time_point> lost_;  ///< when one side closed the socket
   std::int64_t memory_bytes_ = 0;
   SpawnedProcess process_{SpawnedProcess::Reach::group};
 };

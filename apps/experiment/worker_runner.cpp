@@ -45,7 +45,14 @@ WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& o
 }
 
 WorkerRunner::~WorkerRunner() {
-  for (auto& [variant, worker] : workers_) worker.process.hang_up();  // they end side by side
+  end_idle(nullptr);
+}
+
+// They end side by side.
+void WorkerRunner::end_idle(const Worker* busy) {
+  for (auto& [variant, worker] : workers_) {
+    if (&worker != busy) worker.process.hang_up();
+  }
 }
 
 const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
@@ -119,6 +126,7 @@ Answer WorkerRunner::ask(Worker& worker, const std::string& message,
     return ask_for(worker, limits);
   } catch (const Cancelled&) {
     worker.process.cancel();
+    end_idle(&worker);  // the run is over
     Limits grace = limits;
     grace.deadline = Clock::now() + kCancelGrace;
     grace.stop = {};

@@ -56,6 +56,7 @@ class WorkerRunner final : public SharedStartRunner {
   Worker& worker_of(std::size_t variant, const Limits& limits);
   void start(Worker& worker, std::size_t variant, const Limits& limits);
   void make_room();
+  void end_idle(const Worker* busy);
   void let_go(std::size_t variant);
   int starts_descriptor(const Starts& starts);
   Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,

@@ -187,6 +187,17 @@ class Workers(WorkerCase):
         self.assertEqual(reasons, [ENDED + text for text in (
             "signal 15 (Terminated)", "signal 2 (Interrupt)", "signal 9 (Killed)")])
 
+    def test_workers_that_are_stopped_are_ended_side_by_side(self):
+        process, _ = self.start_hanging()
+        for pid in processes_of(process.pid):
+            os.kill(pid, signal.SIGSTOP)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        # The trial that runs has 5 seconds, the others have less, at the same time.
+        self.assertLess(time.monotonic() - begin, 7)
+
     def test_a_worker_runs_as_it_is_told(self):
         cpu = max(os.sched_getaffinity(0))
         data = self.folder / "data.npy"
