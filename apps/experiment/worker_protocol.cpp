@@ -41,6 +41,13 @@ void write_options(const FitOptions& options, ordered_json& json) {
   json["profile"] = options.profile;
 }
 
+std::map<std::string, std::string> read_texts(const JsonFields& json, std::string_view key) {
+  std::map<std::string, std::string> texts;
+  const JsonFields fields = json.object(key);
+  for (const auto& [name, value] : json.object_json(key).items()) texts[name] = fields.text(name);
+  return texts;
+}
+
 FitOptions read_options(const JsonFields& json) {
   FitOptions options;
   options.clusters = json.integer("clusters", 1);
@@ -80,6 +87,7 @@ std::string start_message(const StartMessage& message) {
   json["plugin"] = message.plugin;
   json["parameters"] = message.parameters;
   json["cpus"] = format_processors(message.cpus);
+  json["identity"] = message.identity;
   return dump(json);
 }
 
@@ -161,10 +169,8 @@ StartMessage read_start_message(const ordered_json& message) {
   const JsonFields json(message);
   StartMessage start;
   start.plugin = json.text("plugin");
-  const JsonFields parameters = json.object("parameters");
-  for (const auto& [name, value] : json.object_json("parameters").items()) {
-    start.parameters[name] = parameters.text(name);
-  }
+  start.parameters = read_texts(json, "parameters");
+  start.identity = read_texts(json, "identity");
   start.cpus = parse_processors(json.text("cpus"));
   return start;
 }

@@ -12,6 +12,7 @@
 
 #include <lloyd/fit.hpp>
 
+#include "experiment/backend_identity.hpp"
 #include "experiment/trial_work.hpp"
 
 namespace lloyd::experiment {
@@ -24,6 +25,7 @@ struct StartMessage {
   std::string plugin;                             ///< absolute path
   std::map<std::string, std::string> parameters;  ///< all of them, as texts
   std::vector<int> cpus;                          ///< processors to run on; empty: all
+  BackendIdentity identity;                       ///< what the plan knows it as
 };
 
 /// A trial on the data set that came last. With the descriptor of the initial centroids of all

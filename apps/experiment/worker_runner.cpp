@@ -137,7 +137,7 @@ Answer WorkerRunner::ask(Worker& worker, const std::string& message,
 void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limits) {
   const Variant& of = plan().variants[variant];
   const StartMessage message{of.backend->path().string(), of.parameters.texts(),
-                             plan().isolation.cpus};
+                             plan().isolation.cpus, identity_of(*of.backend)};
   const Answer answer = ask(worker, start_message(message), {}, limits);
   if (!answer.failure.empty()) {
     throw Lost(TrialStatus::failed,

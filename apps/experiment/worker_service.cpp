@@ -74,6 +74,7 @@ class Service {
   void start(const StartMessage& message) {
     run_on(message.cpus);
     backend_ = external::load_plugin_or_program(message.plugin);
+    check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
   }

@@ -86,7 +86,8 @@ std::string Program::end_text() {
   return "it ended with " + process_.end().text();
 }
 
-std::string Program::ask(const std::string& line, const std::function<bool()>& stop) {
+std::optional<std::string> Program::ask(const std::string& line,
+                                        const std::function<bool()>& stop) {
   send(line);
   for (;;) {
     const std::size_t end = received_.find('\n');
@@ -101,7 +102,7 @@ std::string Program::ask(const std::string& line, const std::function<bool()>& s
     }
     if (stop && stop()) {
       process_.kill();
-      return {};
+      return std::nullopt;
     }
     if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) {
       throw Error(fmt::format("{} gave no answer: {}", file_.string(), end_text()));

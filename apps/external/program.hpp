@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "spawned_process.hpp"
@@ -20,9 +21,9 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   /// Sends a line and waits for the next one, without its line feed. `stop` is asked ten times a
-  /// second and may be empty; once it returns true the program is killed and the answer is empty.
+  /// second and may be empty; once it returns true the program is killed and there is no answer.
   /// Throws Error when the program ends instead, with how, or answers a line without end.
-  std::string ask(const std::string& line, const std::function<bool()>& stop = {});
+  std::optional<std::string> ask(const std::string& line, const std::function<bool()>& stop = {});
   /// All that it prints until it ends with status 0. Throws Error for another end, after a minute,
   /// and for more than a description can be.
   std::string output();

@@ -1,6 +1,7 @@
 #include "external/session.hpp"
 
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ constexpr int kMostLevels = 8;
 // Throws where the program answers that it failed.
 ordered_json parse_answer(const std::filesystem::path& file, const std::string& answer) {
   ordered_json json;
+  if (answer.find_first_not_of(" \t\r") == std::string::npos) {
+    throw Error(fmt::format("{}: its answer is an empty line", file.string()));
+  }
   try {
     json = apps::parse_json(answer, kMostLevels);
   } catch (const InputError& error) {
@@ -36,8 +40,11 @@ ordered_json parse_answer(const std::filesystem::path& file, const std::string& 
   if (json.contains("error")) {
     const JsonFields fields(json);
     const bool out_of_memory = json.contains("out_of_memory") && fields.boolean("out_of_memory");
-    throw StatusError(out_of_memory ? StatusCode::out_of_memory : StatusCode::internal,
-                      fields.text("error"));
+    std::string error = fields.text("error");
+    if (error.find_first_not_of(" \t\r\n") == std::string::npos) {
+      error = "it failed, and its 'error' says nothing";
+    }
+    throw StatusError(out_of_memory ? StatusCode::out_of_memory : StatusCode::internal, error);
   }
   return json;
 }
@@ -96,7 +103,7 @@ ExternalSession::~ExternalSession() {
 void ExternalSession::open() {
   if (program_ == nullptr) program_ = std::make_unique<Program>(file_, "serve");
   try {
-    parse_answer(file_, program_->ask(open_request_));
+    parse_answer(file_, *program_->ask(open_request_));
   } catch (...) {
     program_.reset();
     throw;
@@ -123,7 +130,7 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
                              {"empty_clusters", apps::to_string(spec.empty_clusters)},
                              {"final_centroids", (folder_ / "final_centroids.npy").string()},
                              {"labels", (folder_ / "labels.npy").string()}};
-  std::string answer;
+  std::optional<std::string> answer;
   try {
     answer = program_->ask(request.dump(),
                            [&] { return observer != nullptr && observer->stop_requested(); });
@@ -131,7 +138,7 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
     program_.reset();
     throw;
   }
-  if (answer.empty()) {
+  if (!answer) {
     program_.reset();
     // It keeps no iteration that was finished.
     if (result.centroids != nullptr) std::copy(start.begin(), start.end(), result.centroids);
@@ -140,7 +147,7 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
     result.stop_reason = StopReason::cancelled;
     throw StatusError(StatusCode::cancelled, "the observer asked to stop");
   }
-  read_answer(spec, answer, result);
+  read_answer(spec, *answer, result);
 }
 
 void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer,

@@ -91,6 +91,11 @@ def serve():
                     sys.stdout.write("x" * 65536)
             if MODE == "fails":
                 answer = {"error": "the moon is full"}
+            elif MODE == "says-nothing":
+                answer = {"error": " "}
+            elif MODE == "empty-line":
+                print(flush=True)
+                continue
             elif MODE == "garbage":
                 print("{not json", flush=True)
                 continue
@@ -107,5 +112,9 @@ elif MODE == "describe-fails":
     sys.exit(5)
 elif MODE == "unavailable":
     print(json.dumps({"protocol": 1, "name": "plain-python", "unavailable": "it rains"}))
+elif MODE == "changes" and os.path.exists(__file__ + ".described"):
+    print(json.dumps(DESCRIPTION | {"version": "1.3", "accuracy": "half"}))
 else:
+    if MODE == "changes":
+        pathlib.Path(__file__ + ".described").touch()
     print(json.dumps(DESCRIPTION | {"protocol": 2 if MODE == "other-protocol" else 1}))

@@ -80,6 +80,10 @@ class External(TestCase):
             "too-few-labels": "labels.npy is 119 x 1, not 120 x 1",
             "early": "it stopped after 2 of 3 iterations",
             "no-time": "'loop_ms' is missing",
+            "changes": "it is not what it was when the run began: accuracy for float32 'half', was "
+                       "'float32'; accuracy for float64 'half', was 'float32'; version '1.3', was '1.2'",
+            "empty-line": "its answer is an empty line",
+            "says-nothing": "it failed, and its 'error' says nothing",
         }
         for mode, sentence in sentences.items():
             with self.subTest(mode):

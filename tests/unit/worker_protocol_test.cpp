@@ -30,13 +30,14 @@ TrialOutcome example() {
 }
 
 TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
-  const auto start = parse_message(
-      start_message({"/a folder/lloyd_x.so", {{"threads", "2"}, {"layout", "soa"}}, {0, 1, 5}}));
+  const auto start = parse_message(start_message(
+      {"/a folder/lloyd_x.so", {{"threads", "2"}, {"layout", "soa"}}, {0, 1, 5}, {{"name", "x"}}}));
   EXPECT_EQ(message_kind(start), MessageKind::start);
   EXPECT_EQ(read_start_message(start).plugin, "/a folder/lloyd_x.so");
   EXPECT_EQ(read_start_message(start).parameters.at("layout"), "soa");
+  EXPECT_EQ(read_start_message(start).identity, (BackendIdentity{{"name", "x"}}));
   EXPECT_EQ(read_start_message(start).cpus, (std::vector<int>{0, 1, 5}));
-  EXPECT_TRUE(read_start_message(parse_message(start_message({"x", {}, {}}))).cpus.empty());
+  EXPECT_TRUE(read_start_message(parse_message(start_message({"x", {}, {}, {}}))).cpus.empty());
 
   TrialMessage message;
   message.options.clusters = 7;
