@@ -1,7 +1,5 @@
 #include "experiment/json_fields.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
@@ -78,9 +76,11 @@ ordered_json JsonFields::list_or_nothing(std::string_view key) const {
 
 std::vector<std::string> JsonFields::texts(std::string_view key) const {
   const ordered_json& list = at(key);
-  const auto is_text = [](const ordered_json& value) { return value.is_string(); };
-  if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_text)) {
-    fail(key, "a list of texts");
+  if (!list.is_array()) fail(key, "a list of texts");
+  for (const ordered_json& value : list) {
+    if (value.is_string()) continue;
+    throw InputError(
+        fmt::format("'{}' is a list with {} in it, not a list of texts", path(key), shown(value)));
   }
   return list.get<std::vector<std::string>>();
 }

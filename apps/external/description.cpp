@@ -66,7 +66,11 @@ ProgramDescription::ProgramDescription(std::string_view text) {
   info.reproducibility = info.reproducibility_float64 =
       apps::parse_reproducibility(fields.text("reproducibility"));
   info.reproducibility_reason = keep("a program of others: taken on its word");
-  for (const std::string& dtype : fields.texts("dtypes")) {
+  const std::vector<std::string> dtypes = fields.texts("dtypes");
+  if (dtypes.empty()) {
+    throw InputError("'dtypes' is an empty list, not a list of 'float32', 'float64' or both");
+  }
+  for (const std::string& dtype : dtypes) {
     info.features |= apps::parse_dtype(dtype) == DType::float32 ? kFeatureFloat32 : kFeatureFloat64;
   }
   for (const std::string& device :
@@ -109,7 +113,10 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
     } else if (type == "choice") {
       std::vector<const char*>& words = choices_.emplace_back();
       for (const std::string& word : fields.texts("choices")) words.push_back(keep(word));
-      if (words.empty()) fields.fail("choices", "a list of words");
+      if (words.empty()) {
+        throw InputError(
+            fmt::format("'parameters[{}].choices' is an empty list, not a list of words", i));
+      }
       ParameterInfo& parameter = parameters_.emplace_back();
       parameter.name = keep(own_name);
       parameter.meaning = meaning;

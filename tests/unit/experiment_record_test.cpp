@@ -250,7 +250,8 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/setting", "0123"), "'setting' is '0123', not 16 hexadecimal digits");
   EXPECT_EQ(with("/axes/clusters", 8), "'axes.clusters' is 8, not a text");
   EXPECT_EQ(with("/machine", "a processor"), "'machine' is 'a processor', not an object");
-  EXPECT_EQ(with("/backend/devices", {1}), "'backend.devices' is a list, not a list of texts");
+  EXPECT_EQ(with("/backend/devices", {1}),
+            "'backend.devices' is a list with 1 in it, not a list of texts");
   EXPECT_EQ(with("/loop_ms", -1), "'loop_ms' is -1, not a number >= 0");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");

@@ -77,6 +77,14 @@ TEST(ExternalDescription, SaysWhatIsWrong) {
   EXPECT_NE(refusal_with("\"loud\"", "\"program\"").find("parameters[1].name"), std::string::npos);
   EXPECT_NE(refusal_with("[\"fast\", \"slow\"]", "[]").find("parameters[2].choices"),
             std::string::npos);
+  EXPECT_EQ(refusal_with("[\"fast\", \"slow\"]", "[]"),
+            "'parameters[2].choices' is an empty list, not a list of words");
+  EXPECT_EQ(refusal_with("[\"fast\", \"slow\"]", "[\"fast\", 2]"),
+            "'parameters[2].choices' is a list with 2 in it, not a list of texts");
+  EXPECT_EQ(refusal_with("[\"card\"]", "[[]]"),
+            "'devices' is a list with a list in it, not a list of texts");
+  EXPECT_EQ(refusal_with("[\"float32\"]", "[]"),
+            "'dtypes' is an empty list, not a list of 'float32', 'float64' or both");
   EXPECT_NE(refusal_with("\"boolean\"", "\"text\"").find("parameters[1].type"), std::string::npos);
 }
 

@@ -105,8 +105,9 @@ TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
             "from 0 to 18446744073709551615");
   EXPECT_EQ(refusal(model(centroids + R"("samples": 1e300)")),
             "the model has a wrong entry: 'samples' is 1e+300, not an integer >= 0");
-  EXPECT_EQ(refusal(model(centroids + R"("feature_names": [1, 2])")),
-            "the model has a wrong entry: 'feature_names' is a list, not a list of texts");
+  EXPECT_EQ(
+      refusal(model(centroids + R"("feature_names": [1, 2])")),
+      "the model has a wrong entry: 'feature_names' is a list with 1 in it, not a list of texts");
   EXPECT_EQ(refusal(model(centroids + R"("inertia": "x")")),
             "the model has a wrong entry: 'inertia' is 'x', not a number >= 0");
 }
