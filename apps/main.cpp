@@ -36,6 +36,17 @@ std::string usage_error(const CLI::App& app, int argc, char** argv, const CLI::P
   return fmt::format("{}; 'lloyd {}--help' lists what there is", message, of);
 }
 
+// An empty text, most often a variable that is not set, must not pass for an option that was not
+// given.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& values = option->results();
+    if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+    throw lloyd::InputError(fmt::format("{} needs a value, not an empty text", option->get_name()));
+  }
+  for (const CLI::App* subcommand : app.get_subcommands()) refuse_empty_values(*subcommand);
+}
+
 // Started with a standard stream closed, the program's first file would take its place, and records
 // would be mixed with messages.
 void open_standard_streams() {
@@ -84,6 +95,7 @@ int main(int argc, char** argv) {
   }
 
   try {
+    refuse_empty_values(app);
     const int status = context.action();
     if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
     return status;

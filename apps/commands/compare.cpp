@@ -1,6 +1,7 @@
 // lloyd compare: are two recorded runs, or two backends of one, as fast as each other?
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,21 +27,24 @@ struct CompareCommand {
   std::vector<std::string> backends;  // empty: the run has but two
   std::string format = "text";
   bool json = false;
-  std::string fail_if_slower;  // empty: never
+  std::string fail_if_slower;  // a percentage; empty: not given, so never
 };
 
-// "5%" as 0.05.
-double read_percentage(const std::string& text) {
+// "5%" as 0.05; nothing for what is no percentage.
+std::optional<double> read_percentage(const std::string& text) {
   double percent = 0;
   const char* end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, percent);
   if (error == std::errc() && last == end - 1 && *last == '%' && percent >= 0 && percent <= 1000) {
     return percent / 100;
   }
-  throw InputError(
-      fmt::format("--fail-if-slower takes a percentage from 0% to 1000%, such as 5%, "
-                  "not '{}'",
-                  text));
+  return std::nullopt;
+}
+
+// An empty text is refused here, and must not pass for an option that was not given.
+std::string check_percentage(const std::string& text) {
+  if (read_percentage(text)) return {};
+  return fmt::format("takes a percentage from 0% to 1000%, such as 5%, not '{}'", text);
 }
 
 ChosenRun open_run(const CompareCommand& command, std::size_t place) {
@@ -70,7 +74,7 @@ nlohmann::ordered_json run_json(const ChosenRun& run) {
 int print(const CompareCommand& command, const RunComparison& comparison, const ChosenRun& older,
           const ChosenRun& newer) {
   const bool fails = !command.fail_if_slower.empty() &&
-                     is_slower_than(comparison, read_percentage(command.fail_if_slower));
+                     is_slower_than(comparison, *read_percentage(command.fail_if_slower));
   const auto name = [](const ChosenRun& run) {
     return fmt::format("{}, run {}", run.file.string(), run.run.id);
   };
@@ -94,7 +98,6 @@ int print(const CompareCommand& command, const RunComparison& comparison, const 
 }
 
 int compare_command(const CompareCommand& command) {
-  if (!command.fail_if_slower.empty()) read_percentage(command.fail_if_slower);
   if (command.runs.size() > command.records.size()) {
     throw InputError("--run takes one run of each file of records");
   }
@@ -130,7 +133,8 @@ void add_compare_command(CLI::App& app, Context& context) {
       ->expected(1, 2);
   sub->add_option("--fail-if-slower", command->fail_if_slower,
                   "Exit with status 1 when something is slower, and by more than this percentage "
-                  "even at the lower end of its interval, such as 5%");
+                  "even at the lower end of its interval, such as 5%")
+      ->check(check_percentage);
   sub->add_option("--format", command->format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
   sub->add_flag("--json", command->json, "The same as --format json");

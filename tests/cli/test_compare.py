@@ -136,6 +136,9 @@ class Compare(TestCase):
                       refusal(self.old, self.old, "--backends", "sequential", "openmp"))
         self.assertIn("takes a percentage from 0% to 1000%, such as 5%, not '0.05'",
                       refusal(self.old, "--fail-if-slower", "0.05"))
+        for number in ("", "abc", "%", "1001%", "-1%", "nan%", " 5%", "5% "):
+            self.assertIn(f"takes a percentage from 0% to 1000%, such as 5%, not '{number}'",
+                          refusal(self.old, "--fail-if-slower", number))
         self.assertIn("--run takes one run of each file", refusal(self.old, "--run", "last", "last"))
         self.assertIn("cannot be opened", refusal(self.folder / "none", self.old))
 
