@@ -173,6 +173,9 @@ std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier) {
     for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat)
       left += !earlier.done(fit, repeat);
   }
+  for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+    if (const auto begun = left_of_further_rounds(plan, earlier, s)) left += std::ssize(*begun);
+  }
   return left;
 }
 

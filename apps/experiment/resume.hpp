@@ -38,7 +38,7 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
 /// `retry_failed`; a trial that was cancelled, or not come to, has none.
 EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retry_failed);
 
-/// Trials of the plan that are not done.
+/// Trials that are not done: the repeats of the plan, and what left_of_further_rounds() says.
 std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier);
 
 }  // namespace lloyd::experiment

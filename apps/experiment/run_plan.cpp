@@ -8,10 +8,14 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/bootstrap.hpp"
-#include "experiment/trial_order.hpp"
 
 namespace lloyd::experiment {
 namespace {
+
+bool has_succeeded(const std::vector<Record>& fit) {
+  return std::any_of(fit.begin(), fit.end(),
+                     [](const Record& record) { return record.status == TrialStatus::ok; });
+}
 
 class PlanRun {
  public:
@@ -21,8 +25,11 @@ class PlanRun {
         runner_(runner),
         keep_(keep),
         progress_(progress),
-        done_(std::move(earlier.done)),
         resumed_(!earlier.records.empty()) {
+    for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+      left_of_further_rounds_.push_back(experiment::left_of_further_rounds(plan, earlier, s));
+    }
+    done_ = std::move(earlier.done);
     result.records = std::move(earlier.records);
     result.records.resize(plan.fits.size());
     for (const PlannedFit& fit : plan.fits) {
@@ -76,8 +83,12 @@ class PlanRun {
   }
 
   bool has_succeeded(std::size_t fit) const {
-    return std::any_of(result.records[fit].begin(), result.records[fit].end(),
-                       [](const Record& record) { return record.status == TrialStatus::ok; });
+    return experiment::has_succeeded(result.records[fit]);
+  }
+
+  const std::optional<std::vector<PlannedTrial>>& left_of_further_rounds(
+      std::size_t setting) const {
+    return left_of_further_rounds_[setting];
   }
 
   RunResult result;
@@ -93,6 +104,7 @@ class PlanRun {
   Progress& progress_;
   std::function<bool(const PlannedFit&, std::int64_t)> done_;
   bool resumed_;
+  std::vector<std::optional<std::vector<PlannedTrial>>> left_of_further_rounds_;  // by setting
 };
 
 // Whether half of the interval of each variant that ran is small enough.
@@ -148,11 +160,38 @@ void run_settings(const Plan& plan, PlanRun& run,
     }
     const auto begin = std::chrono::steady_clock::now();
     if (!run_trials(trial_order(plan, s))) return;
-    if (plan.until && !run_further_rounds(plan, run, s, begin, run_trials)) return;
+    if (!plan.until) continue;
+    const auto& left = run.left_of_further_rounds(s);
+    if (left ? !run_trials(*left) : !run_further_rounds(plan, run, s, begin, run_trials)) return;
   }
 }
 
 }  // namespace
+
+std::optional<std::vector<PlannedTrial>> left_of_further_rounds(const Plan& plan,
+                                                                const EarlierTrials& earlier,
+                                                                std::size_t setting) {
+  const auto done = [&](const PlannedTrial& trial) {
+    return earlier.done(plan.fits[trial.fit], trial.repeat);
+  };
+  const std::vector<PlannedTrial> repeats = trial_order(plan, setting);
+  if (!std::all_of(repeats.begin(), repeats.end(), done)) return std::nullopt;
+  std::vector<PlannedTrial> left;
+  if (!plan.until || earlier.records.empty()) return left;
+
+  std::int64_t rounds = plan.repeats;  // those that were begun
+  for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+    for (const Record& record : earlier.records[setting * plan.variants.size() + v]) {
+      rounds = std::max(rounds, std::min(record.repeat + 1, kMaximumRepeats));
+    }
+  }
+  for (std::int64_t repeat = plan.repeats; repeat < rounds; ++repeat) {
+    for (const PlannedTrial& trial : trial_round(plan, setting, repeat)) {
+      if (has_succeeded(earlier.records[trial.fit]) && !done(trial)) left.push_back(trial);
+    }
+  }
+  return left;
+}
 
 RunResult run_plan(const Plan& plan, TrialRunner& runner,
                    const std::function<Record(const PlannedFit&)>& describe_unrun,

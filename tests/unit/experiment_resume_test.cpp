@@ -121,6 +121,39 @@ TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
   EXPECT_EQ(left + done, plan_.trials() + plan_.skipped());
 }
 
+TEST_F(ExperimentResume, ACompleteSettingGetsNoFurtherRounds) {
+  plan_ = make(std::string(kConfig) + "until: {relative_error: 1.0e-9, max_seconds: 0.05}\n");
+  go_on(100'000);
+  const std::string whole = TemporaryFolder::read(file());
+  EXPECT_GT(outcomes().size(), 3u + 5u * 3u) << "no further round was made";
+  EXPECT_FALSE(go_on(100'000).cancelled);
+  EXPECT_EQ(TemporaryFolder::read(file()), whole);
+}
+
+TEST_F(ExperimentResume, AFurtherRoundThatWasBegunIsFinished) {
+  for (const bool killed : {false, true}) {
+    std::filesystem::remove(file());
+    plan_ = make(R"(
+experiment: fakes
+dataset: {blobs: {samples: 200, features: 3, centers: 9}}
+backends: [sequential: {layout: [aos, soa]}, broken]
+repeats: 3
+until: {relative_error: 1.0e-9, max_seconds: 1000}
+)");
+    // Nine trials of the repeats, two further rounds, and one trial of a third.
+    go_on(9 + 2 * 2 + 1, killed);
+    std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
+    EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(last->records), false)), 1);
+    const RunResult result = go_on(1000);
+    EXPECT_FALSE(result.cancelled);
+    EXPECT_EQ(outcomes().size(), 9u + 3u * 2u);
+    EXPECT_EQ(summarize(result.records).rows.at(0).ok, 6);
+    EXPECT_EQ(summarize(result.records).rows.at(1).ok, 6);
+    last = find_last_run(read_records(file()).runs, plan_, {});
+    EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(last->records), false)), 0);
+  }
+}
+
 TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
   go_on(1000);
   const Plan other = make("{experiment: other, dataset: {blobs: {}}, backends: [sequential]}");
