@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of an answer
 constexpr std::chrono::seconds kMostDescribing{60};
+constexpr std::chrono::seconds kMostHolding{2};  // of the output of a program that has ended
 constexpr int kSliceMs = 100;
 
 }  // namespace
@@ -113,9 +115,15 @@ std::optional<std::string> Program::ask(const std::string& line,
 std::string Program::output() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + kMostDescribing;
+  std::optional<Clock::time_point> ended;
   while (receive(kSliceMs)) {
     if (received_.size() > kMostBytes) {
       throw Error(fmt::format("{} printed more than {} bytes", file_.string(), kMostBytes));
+    }
+    if (process_.has_ended() && !ended) ended = Clock::now();
+    if (ended && Clock::now() - *ended > kMostHolding) {
+      throw Error(fmt::format("{}: it ended, but a process that it has started holds its output",
+                              file_.string()));
     }
     if (Clock::now() > deadline) {
       throw Error(

@@ -112,6 +112,9 @@ elif MODE == "describe-fails":
     sys.exit(5)
 elif MODE == "unavailable":
     print(json.dumps({"protocol": 1, "name": "plain-python", "unavailable": "it rains"}))
+elif MODE == "leaves-child" and sys.argv[1] == "describe" and not os.fork():
+    os.close(2)
+    time.sleep(1000)
 elif MODE == "changes" and os.path.exists(__file__ + ".described"):
     print(json.dumps(DESCRIPTION | {"version": "1.3", "accuracy": "half"}))
 else:

@@ -123,6 +123,15 @@ class External(TestCase):
                 self.assertIn(sentence, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_a_child_that_holds_the_output_of_a_description_is_not_waited_for(self):
+        begin = time.monotonic()
+        done = self.experiment("leaves-child", status=2)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertIn("it ended, but a process that it has started holds its output", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        for pid in self.running("describe"):  # not followed
+            os.kill(int(pid), signal.SIGKILL)
+
     def test_one_that_is_unavailable_is_skipped(self):
         self.experiment("unavailable")
         self.assertEqual({(record["status"], record["reason"]) for record in self.of_program()},
@@ -141,24 +150,24 @@ class External(TestCase):
                                    env={**os.environ, "TMPDIR": str(temporary)},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
-        while not self.serving() and time.monotonic() < deadline:
+        while not self.running("serve") and time.monotonic() < deadline:
             time.sleep(0.02)
-        self.assertTrue(self.serving())
+        self.assertTrue(self.running("serve"))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
-        self.assertEqual(self.serving(), [])
+        self.assertEqual(self.running("serve"), [])
         self.assertEqual(list(temporary.iterdir()), [])
 
-    def serving(self):
-        """Processes that serve from this test's folder."""
+    def running(self, what):
+        """Processes that serve, or describe themselves, from this test's folder."""
         found = []
         for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = command.read_bytes().split(b"\0")
             except OSError:
                 continue
-            if str(self.folder).encode() in b"".join(words) and b"serve" in words:
+            if str(self.folder).encode() in b"".join(words) and what.encode() in words:
                 found.append(command.parent.name)
         return found
 
