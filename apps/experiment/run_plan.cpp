@@ -107,13 +107,16 @@ class PlanRun {
   std::vector<std::optional<std::vector<PlannedTrial>>> left_of_further_rounds_;  // by setting
 };
 
-// Whether half of the interval of each variant that ran is small enough.
+// Whether half of the interval of each variant that ran is small enough. The range of fewer samples
+// than an interval needs says little: that of a single one has no width.
 bool is_exact_enough(const Plan& plan, const PlanRun& run, std::size_t setting) {
   for (std::size_t v = 0; v < plan.variants.size(); ++v) {
     std::vector<double> times;
     for (const Record& record : run.result.records[setting * plan.variants.size() + v]) {
       if (record.status == TrialStatus::ok) times.push_back(record.fit->fit_ms);
     }
+    if (times.empty()) continue;
+    if (times.size() < kFewestForInterval) return false;
     const MedianInterval time = median_interval(times);
     if (time.high - time.low > 2 * plan.until->relative_error * time.median) return false;
   }

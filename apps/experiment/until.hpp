@@ -7,8 +7,9 @@
 
 namespace lloyd::experiment {
 
-/// Further rounds are made until half of each variant's interval is at most `relative_error` of its
-/// median, or `max_seconds` have passed since the setting's first trial.
+/// Further rounds are made until each variant has kFewestForInterval samples and half of its
+/// interval is at most `relative_error` of its median, or `max_seconds` have passed since the
+/// setting's first trial.
 struct Until {
   double relative_error = 0.02;
   double max_seconds = 60;

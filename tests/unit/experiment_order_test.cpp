@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "experiment/bootstrap.hpp"
 #include "experiment/noise.hpp"
 #include "experiment/plan_text.hpp"
 #include "experiment/trial_order.hpp"
@@ -147,6 +149,17 @@ TEST_F(ExperimentOrder, RoundsGoOnUntilIntervalsAreNarrow) {
   EXPECT_LE(summary.rows[1].time_ms.high - summary.rows[1].time_ms.low,
             2 * 0.02 * summary.rows[1].time_ms.median);
   EXPECT_NE(summary_table(summary).find("median of 8 to "), std::string::npos);
+}
+
+TEST_F(ExperimentOrder, FewSamplesHaveNoNarrowInterval) {
+  for (const int repeats : {1, 2, 5}) {
+    std::string config = kConfig;
+    config.replace(config.find("repeats: 8"), 10, fmt::format("repeats: {}", repeats));
+    make(config + "until: {relative_error: 0.02, max_seconds: 1000}\n");
+    const RunResult result = run([](const PlannedFit&, std::int64_t) { return 1.0; });
+    EXPECT_EQ(result.records[0].size(), kFewestForInterval) << repeats;
+    EXPECT_EQ(result.records[5].size(), kFewestForInterval) << repeats;
+  }
 }
 
 TEST_F(ExperimentOrder, FurtherRoundsEndWithTheirTime) {
