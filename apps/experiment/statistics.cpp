@@ -30,7 +30,9 @@ double median_absolute_deviation(const std::vector<double>& values) {
 }
 
 double relative_spread(const std::vector<double>& values) {
-  return 1.4826 * median_absolute_deviation(values) / median(values);
+  const double middle = median(values);
+  if (middle == 0) return std::numeric_limits<double>::quiet_NaN();
+  return 1.4826 * median_absolute_deviation(values) / middle;
 }
 
 std::int64_t count_outliers(const std::vector<double>& values) {

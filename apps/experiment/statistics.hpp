@@ -17,7 +17,8 @@ double quantile(std::vector<double> values, double p);
 double median_absolute_deviation(const std::vector<double>& values);
 
 /// 1.4826 median absolute deviations, relative to the median: for normal samples an estimate of
-/// their relative standard deviation, that outliers hardly change. NaN for no values.
+/// their relative standard deviation, that outliers hardly change. NaN for no values, and where the
+/// median is 0.
 double relative_spread(const std::vector<double>& values);
 
 /// Values whose modified z-score, 0.6745 |x - median| / MAD, is above 3.5 (B. Iglewicz and D. C.

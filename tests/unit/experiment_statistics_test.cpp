@@ -43,6 +43,9 @@ TEST(ExperimentStatistics, QuantilesLieBetweenOrderStatistics) {
 TEST(ExperimentStatistics, SpreadIsThatOfANormalDistribution) {
   EXPECT_EQ(median_absolute_deviation({1, 1, 2, 2, 4, 6, 9}), 1);
   EXPECT_DOUBLE_EQ(relative_spread({1, 1, 2, 2, 4, 6, 9}), 1.4826 / 2);
+  EXPECT_TRUE(std::isnan(relative_spread({})));
+  EXPECT_TRUE(std::isnan(relative_spread({0, 0, 0})));
+  EXPECT_TRUE(std::isnan(relative_spread({-2, -1, 0, 1, 2})));
   const RandomStream random(1, 0);
   std::vector<double> values;
   for (std::uint64_t i = 0; i < 20'000; ++i) values.push_back(100 + 3 * random.normal(i));
