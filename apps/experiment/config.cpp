@@ -135,6 +135,11 @@ void group_by_dataset(std::vector<Setting>& settings) {
                  [](auto& entry) { return std::move(entry.second); });
 }
 
+// Whether a folder of this name lies in the one that it is put into.
+bool is_folder_name(const std::string& name) {
+  return name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
 Until read_until(const ConfigNode& node) {
   const MapReader map(node, "until", {"relative_error", "max_seconds"});
   Until until;
@@ -215,8 +220,10 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   experiment.output = std::filesystem::path("results") / experiment.name;
   if (const ConfigNode* output = map.find("output")) {
     experiment.output = read_text(*output, "output");
-  } else if (experiment.name.find('/') != std::string::npos) {
-    map.find("experiment")->fail("'experiment' must not hold '/' unless 'output' is given");
+  } else if (!is_folder_name(experiment.name)) {
+    const ConfigNode* name = map.find("experiment");
+    (name == nullptr ? document : *name)
+        .fail("'experiment' must not be '.' or '..' nor hold '/' unless 'output' is given");
   }
 
   expand_seeding(document);

@@ -120,6 +120,20 @@ sweep:
   EXPECT_EQ(found, (decltype(found){{2, 4}, {2, 5}, {3, 4}, {3, 5}}));
 }
 
+TEST(ExperimentConfig, AFileWhoseNameNamesNoFolderNeedsAnOutput) {
+  const std::string config = "{dataset: {blobs: {}}, backends: [sequential]";
+  const auto read = [&](const std::string& more, const std::string& name) {
+    return read_experiment(parse_config(config + more + "}", "c.yaml"), ".", name);
+  };
+  for (const char* name : {".", ".."}) {
+    EXPECT_EQ(message_of<InputError>([&] { read("", name); }),
+              "c.yaml:1:1: 'experiment' must not be '.' or '..' nor hold '/' unless 'output' is "
+              "given");
+    EXPECT_EQ(read(", output: there", name).output, "there");
+  }
+  EXPECT_EQ(read("", "...").output, "results/...");
+}
+
 TEST(ExperimentConfig, SettingsWithOneDatasetFollowEachOther) {
   const Experiment experiment = parse(R"(
 dataset: {blobs: {}}
