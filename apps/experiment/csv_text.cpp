@@ -1,10 +1,15 @@
 #include "experiment/csv_text.hpp"
 
+#include <string_view>
+
+#include <lloyd/status_text.hpp>
+
 namespace lloyd::experiment {
 namespace {
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_cell(std::string_view unclean) {
+  const std::string text = printable(unclean);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
   quoted += '"';

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "json_text.hpp"
 
@@ -24,6 +25,22 @@ struct OpenRun {
   std::map<Place, std::vector<Record>> fits;
   std::set<std::pair<Place, std::int64_t>> repeats;
 };
+
+// The same with every key and text printable: they go to terminals and tables, and whoever wrote
+// the file may have left control characters in them.
+nlohmann::ordered_json printable_texts(const nlohmann::ordered_json& json) {
+  if (json.is_string()) return printable(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  nlohmann::ordered_json result = json.type();
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_array()) {
+      result.push_back(printable_texts(value));
+    } else {
+      result[printable(key)] = printable_texts(value);
+    }
+  }
+  return result;
+}
 
 std::vector<std::string> paths_of(const Record& record) {
   std::vector<std::string> paths;
@@ -108,7 +125,7 @@ RecordFile read_records(const std::filesystem::path& file) {
       break;
     }
     try {
-      Record record = record_from_json(apps::parse_json(piece, kMostLevels));
+      Record record = record_from_json(printable_texts(apps::parse_json(piece, kMostLevels)));
       OpenRun& run = open[record.run];
       add(run, std::move(record), line);
     } catch (const InputError& error) {

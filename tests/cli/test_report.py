@@ -81,6 +81,35 @@ class Report(TestCase):
         # A busy machine adds what it has to say below the table.
         self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 5)
 
+    def test_control_characters_of_records_are_not_printed(self):
+        run("run", self.config(8))
+        lines = []
+        for line in self.records.read_text().splitlines():
+            record = json.loads(line)
+            record["run"] += "\x1b[2J"
+            record["experiment"] = "an\nother\x7f"
+            record["axes"] = {"clus\x1b[2Jters": record["axes"]["clusters"] + "\n\x1b[2J"}
+            record["backend"]["label"] += "\x1b]0;title\x07\nline2"
+            record["plan"]["baseline"] = "sequential\x1b]0;title\x07\nline2"
+            record["published"] = [{"quantity": "ms_per_fit", "value": "about\x1b[2J 9",
+                                    "source": "so\x1burce", "note": "no\nte"}]
+            if record["backend"]["name"] == "openmp" and record["repeat"] == 1:
+                record.update(status="failed", reason="re\x1b[2Jason\nline2", iterations=None)
+            lines.append(json.dumps(record) + "\n")
+        bad = self.write("bad.jsonl", "".join(lines))
+        more = self.write("more.jsonl", "".join(lines + [line.replace('"run": "', '"run": "2')
+                                                         for line in lines]))
+        outputs = [run("report", bad), run("report", more),
+                   run("report", bad, "--json"),
+                   *(run("compare", bad, more, "--format", format)
+                     for format in ("text", "csv", "markdown", "json"))]
+        for done in outputs:
+            text = done.stdout + done.stderr
+            self.assertEqual([c for c in text if c != "\n" and (c < " " or c == "\x7f")], [])
+            for line in text.splitlines():
+                self.assertFalse(line.startswith("line2"), line)
+        self.assertIn("sequential?]0;title??line2,", outputs[4].stdout)  # compare's CSV
+
     def test_bad_lines_are_refused(self):
         run("run", self.config(2))
         lines = self.records.read_text().splitlines(keepends=True)

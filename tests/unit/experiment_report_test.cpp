@@ -7,6 +7,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "experiment/csv_text.hpp"
 #include "experiment/record_reader.hpp"
 #include "experiment/record_writer.hpp"
 #include "experiment/summary.hpp"
@@ -168,6 +169,14 @@ TEST_F(ExperimentReport, BadLinesAreNamed) {
       ":2: the record is of the run 'a', as line 1 is, but has another experiment, plan or axes");
   EXPECT_EQ(message_of<InputError>([&] { read_records(folder_.path() / "none"); }),
             (folder_.path() / "none").string() + ": cannot be opened: No such file or directory");
+}
+
+TEST(ExperimentCsv, CellsAreQuotedAndPrintable) {
+  EXPECT_EQ(csv_text({{{"a,b", 1}, {"c\n", "d \x1b[2J\r\n\x7f \"e\""}, {"f", nullptr}},
+                      {{"a,b", 2.5}, {"c\n", "\xc3\xa4"}, {"f", true}}}),
+            "\"a,b\",c?,f\n"
+            "1,\"d ?[2J??? \"\"e\"\"\",\n"
+            "2.5,\xc3\xa4,true\n");
 }
 
 TEST_F(ExperimentReport, RepeatsOfOneFitMustAgree) {
