@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/suggestion.hpp>
 
 #include "experiment/isolation.hpp"
 #include "experiment/setting.hpp"
@@ -19,7 +20,13 @@ void check_key(const std::string& key, const ConfigNode& value) {
   known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
   const std::string root = key.substr(0, key.find('.'));
   if (std::find(known.begin(), known.end(), root) == known.end()) {
-    value.fail(fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", ")));
+    if (root == "repeats" || root == "output") {
+      value.fail(fmt::format("'{0}' cannot be set; the option --{0} does it", root));
+    }
+    const std::string nearest = nearest_name(root, known);
+    value.fail(nearest.empty()
+                   ? fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", "))
+                   : fmt::format("'{}' cannot be set (did you mean '{}'?)", root, nearest));
   }
   if (std::count(key.begin(), key.end(), '.') >= kMaximumPathParts) {
     value.fail(fmt::format("the key has more than {} parts", kMaximumPathParts));

@@ -191,9 +191,16 @@ TEST(ExperimentOverrides, WrongOnesAreRefused) {
   };
   EXPECT_EQ(refusal("clusters"), "--set takes KEY=VALUE, such as clusters=8, not 'clusters'");
   EXPECT_EQ(refusal("=3"), "--set takes KEY=VALUE, such as clusters=8, not '=3'");
-  EXPECT_TRUE(
-      refusal("cluster=3").starts_with("--set cluster:1:1: 'cluster' cannot be set (can be: "));
-  EXPECT_TRUE(refusal("repeats=3").starts_with("--set repeats:1:1: 'repeats' cannot be set"));
+  EXPECT_EQ(refusal("cluster=3"),
+            "--set cluster:1:1: 'cluster' cannot be set (did you mean 'clusters'?)");
+  EXPECT_EQ(refusal("datset.blobs.samples=3"),
+            "--set datset.blobs.samples:1:1: 'datset' cannot be set (did you mean 'dataset'?)");
+  EXPECT_TRUE(refusal("sweep=3").starts_with(
+      "--set sweep:1:1: 'sweep' cannot be set (can be: dataset, clusters, "));
+  EXPECT_EQ(refusal("repeats=3"),
+            "--set repeats:1:1: 'repeats' cannot be set; the option --repeats does it");
+  EXPECT_EQ(refusal("output=x"),
+            "--set output:1:1: 'output' cannot be set; the option --output does it");
   EXPECT_EQ(refusal("restarts="), "--set restarts:1:1: 'restarts' has no value");
   EXPECT_EQ(refusal("restarts=x"),
             "--set restarts:1:1: 'restarts' must be an integer from 1 to 1000000, not 'x'");
