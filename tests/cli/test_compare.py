@@ -54,6 +54,16 @@ class Compare(TestCase):
         self.assertEqual(self.verdicts(steady, steady), ["same"] * 4)
         run("compare", steady, steady, "--fail-if-slower", "0%")
 
+    def test_the_same_run_twice_is_said(self):
+        said = "both are the same run"
+        self.assertEqual(run("compare", self.old, self.old.parent).stderr.count(said), 1)
+        copy = self.write("copy.jsonl", self.old.read_text())
+        self.assertEqual(run("compare", self.old, copy).stderr.count("\n"), 1)
+        self.assertIn(said, run("compare", self.old, copy, "--json").stderr)
+        # Its records were changed since.
+        self.assertEqual(run("compare", self.old, self.steady()).stderr, "")
+        self.assertEqual(run("compare", self.old).stderr, "")
+
     def test_slower_settings_are_found_and_may_fail(self):
         old, new = self.steady(), self.steady("new.jsonl", 1.5, clusters=3)
         self.assertEqual(self.verdicts(old, new), ["same", "same", "slower", "slower"])
