@@ -63,6 +63,7 @@ double drift(const std::vector<const SummaryRow*>& rows) {
   std::vector<double> earlier;
   std::vector<double> later;
   for (const SummaryRow* row : rows) {
+    if (!(row->time_ms.median > 0)) continue;
     for (const auto& [round, ms] : row->samples) {
       (round < rounds / 2 ? earlier : later).push_back(ms / row->time_ms.median);
     }

@@ -15,7 +15,8 @@ inline constexpr double kNoisyDrift = 0.05;
 
 /// How much slower the later half of the rounds of a setting was than the earlier half, over all
 /// its variants: the ratio of the halves' medians, each sample relative to its variant's median,
-/// minus 1. 0 for fewer than six rounds. `rows`: those of one setting.
+/// minus 1. Variants whose median is 0 are left out. 0 for fewer than six rounds. `rows`: those of
+/// one setting.
 double drift(const std::vector<const SummaryRow*>& rows);
 
 /// "noisy: ..." without a line feed: which row's spread is the largest above kNoisySpread and how

@@ -231,6 +231,11 @@ TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
               return fit.setting == 1 && r >= 4 ? 1.06 : 1;
             }),
             "noisy: clusters 9: the later rounds were 6% slower than the earlier");
+  // Times that the clock could not tell from nothing have no relative changes.
+  EXPECT_EQ(times([&](const PlannedFit& fit, std::int64_t r) {
+              return fit.variant > 0 && (r < 2 || r > 4) ? 0 : 1;
+            }),
+            "");
 }
 
 TEST_F(ExperimentOrder, OutliersAreCountedAndKept) {
