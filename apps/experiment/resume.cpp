@@ -112,6 +112,9 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
   look(known_difference("plan", {{"order_seed", member(old["plan"], "order_seed")}},
                         {{"order_seed", member(now["plan"], "order_seed")}}));
   look(leaf_difference("baseline", old["plan"]["baseline"], now["plan"]["baseline"]));
+  if (before.isolation) {
+    for (const char* key : {"isolate", "cpus"}) look(leaf_difference(key, old[key], now[key]));
+  }
   look(setting_difference(old, now));
   look(leaf_difference("axes", old["axes"], now["axes"]));
   const std::string outer = found;  // is not of one variant

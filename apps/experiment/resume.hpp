@@ -29,9 +29,10 @@ std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& 
                                      const Machine& machine);
 
 /// What differs between a record of a trial and what the plan says of the same trial now: settings,
-/// backend, published values, and all of the machine that should not change but its memory, whose
-/// size moves with the kernel. Empty when nothing does. What one of them does not know, as records
-/// of earlier versions, is not compared.
+/// backend, published values, the kind of process and the processors that it runs on, and all of
+/// the machine that should not change but its memory, whose size moves with the kernel. Empty when
+/// nothing does. What one of them does not know, as records of earlier versions, is not compared.
+/// The limits of a trial, of time and memory, may differ.
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine);
 
 /// The trials of a run that need not be made again: those with an outcome. A failure is one, unless

@@ -1,6 +1,7 @@
 """`lloyd run --resume` finishes what a run left that was killed or interrupted."""
 
 import json
+import os
 import random
 import re
 import shutil
@@ -11,6 +12,8 @@ import unittest
 
 from program import BAD_PLUGINS, IRIS, LLOYD, run
 from resume_case import TRIALS, ResumeCase
+
+CPU = min(os.sched_getaffinity(0))
 
 
 class Killed(ResumeCase):
@@ -142,6 +145,10 @@ class Resume(ResumeCase):
                  "'axes.clusters' was not there and is '3'"),
                 ({"clusters: 3": "sweep: {clusters: [3, 4]}"},
                  "it had 1 setting and the experiment has 2"),
+                ({"repeats: 3": "repeats: 3\nisolate: none"},
+                 "'isolate' was 'worker' and is 'none'"),
+                ({"repeats: 3": f"repeats: 3\ncpus: {CPU}"},
+                 f"'cpus' was not there and is '{CPU}'"),
                 ({"[1, 2]": "[1, 2, 3]"},
                  "it had 3 variants of backends and the experiment has 4"),
                 ({"sequential": "sequential: {layout: soa}"},

@@ -169,5 +169,33 @@ TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
             "'machine.cpu' was '' and is 'another processor'");
 }
 
+TEST_F(ExperimentResume, WhereTrialsRanIsComparedAndLimitsAreNot) {
+  const auto difference = [&](const Isolation& before, const Isolation& now) {
+    Record record = describe_trial(plan_, plan_.fits[1], 0, "run", {});
+    record.isolation = before;
+    plan_.isolation = now;
+    return find_difference(record, plan_, {});
+  };
+  Isolation all;
+  Isolation one;
+  one.cpus = {0, 1};
+  Isolation none;
+  none.mode = IsolateMode::none;
+  EXPECT_EQ(difference(all, none), "'isolate' was 'worker' and is 'none'");
+  EXPECT_EQ(difference(one, all), "'cpus' was '0-1' and is not there");
+  EXPECT_EQ(difference(all, one), "'cpus' was not there and is '0-1'");
+  EXPECT_EQ(difference(one, one), "");
+  Isolation limited = all;
+  limited.timeout = 5;
+  limited.memory_limit = 1 << 30;
+  EXPECT_EQ(difference(all, limited), "");
+  EXPECT_EQ(difference(limited, all), "");
+
+  plan_.isolation = one;
+  Record earlier = describe_trial(plan_, plan_.fits[1], 0, "run", {});
+  earlier.isolation.reset();  // as an earlier version wrote it
+  EXPECT_EQ(find_difference(earlier, plan_, {}), "");
+}
+
 }  // namespace
 }  // namespace lloyd::experiment
