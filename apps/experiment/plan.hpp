@@ -42,7 +42,7 @@ struct Plan {
   std::vector<Variant> variants;
   std::optional<std::size_t> baseline;  ///< index of a variant
   std::vector<PlannedFit> fits;         ///< by setting, then variant: every pair
-  std::string hash;  ///< of settings, variants, repeats and baseline; 16 hexadecimal digits
+  std::string hash;  ///< of settings, variants, repeats, until, order_seed, baseline; 16 hex digits
 
   std::int64_t trials() const;  ///< that will run; with `until` at least so many
   std::int64_t skipped() const;

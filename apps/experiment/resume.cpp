@@ -126,7 +126,9 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
     return fmt::format("{} ({})", found, before.backend.label);
   }
   look(known_difference("machine", old["machine"], now["machine"]));
-  if (found.empty() && !before.plan.hash.empty() && before.plan.hash != plan.hash) {
+  // The hash of a record without an order seed is of less than the plan's.
+  const bool comparable = !before.plan.hash.empty() && before.plan.order_seed;
+  if (found.empty() && comparable && before.plan.hash != plan.hash) {
     return "it had other settings or backends among those that it did not come to";
   }
   return found;

@@ -205,19 +205,27 @@ class Resume(ResumeCase):
                       run("run", config, "--resume", status=2).stderr)
 
     def test_a_run_of_an_earlier_version_can_be_resumed(self):
-        run("run", self.config(SMALL))
-        old = []
-        for line in self.lines()[:4]:
-            record = json.loads(line)
-            for key in ("process", "conditions"):
-                del record[key]
-            del record["plan"]["hash"]
-            record["machine"] = {key: record["machine"][key] for key in
-                                 ("cpu", "cores", "memory_bytes", "os", "compiler", "lloyd")}
-            old.append(json.dumps(record) + "\n")
-        self.records.write_text("".join(old))
-        self.assertIn("5 of 9 trials left", self.resume().stderr)
-        self.assertEqual(len(self.outcomes()), 9)
+        # The hash came first; it had no order_seed and no until to be of.
+        for lacking in ((), ("hash",)):
+            with self.subTest(lacking=lacking):
+                run("run", self.config(SMALL))
+                old = []
+                for line in self.lines()[:4]:
+                    record = json.loads(line)
+                    for key in ("process", "conditions", "order", "isolate", "timeout",
+                                "memory_limit", "cpus"):
+                        del record[key]
+                    record["plan"]["hash"] = "0123456789abcdef"
+                    for key in ("until", "order_seed", *lacking):
+                        del record["plan"][key]
+                    record["machine"] = {key: record["machine"][key] for key in
+                                         ("cpu", "cores", "memory_bytes", "os", "compiler",
+                                          "lloyd")}
+                    old.append(json.dumps(record) + "\n")
+                self.records.write_text("".join(old))
+                self.assertIn("5 of 9 trials left", self.resume().stderr)
+                self.assertEqual(len(self.outcomes()), 9)
+                shutil.rmtree(self.output)
 
     def test_failures_are_kept_unless_they_are_to_be_made_again(self):
         config = SMALL.replace("[sequential,", "[fit-throws,").replace("repeats: 3", "repeats: 2")
