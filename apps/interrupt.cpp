@@ -16,18 +16,23 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 // What asks once may send twice: timeout(1) signals its child, and then the child's whole group.
 constexpr std::time_t kSecondsOfOneRequest = 1;
-std::atomic<std::time_t> first_at{0};  // monotonic seconds
+std::atomic<std::time_t> first_at{0};  // as now(); 0: there was none
+static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
+// Monotonic seconds, from 1.
 std::time_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec;
+  return time.tv_sec + 1;
 }
 
 void handle(int signal) {
-  if (!flag.exchange(true)) {
-    first_at = now();
-  } else if (now() - first_at > kSecondsOfOneRequest) {
+  // The time decides which signal is the first: where the flag did, another thread's could come
+  // before the time was there.
+  std::time_t first = 0;
+  if (first_at.compare_exchange_strong(first, now())) {
+    flag = true;
+  } else if (now() - first > kSecondsOfOneRequest) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }

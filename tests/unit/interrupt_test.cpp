@@ -1,0 +1,47 @@
+// Signals that come at the same moment, to several threads.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "interrupt.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+// In a process of its own, which the signals may end: each thread sends itself one.
+[[noreturn]] void signal_all_threads() {
+  install_interrupt_handler();
+  constexpr int kThreads = 4;
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&ready] {
+      ++ready;
+      while (ready < kThreads) continue;
+      std::raise(SIGINT);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ::_exit(interrupted() ? 0 : 1);
+}
+
+TEST(Interrupt, SignalsAtOnceAreOneRequest) {
+  for (int i = 0; i < 1000; ++i) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) signal_all_threads();
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_FALSE(WIFSIGNALED(status)) << "signal " << WTERMSIG(status) << " in round " << i;
+    ASSERT_EQ(WEXITSTATUS(status), 0);
+  }
+}
+
+}  // namespace
+}  // namespace lloyd::apps
