@@ -24,6 +24,26 @@ std::string folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path().string() : ".";
 }
 
+// That a file, and maybe its folder, was made is on the disk only when what holds it is.
+void sync_folders(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::canonical(file, error).parent_path();
+  for (std::filesystem::path path = folder;; path = path.parent_path()) {
+    // One that may be searched but not read cannot be opened.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+      const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
+      ::close(descriptor);
+      // EINVAL: this file system writes no folders on demand. Those further up were there, mostly.
+      if (failure != 0 && failure != EINVAL && path == folder) {
+        throw InputError(fmt::format("cannot write the folder {} to the disk: {}", path.string(),
+                                     std::strerror(failure)));
+      }
+    }
+    if (!path.has_relative_path()) return;
+  }
+}
+
 // Offset behind the last line feed before `end`; 0 when there is none.
 off_t end_of_last_line(int descriptor, off_t end) {
   std::array<char, 4096> block;
@@ -52,6 +72,8 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
           "another run is writing to {}: wait until it ends, or give another folder with --output",
           folder_of(file)));
     }
+    // An empty one may be what another run made that did not come this far.
+    if (::lseek(descriptor_, 0, SEEK_END) == 0) sync_folders(file);
     repair();
   } catch (...) {
     ::close(descriptor_);

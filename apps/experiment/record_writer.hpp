@@ -12,8 +12,8 @@ namespace lloyd::experiment {
 class RecordWriter {
  public:
   /// Opens or makes the file and locks it against other writers. A last line that a killed run left
-  /// incomplete is cut off; note() then says so. Throws InputError when the file cannot be opened
-  /// or another program is appending to it.
+  /// incomplete is cut off; note() then says so. A new file's folder is on the disk, too. Throws
+  /// InputError when the file cannot be opened or another program is appending to it.
   explicit RecordWriter(const std::filesystem::path& file);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
