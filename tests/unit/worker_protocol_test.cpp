@@ -119,7 +119,7 @@ TEST(WorkerProtocol, GarbageIsRefused) {
                                       "{",
                                       "{}",
                                       "done",
-                                      "\0",
+                                      std::string(1, '\0'),
                                       "\xff\xfe{}",
                                       R"({"answer": "ok"})",
                                       R"({"answer": 1})",
