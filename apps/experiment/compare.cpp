@@ -8,6 +8,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "experiment/numbers.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
@@ -16,16 +18,37 @@ std::string row_text(const Summary& summary, const SummaryRow& row) {
   return setting.empty() ? row.backend : fmt::format("{} with {}", row.backend, setting);
 }
 
+// What makes the side that is faster by `verdict` the worse one; empty where nothing does.
+std::string worse(const ComparedRow& row, Verdict verdict) {
+  return verdict == Verdict::faster ? quality_difference(row.newer.quality, row.older.quality)
+                                    : quality_difference(row.older.quality, row.newer.quality);
+}
+
+bool is_change(Verdict verdict) {
+  return verdict == Verdict::faster || verdict == Verdict::slower;
+}
+
 // The faster of two must not be worse: no speedup without quality.
 void hold_to_quality(ComparedRow& row) {
-  const bool faster = row.time.verdict == Verdict::faster;
-  if (!faster && row.time.verdict != Verdict::slower) return;
-  const std::string differs = faster ? quality_difference(row.newer.quality, row.older.quality)
-                                     : quality_difference(row.older.quality, row.newer.quality);
+  if (!is_change(row.time.verdict)) return;
+  const std::string differs = worse(row, row.time.verdict);
   if (differs.empty()) return;
   row.differs = true;
+  row.time.reason =
+      fmt::format("{}: {}", row.time.verdict == Verdict::faster ? "new" : "old", differs);
   row.time.verdict = Verdict::unclear;
-  row.time.reason = fmt::format("{}: {}", faster ? "new" : "old", differs);
+}
+
+// Between two runs, what other programs took from one of them looks like a change.
+void hold_to_quiet(ComparedRow& row, const Summary& older, const Summary& newer) {
+  if (!is_change(row.time.verdict)) return;
+  for (const auto& [name, run] : {std::pair("old", &older), std::pair("new", &newer)}) {
+    const std::optional<MachineLoad>& load = run->disturbances.load;
+    if (!load || !load->busy()) continue;
+    row.time.verdict = Verdict::unclear;
+    row.time.reason = fmt::format("{}: busy machine, load {}", name, format_number(load->median));
+    return;
+  }
 }
 
 void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& old_row,
@@ -42,20 +65,23 @@ void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& 
   ComparedRow row{old_row, new_row,
                   comparison.paired ? compare_rounds(old_row.samples, new_row.samples)
                                     : compare_runs(old_row.samples, new_row.samples)};
+  if (!comparison.paired) hold_to_quiet(row, older, newer);
   hold_to_quality(row);
   comparison.rows.push_back(std::move(row));
 }
 
-// The mean over two runs is no clearer than its rows: what disturbed one may have disturbed all.
+// The mean is no clearer than its rows: one of few samples has an interval that says little, what
+// disturbed one of two runs may have disturbed all of it, and the faster side must not be worse in
+// any row.
 Verdict mean_verdict(const RunComparison& comparison, const std::string& backend,
                      const MedianInterval& ratio) {
-  const Verdict verdict = verdict_of(ratio, comparison.paired ? kSameMargin : kRunMargin);
-  if (verdict == Verdict::same) return verdict;
+  const Verdict verdict = verdict_of(ratio, kSameMargin);
   for (const ComparedRow& row : comparison.rows) {
     if (row.newer.backend != backend) continue;
-    if (row.differs || (!comparison.paired && row.time.verdict == Verdict::unclear)) {
-      return Verdict::unclear;
-    }
+    if (row.time.samples < kFewestForVerdict) return Verdict::unclear;
+    if (!is_change(verdict)) continue;
+    if (!worse(row, verdict).empty()) return Verdict::unclear;
+    if (!comparison.paired && row.time.verdict == Verdict::unclear) return Verdict::unclear;
   }
   return verdict;
 }
@@ -159,14 +185,16 @@ RunComparison compare_variants(const RecordGroups& run, const std::string& older
 }
 
 bool is_slower_than(const RunComparison& comparison, double share) {
-  const auto exceeds = [&](Verdict verdict, const MedianInterval& ratio) {
-    return verdict == Verdict::slower && ratio.low > 1 + share;
-  };
-  return std::any_of(
-             comparison.rows.begin(), comparison.rows.end(),
-             [&](const ComparedRow& row) { return exceeds(row.time.verdict, row.time.ratio); }) ||
-         std::any_of(comparison.means.begin(), comparison.means.end(),
-                     [&](const ComparedMean& mean) { return exceeds(mean.verdict, mean.ratio); });
+  for (const ComparedRow& row : comparison.rows) {
+    // Slower and worse is no excuse; slower but better is another matter.
+    const bool slower = row.time.verdict == Verdict::slower ||
+                        (row.differs && !worse(row, Verdict::faster).empty());
+    if (slower && row.time.ratio.low > 1 + share) return true;
+  }
+  return std::any_of(comparison.means.begin(), comparison.means.end(),
+                     [&](const ComparedMean& mean) {
+                       return mean.verdict == Verdict::slower && mean.ratio.low > 1 + share;
+                     });
 }
 
 }  // namespace lloyd::experiment

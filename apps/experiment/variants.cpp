@@ -1,6 +1,7 @@
 #include "experiment/variants.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -97,6 +98,10 @@ std::vector<std::string> varying_parameters(const std::vector<Variant>& variants
   return order;
 }
 
+std::string describe_source(const std::filesystem::path& program) {
+  return program.empty() ? "Lloyd's own plugin" : program.string();
+}
+
 }  // namespace
 
 bool Variant::parameters_known() const {
@@ -108,6 +113,7 @@ bool Variant::parameters_known() const {
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load) {
   std::vector<Variant> variants;
+  std::map<std::string, std::filesystem::path> programs;  // by name; empty: a plugin
   for (const BackendRequest& request : requests) {
     Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
     try {
@@ -121,6 +127,12 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
     } catch (const Error& error) {
       if (!request.optional) request.place.fail(error.what());
       variant.missing = error.what();
+    }
+    const auto [same, is_new] = programs.emplace(variant.name, request.program);
+    if (!is_new && same->second != request.program) {
+      request.place.fail(fmt::format("two backends of the experiment are called '{}': {} and {}",
+                                     variant.name, describe_source(same->second),
+                                     describe_source(request.program)));
     }
     add_combinations(request, 0, variant, variants);
   }

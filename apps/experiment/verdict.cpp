@@ -16,21 +16,21 @@ bool all_above_zero(const std::vector<double>& values) {
                      [](double value) { return std::isfinite(value) && value > 0; });
 }
 
-TimeRatio unclear(const MedianInterval& ratio, std::string reason) {
-  return {ratio, Verdict::unclear, std::move(reason)};
+TimeRatio unclear(const MedianInterval& ratio, std::string reason, std::size_t samples) {
+  return {ratio, Verdict::unclear, std::move(reason), samples};
 }
 
 TimeRatio no_ratio(std::string reason) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  return unclear({kNaN, kNaN, kNaN}, std::move(reason));
+  return unclear({kNaN, kNaN, kNaN}, std::move(reason), 0);
 }
 
-TimeRatio judged(const MedianInterval& ratio, double margin, std::size_t samples) {
-  if (samples < kFewestForVerdict) {
-    return unclear(ratio, fmt::format("fewer than {} samples", kFewestForVerdict));
-  }
-  const Verdict verdict = verdict_of(ratio, margin);
-  return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : ""};
+TimeRatio too_few(const MedianInterval& ratio, std::size_t samples) {
+  return unclear(ratio, fmt::format("fewer than {} samples", kFewestForVerdict), samples);
+}
+
+bool is_same(const MedianInterval& ratio) {
+  return ratio.low >= 1 - kSameMargin && ratio.high <= 1 + kSameMargin;
 }
 
 double disturbance(const std::vector<double>& times) {
@@ -56,15 +56,17 @@ std::string_view to_string(Verdict verdict) {
 Verdict verdict_of(const MedianInterval& ratio, double margin) {
   if (ratio.low > 1 + margin) return Verdict::slower;
   if (ratio.high < 1 / (1 + margin)) return Verdict::faster;
-  const bool same = ratio.low >= 1 - kSameMargin && ratio.high <= 1 + kSameMargin;
-  return same ? Verdict::same : Verdict::unclear;
+  return is_same(ratio) ? Verdict::same : Verdict::unclear;
 }
 
 TimeRatio compare_rounds(const Samples& older, const Samples& newer) {
   const std::vector<double> ratios = paired_ratios(newer, older);
   if (ratios.empty()) return no_ratio("no round has both");
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
-  return judged(median_interval(ratios), kSameMargin, ratios.size());
+  const MedianInterval ratio = median_interval(ratios);
+  if (ratios.size() < kFewestForVerdict) return too_few(ratio, ratios.size());
+  const Verdict verdict = verdict_of(ratio, kSameMargin);
+  return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};
 }
 
 TimeRatio compare_runs(const Samples& older, const Samples& newer) {
@@ -73,19 +75,22 @@ TimeRatio compare_runs(const Samples& older, const Samples& newer) {
   if (before.empty() || after.empty()) return no_ratio("no times");
   if (!all_above_zero(before) || !all_above_zero(after)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_ratio_interval(after, before);
-  const TimeRatio result = judged(ratio, kRunMargin, std::min(before.size(), after.size()));
-  if (result.verdict != Verdict::faster && result.verdict != Verdict::slower) return result;
-
+  const std::size_t samples = std::min(before.size(), after.size());
+  if (samples < kFewestForVerdict) return too_few(ratio, samples);
+  if (is_same(ratio)) return {ratio, Verdict::same, "", samples};
+  if (ratio.low <= 1 && ratio.high >= 1) return unclear(ratio, "wide interval", samples);
   const double disturbed = std::max(disturbance(before), disturbance(after));
   if (disturbed > kDisturbed) {
-    return unclear(ratio, fmt::format("noisy: median {:.0f}% above the fastest", 100 * disturbed));
+    return unclear(ratio, fmt::format("noisy: median {:.0f}% above the fastest", 100 * disturbed),
+                   samples);
   }
   const double fastest = *std::min_element(after.begin(), after.end()) /
                          *std::min_element(before.begin(), before.end());
-  if (verdict_of({fastest, fastest, fastest}, kSameMargin) != result.verdict) {
-    return unclear(ratio, "the fastest samples agree");
+  if (ratio.low > 1 && fastest > 1 + kRunMargin) return {ratio, Verdict::slower, "", samples};
+  if (ratio.high < 1 && fastest < 1 / (1 + kRunMargin)) {
+    return {ratio, Verdict::faster, "", samples};
   }
-  return result;
+  return unclear(ratio, "the fastest samples agree", samples);
 }
 
 MedianInterval geometric_mean(const std::vector<MedianInterval>& ratios) {

@@ -16,11 +16,12 @@ std::string_view to_string(Verdict verdict);
 /// A ratio of times is `same` where its interval is within 1 +- 3 %, and `faster` or `slower` where
 /// the interval is wholly outside of what `margin` allows.
 inline constexpr double kSameMargin = 0.03;
-/// What two runs that were not interleaved may differ by for reasons of the machine.
-inline constexpr double kRunMargin = 0.07;
+/// What the fastest samples of two runs that were not interleaved may differ by for reasons of the
+/// machine.
+inline constexpr double kRunMargin = 0.06;
 /// A run in which the median is this much above the fastest sample was disturbed: how much, another
 /// run cannot tell.
-inline constexpr double kDisturbed = 0.08;
+inline constexpr double kDisturbed = 0.12;
 /// With fewer samples on a side nothing is told: five agree by chance with probability 1/16.
 inline constexpr std::size_t kFewestForVerdict = 5;
 
@@ -28,6 +29,8 @@ struct TimeRatio {
   MedianInterval ratio;  ///< newer / older
   Verdict verdict = Verdict::unclear;
   std::string reason;  ///< of `unclear`
+  /// Rounds that both have; of two runs, the trials of the one that has fewer.
+  std::size_t samples = 0;
 };
 
 /// `same`, or `faster` or `slower` where the interval is beyond 1 +- margin on one side.
@@ -38,11 +41,11 @@ Verdict verdict_of(const MedianInterval& ratio, double margin);
 /// common or a time is 0.
 TimeRatio compare_rounds(const Samples& older, const Samples& newer);
 
-/// Of two runs, each with a machine that may have drifted since: `faster` and `slower` only where
-/// the interval of the ratio of medians is beyond 1 +- kRunMargin, the fastest samples differ by
-/// more than kSameMargin in the same direction, and neither run was disturbed. (That noise only
-/// ever adds to a time, so that the least one is the steadiest: J. Chen and J. Revels, "Robust
-/// benchmarking in noisy environments", 2016.) Otherwise as compare_rounds().
+/// Of two runs, each with a machine that may have drifted since. The ratio is that of the medians;
+/// `faster` and `slower` only where the fastest samples differ by more than kRunMargin, the
+/// interval is on the same side of 1, and neither run was disturbed. (That noise only ever adds to
+/// a time, so that the least one is the steadiest: J. Chen and J. Revels, "Robust benchmarking in
+/// noisy environments", 2016.) Otherwise as compare_rounds().
 TimeRatio compare_runs(const Samples& older, const Samples& newer);
 
 /// The geometric mean of ratios of different settings. Its interval is made of theirs by the method

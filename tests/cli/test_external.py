@@ -132,6 +132,14 @@ class External(TestCase):
         for pid in self.running("describe"):  # not followed
             os.kill(int(pid), signal.SIGKILL)
 
+    def test_two_of_one_name_are_refused(self):
+        file = self.program("honest")
+        file.write_text(file.read_text().replace("plain-python", "sequential"))
+        config = CONFIG.replace("PROGRAM", str(file)).replace("OUTPUT", str(self.folder / "r"))
+        done = run("run", self.write("c.yaml", config), status=2)
+        self.assertIn("two backends of the experiment are called 'sequential': Lloyd's own plugin and "
+                      f"{file}\n", done.stderr)
+
     def test_one_that_is_unavailable_is_skipped(self):
         self.experiment("unavailable")
         self.assertEqual({(record["status"], record["reason"]) for record in self.of_program()},

@@ -34,6 +34,21 @@ class Report(TestCase):
     def table_of(printed):
         return printed[:printed.index("\nrecords: ")]
 
+    def test_fits_that_took_no_time_have_no_spread(self):
+        run("run", self.config(8))
+        lines = []
+        for line in self.records.read_text().splitlines():
+            record = json.loads(line)
+            slow = record["backend"]["name"] == "openmp" and record["repeat"] == 7
+            record["fit_ms"] = record["loop_ms"] = 5 if slow else 0
+            lines.append(json.dumps(record) + "\n")
+        none = self.write("none.jsonl", "".join(lines))
+        printed = run("report", none).stdout
+        for text in ("nan", "inf%"):
+            self.assertNotIn(text, printed)
+        rows = json.loads(run("report", none, "--json").stdout)["rows"]
+        self.assertEqual([row["spread"] for row in rows], [None] * 6)
+
     def test_table_is_that_of_the_run(self):
         printed = run("run", self.config(3)).stdout
         for place in (self.records, self.output):

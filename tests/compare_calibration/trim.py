@@ -1,4 +1,4 @@
-"""Prints the fit times of a records.jsonl as the lines of samples.csv: run, setting and variant, each
+"""Prints the fit times of a records.jsonl as lines of a recording: run, setting and variant, each
 counted from 0, and the milliseconds of its rounds in their order.
 
 Usage: trim.py RECORDS

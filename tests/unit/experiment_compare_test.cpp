@@ -129,6 +129,45 @@ TEST(ExperimentCompare, TheFasterOneMustNotBeWorse) {
   EXPECT_NE(text.find("float32, was exact"), std::string::npos) << text;
 }
 
+TEST(ExperimentCompare, ARunOnABusyMachineTellsNothing) {
+  const auto loaded = [](double load) {
+    return [load](Record& record) {
+      record.machine.cores = 2;
+      record.conditions.emplace().before.load = load;
+    };
+  };
+  const RecordGroups older = {row(2, "a", 10, loaded(2.5))};
+  EXPECT_EQ(compare_recorded_runs(older, {row(2, "a", 20, loaded(3))}).rows[0].time.verdict,
+            Verdict::slower);
+  const RunComparison busy = compare_recorded_runs(older, {row(2, "a", 20, loaded(8))});
+  EXPECT_EQ(verdicts(busy), std::vector<std::string>{"unclear"});
+  EXPECT_EQ(busy.rows[0].time.reason, "new: busy machine, load 8.00");
+  EXPECT_EQ(busy.means[0].verdict, Verdict::unclear);
+  // Both of one run were held up alike.
+  const RecordGroups one = {row(2, "a", 10, loaded(8)), row(2, "b", 20, loaded(8))};
+  EXPECT_EQ(verdicts(compare_variants(one, "a", "b")), std::vector<std::string>{"slower"});
+}
+
+TEST(ExperimentCompare, AMeanIsNoClearerThanItsRows) {
+  const auto few = [](std::int64_t clusters, const std::string& label, double ms) {
+    std::vector<Record> records = row(clusters, label, ms);
+    records.resize(1);
+    return records;
+  };
+  const RunComparison one = compare_variants({few(2, "a", 10), few(2, "b", 20)}, "a", "b");
+  EXPECT_EQ(one.rows[0].time.reason, "fewer than 5 samples");
+  EXPECT_EQ(one.means[0].verdict, Verdict::unclear);
+  EXPECT_FALSE(is_slower_than(one, 0));
+  // Two rows that are unclear by themselves, and a new side that is less accurate.
+  const auto wide = [](Record& record) {
+    record.backend.accuracy = "float32";
+    record.fit->fit_ms = record.repeat < 2 ? 11 : 5;
+  };
+  const RecordGroups older = {row(2, "a", 10), row(3, "a", 10)};
+  const RecordGroups both = {older[0], older[1], row(2, "b", 1, wide), row(3, "b", 1, wide)};
+  EXPECT_EQ(compare_variants(both, "a", "b").means[0].verdict, Verdict::unclear);
+}
+
 TEST(ExperimentCompare, NothingToCompareIsSaid) {
   const RecordGroups one = {row(2, "a", 10)};
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(3, "a", 10)}); }),
@@ -150,6 +189,12 @@ TEST(ExperimentCompare, SlowerThanAShare) {
   EXPECT_TRUE(is_slower_than(slower, 0.15));
   EXPECT_FALSE(is_slower_than(slower, 0.2));
   EXPECT_FALSE(is_slower_than(compare_recorded_runs(older, older), 0));
+  // With other results it is no better; where the old one was less accurate, it may be.
+  const Change other = [](Record& record) { record.fit->inertia = 60; };
+  EXPECT_TRUE(is_slower_than(compare_recorded_runs(older, {row(2, "a", 12, other)}), 0.15));
+  const Change coarse = [](Record& record) { record.backend.accuracy = "float32"; };
+  EXPECT_FALSE(
+      is_slower_than(compare_recorded_runs({row(2, "a", 10, coarse)}, {row(2, "a", 12)}), 0));
   EXPECT_FALSE(is_slower_than(compare_recorded_runs(older, {row(2, "a", 5)}), 0));
 }
 
