@@ -50,8 +50,9 @@ class NewPlugin(OutOfTreeCase):
 
     def test_refuses_names_that_no_backend_may_have(self):
         for name, suggested in [("My_Kernel", "my-kernel"), ("3d", "backend-3d"), ("a/b", "a-b"),
-                                ("..", "my-backend"), ("", "my-backend"), ("x" * 48, "x" * 47)]:
+                                ("..", "my-backend"), ("x" * 48, "x" * 47)]:
             self.refused(f"(for example '{suggested}')", name)
+        self.refused("NAME needs a value, not an empty text", "")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_refuses_the_names_of_backends(self):
