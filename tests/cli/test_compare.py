@@ -34,6 +34,8 @@ class Compare(TestCase):
         for line in (source or self.old).read_text().splitlines():
             record = json.loads(line)
             record["fit_ms"] = record["loop_ms"] = 10 + 0.01 * record["repeat"]
+            if record["conditions"]:  # whatever else this machine does now
+                record["conditions"]["before"]["load"] = 0
             change(record)
             lines.append(json.dumps(record) + "\n")
         return self.write(name, "".join(lines))
