@@ -62,12 +62,13 @@ std::size_t find_break(const std::string& text, std::size_t limit) {
   return std::string::npos;
 }
 
-// Of what wrap() breaks the text into at least.
-std::size_t longest_part(const std::string& text) {
+// Of what wrap() breaks the text into at least; with intervals whole, if it has the room for them.
+std::size_t longest_part(const std::string& text, bool whole_intervals) {
   std::size_t longest = 0;
   std::size_t begin = 0;
   for (std::size_t end = 1; end <= text.size(); ++end) {
-    const bool at_blank = end < text.size() && is_break(text, end);
+    const bool at_blank =
+        end < text.size() && (whole_intervals ? is_break(text, end) : text[end] == ' ');
     if (end < text.size() && !at_blank && !ends_part(text, end)) continue;
     longest = std::max(longest, text_width(text.substr(begin, end - begin)));
     begin = at_blank ? end + 1 : end;
@@ -120,7 +121,8 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   while (text_width(rest) > width) {
     const std::size_t limit = prefix_bytes(rest, width);
-    const std::size_t blank = find_break(rest, limit);
+    std::size_t blank = find_break(rest, limit);
+    if (blank == std::string::npos) blank = rest.rfind(' ', limit);
     const bool at_blank = blank != std::string::npos && blank > 0;
     const std::size_t end = at_blank ? blank : end_of_part(rest, limit);
     lines.push_back(rest.substr(0, end));
@@ -151,22 +153,25 @@ std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> headers;
   for (const Column& column : columns_) headers.push_back(text_width(column.header));
   std::vector<std::size_t> widths = headers;
+  std::vector<std::size_t> intervals = headers;
   std::vector<std::size_t> parts = headers;
   for (const Row& row : rows_) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       widths[c] = std::max(widths[c], text_width(row.cells[c]));
-      parts[c] = std::max(parts[c], longest_part(row.cells[c]));
+      intervals[c] = std::max(intervals[c], longest_part(row.cells[c], true));
+      parts[c] = std::max(parts[c], longest_part(row.cells[c], false));
     }
     for (std::size_t l = 0; l < row.last_cells.size(); ++l) {
       const std::size_t c = widths.size() - row.last_cells.size() + l;
       widths[c] = std::max(widths[c], text_width(row.last_cells[l]));
-      parts[c] = std::max(parts[c], longest_part(row.last_cells[l]));
+      intervals[c] = std::max(intervals[c], longest_part(row.last_cells[l], true));
+      parts[c] = std::max(parts[c], longest_part(row.last_cells[l], false));
     }
   }
-  // The widest columns give way first: down to what cannot be broken well, then to their headers,
-  // then further.
+  // The widest columns give way first: down to whole intervals, then to what cannot be broken well,
+  // then to their headers, then further.
   const std::vector<std::size_t> ones(widths.size(), 1);
-  for (const std::vector<std::size_t>& least : {parts, headers, ones}) {
+  for (const std::vector<std::size_t>& least : {intervals, parts, headers, ones}) {
     while (table_width(widths) > width_) {
       std::size_t widest = widths.size();
       for (std::size_t c = 0; c < widths.size(); ++c) {

@@ -108,6 +108,7 @@ TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
   EXPECT_EQ(wrap("cuda-shared-reduction", 14),
             (std::vector<std::string>{"cuda-shared-", "reduction"}));
   EXPECT_EQ(wrap("1.75 (1.67 - 1.98)", 16), (std::vector<std::string>{"1.75", "(1.67 - 1.98)"}));
+  EXPECT_EQ(wrap("0.0698 - 0.122", 11), (std::vector<std::string>{"0.0698 -", "0.122"}));
   EXPECT_EQ(wrap("1e-05-1e-06", 6), (std::vector<std::string>{"1e-05-", "1e-06"}));
   Table table({{"header", true}, {"b", false}}, 12);
   table.add({"1", "aaaa bbbb"});
