@@ -38,7 +38,7 @@ def main():
                 const parts = document.getElementById('sections');
                 parts.style.cssText = 'display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px';
                 document.getElementById('summary').style.gridColumn = '1 / 3';
-                document.querySelectorAll('#speedup .note, #replay .note').forEach(note => note.remove());
+                document.querySelectorAll('#speedup .note, #replay .note').forEach(note => {{ note.style.display = 'none'; }});
                 document.querySelectorAll('.head').forEach(head => {{ head.style.marginBottom = '10px'; }});
                 const fit = document.querySelector('#replay select');
                 fit.value = 1;

@@ -12,7 +12,7 @@ from resume_case import ResumeCase
 # No interval is ever so narrow: a setting ends by its seconds.
 CONFIG = """
 experiment: rounds
-dataset: {blobs: {samples: 20000, features: 4, centers: 8}}
+dataset: {blobs: {samples: 2000, features: 4, centers: 8}}
 clusters: 8
 stop: {iterations: 20}
 backends: [sequential, openmp: {threads: [1, 2]}]

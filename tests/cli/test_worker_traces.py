@@ -26,7 +26,8 @@ CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
 ENDED = "the plugin ended its process: "
 # Plugin, more keys of the experiment, and a pattern for why there is no trace.
 BAD = [
-    ("observed-crashes", "", rf"{ENDED}{re.escape(CRASH)}; last words: .*somebody watches"),
+    ("observed-crashes", "", rf"{ENDED}{re.escape(CRASH)}; last words: .*"
+     + ("SUMMARY: AddressSanitizer" if SANITIZED else "somebody watches")),
     ("observed-crashes", "isolate: trial", rf"{ENDED}{re.escape(CRASH)}"),
     ("observed-exits", "", rf"{ENDED}exit\(4\)\n"),
     ("observed-hangs", "timeout: 3", r"it took longer than 3 s\n"),
