@@ -75,7 +75,7 @@ void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& 
 // any row.
 Verdict mean_verdict(const RunComparison& comparison, const std::string& backend,
                      const MedianInterval& ratio) {
-  const Verdict verdict = verdict_of(ratio, kSameMargin);
+  const Verdict verdict = verdict_of(ratio);
   for (const ComparedRow& row : comparison.rows) {
     if (row.newer.backend != backend) continue;
     if (row.time.samples < kFewestForVerdict) return Verdict::unclear;

@@ -17,7 +17,7 @@ std::string spread_text(const Summary& summary) {
   const SummaryRow* worst = nullptr;
   std::int64_t noisy = 0;
   for (const SummaryRow& row : summary.rows) {
-    if (row.samples.size() < kFewestForInterval || !(row.spread > kNoisySpread)) continue;
+    if (!has_spread(row) || !(row.spread > kNoisySpread)) continue;
     ++noisy;
     if (worst == nullptr || row.spread > worst->spread) worst = &row;
   }

@@ -136,6 +136,21 @@ Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iter
   return summary;
 }
 
+TrialCounts count_trials(const Summary& summary) {
+  TrialCounts counts;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.samples.empty()) continue;
+    counts.fewest =
+        counts.most == 0 ? row.samples.size() : std::min(counts.fewest, row.samples.size());
+    counts.most = std::max(counts.most, row.samples.size());
+  }
+  return counts;
+}
+
+bool has_spread(const SummaryRow& row) {
+  return row.samples.size() >= kFewestForInterval && std::isfinite(row.spread);
+}
+
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {
   std::vector<std::vector<AxisValue>> settings;
   for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);

@@ -60,6 +60,16 @@ Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iter
 /// distances, so that times per iteration can be compared.
 bool compares_iterations(const std::vector<std::vector<Record>>& records);
 
+/// Of how many trials the rows' times are; 0 where no row has any.
+struct TrialCounts {
+  std::size_t fewest = 0;
+  std::size_t most = 0;
+};
+TrialCounts count_trials(const Summary& summary);
+/// Whether a row's spread and outliers say something: of fewer than kFewestForInterval trials they
+/// are a matter of chance, and relative to a median of 0 there are none.
+bool has_spread(const SummaryRow& row);
+
 /// The axes that a table of the rows has columns for.
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary);
 /// "clusters 8, samples 1000": where a row stands on those axes; empty without any.

@@ -1,6 +1,5 @@
 // The summary as tables for people.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -45,11 +44,6 @@ std::optional<std::int64_t> common_iterations(const Summary& summary) {
 std::string interval_text(const SummaryRow& row) {
   if (row.ok < 2) return "";
   return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
-}
-
-// Of fewer samples the deviation is a matter of chance.
-bool has_spread(const SummaryRow& row) {
-  return row.samples.size() >= kFewestForInterval && std::isfinite(row.spread);
 }
 
 std::string spread_text(const SummaryRow& row) {
@@ -171,15 +165,10 @@ std::string wrapped(const std::string& text) {
   return result;
 }
 
-// What the times are, of as many samples as the rows have.
+// What the times are, of as many trials as the rows have; nothing where none has any.
 std::string legend_text(const Summary& summary) {
-  std::size_t fewest = 0;
-  std::size_t most = 0;
-  for (const SummaryRow& row : summary.rows) {
-    if (row.samples.empty()) continue;
-    fewest = most == 0 ? row.samples.size() : std::min(fewest, row.samples.size());
-    most = std::max(most, row.samples.size());
-  }
+  const auto [fewest, most] = count_trials(summary);
+  if (most == 0) return "";
   const std::string repeats = fewest == most
                                   ? format_count(static_cast<std::int64_t>(most), "repeat")
                                   : fmt::format("{} to {} repeats", fewest, most);
@@ -211,10 +200,10 @@ std::string summary_table(const Summary& summary) {
   std::string text =
       table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
   std::string legend = legend_text(summary);
-  if (const auto iterations = common_iterations(summary)) {
+  if (const auto iterations = common_iterations(summary); iterations && !legend.empty()) {
     legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
   }
-  text += wrapped(legend);
+  if (!legend.empty()) text += wrapped(legend);
   const std::string noise = noise_text(summary);
   if (!noise.empty()) text += wrapped(noise);
   if (has_phases(summary)) {

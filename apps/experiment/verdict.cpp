@@ -53,9 +53,9 @@ std::string_view to_string(Verdict verdict) {
   return "unclear";
 }
 
-Verdict verdict_of(const MedianInterval& ratio, double margin) {
-  if (ratio.low > 1 + margin) return Verdict::slower;
-  if (ratio.high < 1 / (1 + margin)) return Verdict::faster;
+Verdict verdict_of(const MedianInterval& ratio) {
+  if (ratio.low > 1 + kSameMargin) return Verdict::slower;
+  if (ratio.high < 1 / (1 + kSameMargin)) return Verdict::faster;
   return is_same(ratio) ? Verdict::same : Verdict::unclear;
 }
 
@@ -65,7 +65,7 @@ TimeRatio compare_rounds(const Samples& older, const Samples& newer) {
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_interval(ratios);
   if (ratios.size() < kFewestForVerdict) return too_few(ratio, ratios.size());
-  const Verdict verdict = verdict_of(ratio, kSameMargin);
+  const Verdict verdict = verdict_of(ratio);
   return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};
 }
 

@@ -13,8 +13,7 @@ namespace lloyd::experiment {
 enum class Verdict { faster, slower, same, unclear };
 std::string_view to_string(Verdict verdict);
 
-/// A ratio of times is `same` where its interval is within 1 +- 3 %, and `faster` or `slower` where
-/// the interval is wholly outside of what `margin` allows.
+/// A ratio of times is `same` where its interval is within 1 +- 3 %.
 inline constexpr double kSameMargin = 0.03;
 /// What the fastest samples of two runs that were not interleaved may differ by for reasons of the
 /// machine.
@@ -33,8 +32,8 @@ struct TimeRatio {
   std::size_t samples = 0;
 };
 
-/// `same`, or `faster` or `slower` where the interval is beyond 1 +- margin on one side.
-Verdict verdict_of(const MedianInterval& ratio, double margin);
+/// `same`, or `faster` or `slower` where the interval is beyond 1 +- kSameMargin on one side.
+Verdict verdict_of(const MedianInterval& ratio);
 
 /// Of two variants of one run, by the ratios of the rounds that both have: the interval of their
 /// median beyond 1 +- kSameMargin. `unclear`, with a ratio of NaN, where they have no round in

@@ -1,6 +1,5 @@
 #include "report/page_data.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -85,8 +84,7 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                   {"low", rounded(row.time_ms.low)},
                   {"high", rounded(row.time_ms.high)}};
   json["times"] = samples_json(records, summary.per_iteration);
-  // Of fewer samples the deviation is a matter of chance.
-  if (row.samples.size() >= kFewestForInterval && std::isfinite(row.spread)) {
+  if (has_spread(row)) {
     json["spread"] = rounded(row.spread);
     json["outliers"] = row.outliers;
   }
@@ -137,17 +135,10 @@ ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
   return rows;
 }
 
-// Of how many trials the rows' medians are: not always of as many as were planned. 0 where no row
-// has a time. `for_interval`: of fewer the interval is their range.
+// `for_interval`: of fewer trials an interval is their range.
 ordered_json trials_json(const Summary& summary) {
-  std::size_t fewest = 0;
-  std::size_t most = 0;
-  for (const SummaryRow& row : summary.rows) {
-    if (row.samples.empty()) continue;
-    fewest = most == 0 ? row.samples.size() : std::min(fewest, row.samples.size());
-    most = std::max(most, row.samples.size());
-  }
-  return {{"fewest", fewest}, {"most", most}, {"for_interval", kFewestForInterval}};
+  const TrialCounts counts = count_trials(summary);
+  return {{"fewest", counts.fewest}, {"most", counts.most}, {"for_interval", kFewestForInterval}};
 }
 
 }  // namespace

@@ -22,12 +22,12 @@ Samples steady(double middle, std::int64_t rounds = 10) {
 }
 
 TEST(ExperimentVerdict, GoesByTheWholeInterval) {
-  EXPECT_EQ(verdict_of({1.1, 1.04, 1.2}, 0.03), Verdict::slower);
-  EXPECT_EQ(verdict_of({1.1, 1.02, 1.2}, 0.03), Verdict::unclear);
-  EXPECT_EQ(verdict_of({0.9, 0.8, 0.97}, 0.03), Verdict::faster);
-  EXPECT_EQ(verdict_of({0.9, 0.8, 0.98}, 0.03), Verdict::unclear);
-  EXPECT_EQ(verdict_of({1, 0.971, 1.029}, 0.03), Verdict::same);
-  EXPECT_EQ(verdict_of({1, 0.969, 1.029}, 0.03), Verdict::unclear);
+  EXPECT_EQ(verdict_of({1.1, 1.04, 1.2}), Verdict::slower);
+  EXPECT_EQ(verdict_of({1.1, 1.02, 1.2}), Verdict::unclear);
+  EXPECT_EQ(verdict_of({0.9, 0.8, 0.97}), Verdict::faster);
+  EXPECT_EQ(verdict_of({0.9, 0.8, 0.98}), Verdict::unclear);
+  EXPECT_EQ(verdict_of({1, 0.971, 1.029}), Verdict::same);
+  EXPECT_EQ(verdict_of({1, 0.969, 1.029}), Verdict::unclear);
 }
 
 TEST(ExperimentVerdict, RoundsArePaired) {

@@ -16,6 +16,11 @@ function tableColumns() {
   add(unit, (row) => (row.time ? row.time.value : null));
   add('interval', (row) => (row.time ? row.time.low : null), (row) =>
     (row.time && row.trials > 1 ? `${format.number(row.time.low)} – ${format.number(row.time.high)}` : ''));
+  // Before what may be more than the page is wide for.
+  if (data.baseline) {
+    columns.push({header: 'speedup', number: true, words: true,
+      value: (row) => (row.speedup ? row.speedup.value : null), text: (row) => row.comparison || ''});
+  }
   // Neither is there for fewer trials than an interval needs.
   if (data.rows.some((row) => Number.isFinite(row.spread))) {
     add('spread', (row) => row.spread ?? null, (row) =>
@@ -31,10 +36,6 @@ function tableColumns() {
   if (data.rows.some((row) => row.gflop_per_s)) {
     add('GFLOP/s', (row) => row.gflop_per_s || null);
     add('GB/s', (row) => row.gb_per_s || null);
-  }
-  if (data.baseline) {
-    columns.push({header: 'speedup', number: true, words: true,
-      value: (row) => (row.speedup ? row.speedup.value : null), text: (row) => row.comparison || ''});
   }
   for (const quantity of publishedQuantities()) {
     columns.push({header: `published ${quantityHeaders[quantity]}`, number: true, words: true,
