@@ -8,7 +8,7 @@
 
 #include "machine/ceilings.hpp"
 #include "machine/cgroup.hpp"
-#include "machine/cpu.hpp"
+#include "machine/affinity.hpp"
 
 namespace lloyd::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/report.hpp"
+#include "machine/affinity.hpp"
 
 namespace lloyd::apps {
 namespace {

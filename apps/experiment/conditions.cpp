@@ -63,7 +63,7 @@ MachineState read_state(const std::vector<int>& processors) {
 }
 
 TrialProcess this_process() {
-  return {machine::process_threads(), machine::loaded_openmp_runtimes()};
+  return {machine::process_threads(), machine::loaded_openmp_runtimes(), -1};
 }
 
 ordered_json to_json(const Conditions& conditions) {
@@ -82,7 +82,8 @@ ordered_json to_json(const Conditions& conditions) {
 
 ordered_json to_json(const TrialProcess& process) {
   return {{"threads", positive_or_null(process.threads)},
-          {"openmp", apps::openmp_json(process.openmp)}};
+          {"openmp", apps::openmp_json(process.openmp)},
+          {"processor", process.processor < 0 ? ordered_json() : ordered_json(process.processor)}};
 }
 
 Conditions conditions_from_json(const JsonFields& json) {
@@ -107,7 +108,12 @@ TrialProcess process_from_json(const JsonFields& json) {
     loaded.path = runtime.text("path");
     if (runtime.has("threads")) loaded.threads = static_cast<int>(runtime.integer("threads", 1));
   }
+  if (json.has("processor")) process.processor = read_processor(json);
   return process;
+}
+
+int read_processor(const JsonFields& json) {
+  return static_cast<int>(json.integer("processor", 0, machine::kMostProcessors - 1));
 }
 
 }  // namespace lloyd::experiment

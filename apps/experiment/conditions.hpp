@@ -41,6 +41,7 @@ struct Conditions {
 struct TrialProcess {
   std::int64_t threads = 0;  ///< 0: not known; those that OpenMP keeps for later count
   std::vector<machine::OpenmpRuntime> openmp;
+  int processor = -1;  ///< that the timed fit began on; negative: not known
 };
 
 /// Asks the system, on the calling thread. They throw nothing but std::bad_alloc.
@@ -52,5 +53,7 @@ nlohmann::ordered_json to_json(const TrialProcess& process);
 /// They throw InputError as JsonFields does.
 Conditions conditions_from_json(const JsonFields& json);
 TrialProcess process_from_json(const JsonFields& json);
+/// The value of "processor".
+int read_processor(const JsonFields& json);
 
 }  // namespace lloyd::experiment

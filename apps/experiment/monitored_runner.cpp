@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "machine/cpu.hpp"
+#include "machine/affinity.hpp"
 
 namespace lloyd::experiment {
 namespace {

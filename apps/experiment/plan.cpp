@@ -12,7 +12,7 @@
 
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
-#include "machine/cpu.hpp"
+#include "machine/affinity.hpp"
 #include "parameters_json.hpp"
 
 namespace lloyd::experiment {

@@ -23,4 +23,9 @@ std::vector<PlannedTrial> trial_round(const Plan& plan, std::size_t setting, std
 /// The rounds 0 to Plan::repeats - 1 of a setting, one after another.
 std::vector<PlannedTrial> trial_order(const Plan& plan, std::size_t setting);
 
+/// The processor, of those given (at least one), that the trials of a round begin on: each in turn,
+/// from one that follows from the plan's order seed and the setting.
+int processor_of_round(const Plan& plan, std::size_t setting, std::int64_t repeat,
+                       const std::vector<int>& processors);
+
 }  // namespace lloyd::experiment

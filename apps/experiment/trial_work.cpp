@@ -8,6 +8,7 @@
 #include <lloyd/error.hpp>
 
 #include "external/backend.hpp"
+#include "machine/affinity.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -63,11 +64,15 @@ Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer
 }
 
 void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
+  const int processor =
+      work.processor ? machine::move_to(*work.processor) : machine::current_processor();
   OpenSession session(work.backend, work.dataset, work.parameters);
   const Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
   if (work.check_inertia) checked_inertia(work, result);
+  outcome.process = this_process();
+  if (!external::is_program(work.backend->path())) outcome.process->processor = processor;
 }
 
 }  // namespace
@@ -81,7 +86,6 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer) {
       outcome.probe_failed = false;
     }
     fit_whole(work, observer, outcome);
-    outcome.process = this_process();
   } catch (const Cancelled&) {
     outcome.cancelled = true;
   } catch (const BackendError& error) {

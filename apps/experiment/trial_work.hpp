@@ -32,6 +32,7 @@ struct TrialWork {
   bool probe = true;
   /// Whether the inertia of the whole fit is computed again.
   bool check_inertia = true;
+  std::optional<int> processor = std::nullopt;  ///< where the timed fit begins; none: anywhere
 };
 
 /// How it went.

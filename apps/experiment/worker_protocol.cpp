@@ -106,6 +106,7 @@ std::string trial_message(const TrialMessage& message) {
   write_options(message.options, json);
   json["probe"] = message.probe;
   json["check_inertia"] = message.check_inertia;
+  json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
   return dump(json);
 }
 
@@ -185,6 +186,7 @@ TrialMessage read_trial_message(const ordered_json& message) {
   trial.options = read_options(json);
   trial.probe = json.boolean("probe");
   trial.check_inertia = json.boolean("check_inertia");
+  if (!json.is_null("processor")) trial.processor = read_processor(json);
   return trial;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct TrialMessage {
   FitOptions options;  ///< seeding and observe are not sent
   bool probe = true;
   bool check_inertia = true;
+  std::optional<int> processor;  ///< where the timed fit begins
 };
 
 /// A fit on the data set that came last, to be watched. With the same descriptor as a trial.

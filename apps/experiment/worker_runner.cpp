@@ -12,7 +12,10 @@
 
 #include "experiment/numbers.hpp"
 #include "experiment/shared_trace.hpp"
+#include "experiment/trial_order.hpp"
 #include "external/backend.hpp"
+#include "machine/affinity.hpp"
+#include "machine/cpu.hpp"
 #include "shared_memory.hpp"
 
 namespace lloyd::experiment {
@@ -33,7 +36,9 @@ WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& o
                            std::string run, Machine machine, std::vector<std::string> command)
     : SharedStartRunner(plan, observer, std::move(run), std::move(machine)),
       datasets_(datasets),
-      command_(std::move(command)) {
+      command_(std::move(command)),
+      processors_(machine::fastest_processors(
+          plan.isolation.cpus.empty() ? machine::allowed_processors() : plan.isolation.cpus)) {
   if (command_.empty()) {
     command_ = {"/proc/self/exe", "worker", "--parent", fmt::format("{}", ::getpid())};
   }
@@ -212,6 +217,7 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     message.options = plan().settings[task.fit.setting].setting.options;
     message.probe = task.probe || !worker.warm.contains(task.fit.setting);
     message.check_inertia = task.check_inertia;
+    message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
     const Answer answer =
         ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);
     if (!answer.has_outcome) {

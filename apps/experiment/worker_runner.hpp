@@ -67,6 +67,7 @@ class WorkerRunner final : public SharedStartRunner {
 
   DatasetCache& datasets_;
   std::vector<std::string> command_;
+  std::vector<int> processors_;  ///< that timed fits begin on
   std::string dataset_key_;
   SharedDataset shared_;
   std::map<const Starts*, apps::Descriptor> starts_;  ///< of this data set

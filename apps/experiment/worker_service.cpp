@@ -1,10 +1,8 @@
 #include "experiment/worker_service.hpp"
 
-#include <sched.h>
 #include <string.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +19,7 @@
 #include "experiment/worker_protocol.hpp"
 #include "external/backend.hpp"
 #include "interrupt.hpp"
+#include "machine/affinity.hpp"
 #include "packet_socket.hpp"
 #include "shared_memory.hpp"
 
@@ -35,18 +34,6 @@ struct Reply {
   std::string text;
   apps::Descriptor descriptor;
 };
-
-// Before a plugin is loaded: what starts threads looks at the affinity then.
-void run_on(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof(set), &set) != 0) {
-    throw Error(fmt::format("cannot run on the processors {}: {}", format_processors(cpus),
-                            ::strerror(errno)));
-  }
-}
 
 class Service {
  public:
@@ -72,7 +59,11 @@ class Service {
 
  private:
   void start(const StartMessage& message) {
-    run_on(message.cpus);
+    // Before a plugin is loaded: what starts threads looks at the affinity then.
+    if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
+      throw Error(fmt::format("cannot run on the processors {}: {}",
+                              format_processors(message.cpus), ::strerror(errno)));
+    }
     backend_ = external::load_plugin_or_program(message.plugin);
     check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();
@@ -101,7 +92,7 @@ class Service {
     const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
     apps::InterruptObserver observer;
     return run_trial_work({backend_, *parameters_, *dataset_, message.options, starts,
-                           message.probe, message.check_inertia},
+                           message.probe, message.check_inertia, message.processor},
                           observer);
   }
 

@@ -9,9 +9,9 @@
 #include <new>
 #include <span>
 
+#include "machine/affinity.hpp"
 #include "machine/caches.hpp"
 #include "machine/cgroup.hpp"
-#include "machine/cpu.hpp"
 #include "machine/fma_kernels.hpp"
 #include "machine/memory.hpp"
 #include "machine/stopwatch_team.hpp"

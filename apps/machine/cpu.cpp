@@ -1,11 +1,7 @@
 #include "machine/cpu.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
 #include <fmt/format.h>
@@ -155,6 +151,19 @@ Cpu read_cpu(const SystemFiles& files) {
   return cpu;
 }
 
+std::vector<int> fastest_processors(const std::vector<int>& processors, const SystemFiles& files) {
+  const std::vector<int> performance = processors_of(files.text("/sys/devices/cpu_core/cpus"));
+  std::map<std::int64_t, std::vector<int>> by_speed;
+  for (const int processor : processors) {
+    const std::int64_t speed =
+        performance.empty()
+            ? number_of(files.text(fmt::format("{}/cpu{}/cpu_capacity", kFolder, processor)))
+            : std::count(performance.begin(), performance.end(), processor);
+    by_speed[speed].push_back(processor);
+  }
+  return by_speed.empty() ? processors : by_speed.rbegin()->second;
+}
+
 double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& files) {
   constexpr std::size_t kMost = 64;
   const std::size_t step = (processors.size() + kMost - 1) / kMost;
@@ -173,25 +182,6 @@ double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& 
     highest = std::max(highest, static_cast<double>(mhz));
   }
   return highest;
-}
-
-std::vector<int> allowed_processors() {
-  // The mask must have room for all processors that the kernel could have.
-  for (int room = CPU_SETSIZE; room <= (1 << 20); room *= 2) {
-    const auto free_set = [](cpu_set_t* set) { CPU_FREE(set); };
-    const std::unique_ptr<cpu_set_t, decltype(free_set)> set(CPU_ALLOC(room), free_set);
-    const std::size_t size = CPU_ALLOC_SIZE(room);
-    if (set == nullptr || sched_getaffinity(0, size, set.get()) != 0) continue;
-    std::vector<int> processors;
-    for (int p = 0; p < room; ++p) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(p), size, set.get())) processors.push_back(p);
-    }
-    if (!processors.empty()) return processors;
-  }
-  std::vector<int> processors(
-      static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))));
-  for (std::size_t p = 0; p < processors.size(); ++p) processors[p] = static_cast<int>(p);
-  return processors;
 }
 
 }  // namespace lloyd::machine

@@ -31,13 +31,14 @@ struct Cpu {
 Cpu read_cpu(const SystemFiles& files = SystemFiles());
 std::string read_cpu_model(const SystemFiles& files = SystemFiles());
 
+/// Those of the processors that are of the fastest kind among them; all, where they are alike.
+std::vector<int> fastest_processors(const std::vector<int>& processors,
+                                    const SystemFiles& files = SystemFiles());
+
 /// The highest clock, in MHz, that any of these processors has now: that of one which works, unless
 /// all are idle; 0 where the system does not say. Looks at 64 of them at most, as each costs about
 /// ten microseconds.
 double highest_clock_mhz(const std::vector<int>& processors,
                          const SystemFiles& files = SystemFiles());
-
-/// Logical processors that the affinity mask of this process allows; never empty.
-std::vector<int> allowed_processors();
 
 }  // namespace lloyd::machine

@@ -79,14 +79,13 @@ std::int64_t number_of(std::string_view text) {
 }
 
 std::vector<int> processors_of(std::string_view list) {
-  constexpr std::int64_t kMost = 1 << 20;
   std::vector<int> processors;
   while (!list.empty()) {
     std::string_view range = take(list, ',');
     const bool single = range.find('-') == std::string_view::npos;
     const std::int64_t first = number_of(take(range, '-'));
     const std::int64_t last = single ? first : number_of(range);
-    if (first < 0 || last < first || last >= kMost) return {};
+    if (first < 0 || last < first || last >= kMostProcessors) return {};
     for (std::int64_t p = first; p <= last; ++p) processors.push_back(static_cast<int>(p));
   }
   return processors;

@@ -125,6 +125,19 @@ class Workers(WorkerCase):
                 times = {record["start_ms"] for record in found[mode] if record["status"] == "ok"}
                 self.assertEqual(len(times), starts)
 
+    def test_trials_of_a_round_begin_on_the_same_processor(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        for mode in ["worker", "trial"]:
+            for keys, rounds in [("", len(allowed)), (f"cpus: {allowed[-1]}", 1)]:
+                process = self.start(keys=f"isolate: {mode}\n{keys}")
+                self.run_to_end(process)
+                began = {}
+                for record in self.records():
+                    began.setdefault(record["repeat"], set()).add(record["process"]["processor"])
+                (self.output / "records.jsonl").unlink()
+                self.assertEqual([len(processors) for processors in began.values()], [1, 1, 1])
+                self.assertEqual(len(set.union(*began.values())), min(rounds, 3))
+
     def hanging(self, process, name="fit-hangs"):
         """The worker of a run that has loaded a plugin, or None."""
         for pid in processes_of(process.pid):

@@ -25,7 +25,7 @@ class ExperimentConditions : public testing::Test {
 };
 
 TEST_F(ExperimentConditions, OfATrialOnTheProcessor) {
-  const Record record = run("sequential", LLOYD_FAKE_NVML "new.so");
+  Record record = run("sequential", LLOYD_FAKE_NVML "new.so");
   ASSERT_TRUE(record.conditions);
   EXPECT_FALSE(record.conditions->gpu) << "its backend uses none";
   EXPECT_GE(record.conditions->before.load, 0);
@@ -33,8 +33,10 @@ TEST_F(ExperimentConditions, OfATrialOnTheProcessor) {
   ASSERT_TRUE(record.process);
   EXPECT_GE(record.process->threads, 1);
   EXPECT_FALSE(record.machine.libraries.empty());
+  record.process->processor = 3;
   const nlohmann::ordered_json json = to_json(record);
   EXPECT_EQ(to_json(record_from_json(json)), json);
+  EXPECT_EQ(json.at("process").at("processor"), 3);
   EXPECT_TRUE(json.at("conditions").at("gpu").is_null());
 }
 

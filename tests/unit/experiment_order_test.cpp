@@ -238,6 +238,23 @@ TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
             "");
 }
 
+TEST_F(ExperimentOrder, RoundsBeginOnEachProcessorInTurn) {
+  make(kConfig);
+  const std::vector<int> processors = {2, 3, 7};
+  std::set<int> first;
+  for (plan_.order_seed = 0; plan_.order_seed < 20; ++plan_.order_seed) {
+    std::vector<int> drawn;
+    for (int round = 0; round < 6; ++round) {
+      drawn.push_back(processor_of_round(plan_, 1, round, processors));
+      EXPECT_EQ(processor_of_round(plan_, 1, round, {4}), 4);
+    }
+    EXPECT_EQ(std::set<int>(drawn.begin(), drawn.begin() + 3), std::set<int>({2, 3, 7}));
+    EXPECT_TRUE(std::equal(drawn.begin(), drawn.begin() + 3, drawn.begin() + 3));
+    first.insert(drawn.front());
+  }
+  EXPECT_EQ(first.size(), processors.size());
+}
+
 TEST_F(ExperimentOrder, OutliersAreCountedAndKept) {
   make(kConfig);
   const RunResult result = run([](const PlannedFit&, std::int64_t repeat) {

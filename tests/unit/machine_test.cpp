@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "machine/affinity.hpp"
 #include "machine/caches.hpp"
 #include "machine/ceilings.hpp"
 #include "machine/cgroup.hpp"
@@ -56,6 +57,7 @@ TEST_F(MachineFiles, NothingIsInventedWhereTheSystemIsSilent) {
   EXPECT_EQ(cpu.logical, 0);
   EXPECT_EQ(cpu.physical, 0);
   EXPECT_TRUE(cpu.kinds.empty());
+  EXPECT_EQ(fastest_processors({0, 2}, files()), (std::vector<int>{0, 2}));
   EXPECT_EQ(cpu.governor, "");
   EXPECT_TRUE(read_caches(files()).empty());
   EXPECT_EQ(last_level_bytes({}), 0);
@@ -149,6 +151,8 @@ TEST_F(MachineFiles, IntelHybrid) {
   EXPECT_EQ(cpu.kinds[0].processors, 2);
   EXPECT_EQ(cpu.kinds[1].name, "efficiency");
   EXPECT_EQ(cpu.kinds[1].processors, 4);
+  EXPECT_EQ(fastest_processors({0, 1, 2, 3, 4}, files()), (std::vector<int>{0, 1}));
+  EXPECT_EQ(fastest_processors({3, 4}, files()), (std::vector<int>{3, 4}));
 
   const std::vector<Cache> caches = read_caches(files());
   ASSERT_EQ(caches.size(), 4u) << "two sizes of L1, L2, L3; no instruction caches";
@@ -179,6 +183,8 @@ TEST_F(MachineFiles, ArmWithBigAndLittleCores) {
   ASSERT_EQ(cpu.kinds.size(), 2u);
   EXPECT_EQ(cpu.kinds[0].name, "capacity 1024");
   EXPECT_EQ(cpu.kinds[1].processors, 2);
+  EXPECT_EQ(fastest_processors({0, 1, 10}, files()), std::vector<int>{10});
+  EXPECT_EQ(fastest_processors({0, 1}, files()), (std::vector<int>{0, 1}));
 }
 
 TEST_F(MachineFiles, ProcessorsAreCountedInCpuinfoWhereSysfsIsMissing) {

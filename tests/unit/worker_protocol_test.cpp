@@ -48,6 +48,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.options.empty_clusters = EmptyClusters::keep;
   message.options.profile = true;
   message.probe = false;
+  message.processor = 5;
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
   const TrialMessage read = read_trial_message(trial);
@@ -60,6 +61,9 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_TRUE(read.options.profile);
   EXPECT_FALSE(read.probe);
   EXPECT_TRUE(read.check_inertia);
+  EXPECT_EQ(read.processor, 5);
+  message.processor.reset();
+  EXPECT_FALSE(read_trial_message(parse_message(trial_message(message))).processor.has_value());
 
   TraceMessage watched;
   watched.options = message.options;
