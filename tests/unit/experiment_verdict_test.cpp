@@ -102,6 +102,7 @@ struct RecordedRuns {
   const char* file;
   calibration::Kind kind;
   const char* name;
+  double found;  // share of slowdowns by 10 % that is called so, at least
 };
 
 // In the test's name.
@@ -112,19 +113,22 @@ void PrintTo(const RecordedRuns& runs, std::ostream* stream) {
 class ExperimentVerdictOfRecordedRuns : public testing::TestWithParam<RecordedRuns> {};
 
 TEST_P(ExperimentVerdictOfRecordedRuns, IsRightOfIdenticalBackends) {
-  const auto& [file, kind, name] = GetParam();
+  const auto& [file, kind, name, found] = GetParam();
   const calibration::RecordedTimes times = calibration::read_times(
       std::filesystem::path(LLOYD_TESTS_FOLDER) / "compare_calibration" / file);
   const calibration::Shares same = calibration::resample(times, kind, 1, 2000, 1);
   EXPECT_LE(same.faster + same.slower, 0.02);
-  EXPECT_GE(calibration::resample(times, kind, 1.1, 2000, 1).slower, 0.9);
+  EXPECT_GE(calibration::resample(times, kind, 1.1, 2000, 1).slower, found);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     , ExperimentVerdictOfRecordedRuns,
-    testing::Values(RecordedRuns{"quiet.csv", calibration::Kind::rounds, "OneQuietRun"},
-                    RecordedRuns{"quiet.csv", calibration::Kind::runs, "TwoQuietRuns"},
-                    RecordedRuns{"busy.csv", calibration::Kind::rounds, "OneBusyRun"}),
+    testing::Values(RecordedRuns{"quiet.csv", calibration::Kind::rounds, "OneQuietRun", 0.9},
+                    RecordedRuns{"unequal.csv", calibration::Kind::rounds, "OneUnequalRun", 0.9},
+                    // Fits as long as a time slice tell nothing on a busy machine.
+                    RecordedRuns{"busy.csv", calibration::Kind::rounds, "OneBusyRun", 0.8},
+                    // The fastest samples of one run may be several percent from another's.
+                    RecordedRuns{"quiet.csv", calibration::Kind::runs, "TwoQuietRuns", 0.85}),
     [](const auto& runs) { return runs.param.name; });
 
 }  // namespace
