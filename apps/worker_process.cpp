@@ -24,7 +24,6 @@ using std::chrono::milliseconds;
 constexpr std::size_t kLastWords = 300;   // bytes
 constexpr milliseconds kApart{100};       // of looks at what cannot be waited for
 constexpr milliseconds kMemoryApart{10};  // of looks at the memory
-constexpr std::string_view kWaitPolicy = "OMP_WAIT_POLICY=";
 constexpr std::string_view kTemporary = "TMPDIR=";
 
 [[noreturn]] void fail(const char* what, int error) {
@@ -40,16 +39,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 std::vector<std::string> worker_environment(const std::filesystem::path& scratch) {
   std::vector<std::string> variables;
-  bool has_policy = false;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const bool replaced = !scratch.empty() && std::string_view(*variable).starts_with(kTemporary);
-    if (replaced) continue;
-    variables.emplace_back(*variable);
-    has_policy = has_policy || variables.back().starts_with(kWaitPolicy);
+    if (!replaced) variables.emplace_back(*variable);
   }
-  // Threads that spin while their worker waits would take the processors of the others.
   if (!scratch.empty()) variables.push_back(std::string(kTemporary) + scratch.string());
-  if (!has_policy) variables.push_back(std::string(kWaitPolicy) + "passive");
   return variables;
 }
 

@@ -31,9 +31,8 @@ class WorkerProcess {
   /// `lost`: it can answer no more, since it has closed its socket, and does not end either.
   enum class Event { answer, ended, lost, timed_out, stopped, over_memory };
 
-  /// Starts `command`, a program's path and its arguments, with the socket as descriptor `socket`
-  /// and OMP_WAIT_POLICY=passive unless the environment has it. `scratch` is the folder for its
-  /// temporary files; empty: the system's. Throws Error.
+  /// Starts `command`, a program's path and its arguments, with the socket as descriptor
+  /// `socket`. `scratch` is the folder for its temporary files; empty: the system's. Throws Error.
   WorkerProcess(const std::vector<std::string>& command, int socket,
                 const std::filesystem::path& scratch = {});
   /// Lets the process end by itself until kGrace after hang_up(), and kills what is left of it.

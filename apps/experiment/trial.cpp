@@ -7,6 +7,7 @@
 #include "experiment/replay_recorder.hpp"
 #include "experiment/setting_json.hpp"
 #include "experiment/trace_work.hpp"
+#include "machine/idle_threads.hpp"
 
 namespace lloyd::experiment {
 
@@ -76,10 +77,12 @@ const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
 
 TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
   const Variant& variant = plan().variants[task.fit.variant];
-  return run_trial_work({variant.backend, variant.parameters, task.dataset,
-                         plan().settings[task.fit.setting].setting.options, task.starts.centroids,
-                         task.probe, task.check_inertia},
-                        observer());
+  TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
+                                         plan().settings[task.fit.setting].setting.options,
+                                         task.starts.centroids, task.probe, task.check_inertia},
+                                        observer());
+  machine::wait_for_idle_threads(machine::kMostSpinning);
+  return outcome;
 }
 
 Trace InProcessRunner::watch(const TraceTask& task) {

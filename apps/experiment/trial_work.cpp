@@ -9,6 +9,7 @@
 
 #include "external/backend.hpp"
 #include "machine/affinity.hpp"
+#include "machine/system.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -64,8 +65,10 @@ Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer
 }
 
 void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
-  const int processor =
-      work.processor ? machine::move_to(*work.processor) : machine::current_processor();
+  // Where there are more threads, one that moves would meet another, and they share a processor
+  // until the kernel finds out.
+  const bool moves = work.processor && machine::process_threads() == 1;
+  const int processor = moves ? machine::move_to(*work.processor) : machine::current_processor();
   OpenSession session(work.backend, work.dataset, work.parameters);
   const Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());

@@ -32,7 +32,8 @@ struct TrialWork {
   bool probe = true;
   /// Whether the inertia of the whole fit is computed again.
   bool check_inertia = true;
-  std::optional<int> processor = std::nullopt;  ///< where the timed fit begins; none: anywhere
+  /// Where the timed fit begins if the process has one thread; none: anywhere.
+  std::optional<int> processor = std::nullopt;
 };
 
 /// How it went.
