@@ -26,7 +26,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL)
         page = f"{folder}/report.html"
         subprocess.run([lloyd, "report", folder, "-o", page], check=True)
-        with Browser(find_browser(), width=1000) as browser:
+        with Browser(find_browser(), width=960) as browser:
             browser.open(page)
             # The charts side by side; of the replay the second fit, at its end, where the centroids
             # have left trails.
@@ -38,7 +38,7 @@ def main():
                 const parts = document.getElementById('sections');
                 parts.style.cssText = 'display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px';
                 document.getElementById('summary').style.gridColumn = '1 / 3';
-                document.querySelectorAll('#speedup .note, #replay .note').forEach(note => {{ note.style.display = 'none'; }});
+                document.querySelectorAll('.part .note').forEach(note => {{ note.style.display = 'none'; }});
                 document.querySelectorAll('.head').forEach(head => {{ head.style.marginBottom = '10px'; }});
                 const fit = document.querySelector('#replay select');
                 fit.value = 1;

@@ -7,7 +7,7 @@
 #include "experiment/replay_recorder.hpp"
 #include "experiment/setting_json.hpp"
 #include "experiment/trace_work.hpp"
-#include "machine/idle_threads.hpp"
+#include "machine/threads.hpp"
 
 namespace lloyd::experiment {
 

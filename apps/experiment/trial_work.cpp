@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <new>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 
 #include "external/backend.hpp"
 #include "machine/affinity.hpp"
-#include "machine/system.hpp"
+#include "machine/threads.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -64,11 +65,22 @@ Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer
   return best;
 }
 
+// Moves this thread to that processor, if any. Where there are more threads, it goes where none of
+// them is: two that meet on a processor share it until the kernel finds out, for milliseconds.
+// Returns where it is.
+int begin_on(const std::optional<int>& processor) {
+  if (!processor) return machine::current_processor();
+  const std::set<int> taken = machine::processors_of_other_threads();
+  if (taken.empty()) return machine::move_to(*processor);
+  if (!taken.contains(machine::current_processor())) return machine::current_processor();
+  for (const int allowed : machine::allowed_processors()) {
+    if (!taken.contains(allowed)) return machine::move_to(allowed);
+  }
+  return machine::current_processor();
+}
+
 void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
-  // Where there are more threads, one that moves would meet another, and they share a processor
-  // until the kernel finds out.
-  const bool moves = work.processor && machine::process_threads() == 1;
-  const int processor = moves ? machine::move_to(*work.processor) : machine::current_processor();
+  const int processor = begin_on(work.processor);
   OpenSession session(work.backend, work.dataset, work.parameters);
   const Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());

@@ -32,7 +32,8 @@ struct TrialWork {
   bool probe = true;
   /// Whether the inertia of the whole fit is computed again.
   bool check_inertia = true;
-  /// Where the timed fit begins if the process has one thread; none: anywhere.
+  /// Where the timed fit begins if the process has one thread, and otherwise where none of the
+  /// others is; none: anywhere.
   std::optional<int> processor = std::nullopt;
 };
 

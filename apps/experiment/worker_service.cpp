@@ -20,7 +20,7 @@
 #include "external/backend.hpp"
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
-#include "machine/idle_threads.hpp"
+#include "machine/threads.hpp"
 #include "packet_socket.hpp"
 #include "shared_memory.hpp"
 

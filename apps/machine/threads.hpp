@@ -1,7 +1,8 @@
-// Waiting for threads that spin.
+// The other threads of this process: where they are, and whether they run.
 #pragma once
 
 #include <chrono>
+#include <set>
 
 namespace lloyd::machine {
 
@@ -12,5 +13,8 @@ inline constexpr std::chrono::milliseconds kMostSpinning{250};
 /// nor one of theirs. False where one still does after `limit`; true at once where the system does
 /// not say.
 bool wait_for_idle_threads(std::chrono::milliseconds limit);
+
+/// The processors that the other threads of this process are on, or ran on last.
+std::set<int> processors_of_other_threads();
 
 }  // namespace lloyd::machine

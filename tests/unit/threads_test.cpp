@@ -1,14 +1,17 @@
-// What waits for threads that spin.
+// What is known of the other threads of this process.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "machine/idle_threads.hpp"
+#include "machine/affinity.hpp"
+#include "machine/threads.hpp"
 
 namespace lloyd::machine {
 namespace {
@@ -59,6 +62,25 @@ TEST(IdleThreads, AProcessThatItHasStartedIsWaitedFor) {
   EXPECT_GE(Clock::now(), end);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+TEST(OtherThreads, AreWhereTheyRanLast) {
+  const std::vector<int> allowed = allowed_processors();
+  EXPECT_TRUE(processors_of_other_threads().empty());
+  for (const int processor : {allowed.front(), allowed.back()}) {
+    std::atomic<int> step = 0;
+    std::thread other([&] {
+      EXPECT_TRUE(run_on({processor}));
+      step = 1;
+      step.notify_one();
+      step.wait(1);
+    });
+    step.wait(0);
+    EXPECT_EQ(processors_of_other_threads(), std::set<int>{processor});
+    step = 2;
+    step.notify_one();
+    other.join();
+  }
 }
 
 }  // namespace
