@@ -26,7 +26,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL)
         page = f"{folder}/report.html"
         subprocess.run([lloyd, "report", folder, "-o", page], check=True)
-        with Browser(find_browser(), width=960) as browser:
+        with Browser(find_browser(), width=940) as browser:
             browser.open(page)
             # The charts side by side; of the replay the second fit, at its end, where the centroids
             # have left trails.
