@@ -8,7 +8,8 @@ computes distances but no labels; those take one more assignment, which is timed
 from program import Answer, Timer, in_best_environment, run, thread_count, threads_parameter
 
 NAME = "opencv"
-in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None)
+# Threads of numpy's products would be in the way of OpenCV's.
+in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None, OPENBLAS_NUM_THREADS="1")
 
 
 def describe():
@@ -39,7 +40,8 @@ class Session:
         import numpy
 
         self.samples = numpy.ascontiguousarray(samples, numpy.float32)
-        cv2.setNumThreads(thread_count(parameters))
+        if cv2.getNumThreads() != thread_count(parameters):  # it would start its threads anew
+            cv2.setNumThreads(thread_count(parameters))
 
     def fit(self, fit):
         import cv2

@@ -4,13 +4,15 @@
 Its time has a copy of the data, centring, and one assignment more than iterations.
 """
 
-from program import Answer, Timer, choice, in_best_environment, run, thread_count, threads_parameter
+from program import (PROCESSORS, Answer, Timer, choice, in_best_environment, run, thread_count,
+                     threads_parameter)
 
 NAME = "scikit-learn"
 # Some shells preset OPENBLAS_CORETYPE, which halves the speed of products; threads that wander make
-# it bimodal.
+# it bimodal. Without OMP_NUM_THREADS it takes as many as processors that the main thread may use,
+# which is one as soon as it is bound.
 in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None, OMP_PROC_BIND="true",
-                    OMP_PLACES="cores")
+                    OMP_PLACES="cores", OMP_NUM_THREADS=str(PROCESSORS))
 
 
 def describe():
