@@ -6,9 +6,9 @@
 
 #include <lloyd/fit.hpp>
 
+#include "machine/affinity.hpp"
 #include "machine/ceilings.hpp"
 #include "machine/cgroup.hpp"
-#include "machine/affinity.hpp"
 
 namespace lloyd::bench {
 namespace {

@@ -88,10 +88,12 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
 Trace InProcessRunner::watch(const TraceTask& task) {
   const Variant& variant = plan().variants[task.fit.variant];
   const auto restart = static_cast<std::size_t>(task.restart);
-  return make_trace({variant.backend, variant.parameters, task.dataset,
-                     plan().settings[task.fit.setting].setting.options,
-                     task.starts.centroids[restart], task.replay},
-                    observer());
+  Trace trace = make_trace({variant.backend, variant.parameters, task.dataset,
+                            plan().settings[task.fit.setting].setting.options,
+                            task.starts.centroids[restart], task.replay},
+                           observer());
+  machine::wait_for_idle_threads(machine::kMostSpinning);
+  return trace;
 }
 
 }  // namespace lloyd::experiment

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <new>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -65,29 +64,16 @@ Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer
   return best;
 }
 
-// Moves this thread to that processor, if any. Where there are more threads, it goes where none of
-// them is: two that meet on a processor share it until the kernel finds out, for milliseconds.
-// Returns where it is.
-int begin_on(const std::optional<int>& processor) {
-  if (!processor) return machine::current_processor();
-  const std::set<int> taken = machine::processors_of_other_threads();
-  if (taken.empty()) return machine::move_to(*processor);
-  if (!taken.contains(machine::current_processor())) return machine::current_processor();
-  for (const int allowed : machine::allowed_processors()) {
-    if (!taken.contains(allowed)) return machine::move_to(allowed);
-  }
-  return machine::current_processor();
+int begin(const TrialWork& work) {
+  return work.processor ? machine::begin_on(*work.processor) : machine::current_processor();
 }
 
 void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
-  const int processor = begin_on(work.processor);
   OpenSession session(work.backend, work.dataset, work.parameters);
   const Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
   if (work.check_inertia) checked_inertia(work, result);
-  outcome.process = this_process();
-  if (!external::is_program(work.backend->path())) outcome.process->processor = processor;
 }
 
 }  // namespace
@@ -96,11 +82,15 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer) {
   TrialOutcome outcome;
   try {
     if (work.probe) {
+      begin(work);  // what it warms is to be the timed fit's
       outcome.probe_failed = true;
       outcome.after_one = probe(work, observer);
       outcome.probe_failed = false;
     }
+    const int processor = begin(work);
     fit_whole(work, observer, outcome);
+    outcome.process = this_process();
+    if (!external::is_program(work.backend->path())) outcome.process->processor = processor;
   } catch (const Cancelled&) {
     outcome.cancelled = true;
   } catch (const BackendError& error) {

@@ -16,6 +16,7 @@
 #include "external/backend.hpp"
 #include "machine/affinity.hpp"
 #include "machine/cpu.hpp"
+#include "machine/threads.hpp"
 #include "shared_memory.hpp"
 
 namespace lloyd::experiment {
@@ -192,8 +193,10 @@ WorkerRunner::Limits WorkerRunner::limits() const {
   limits.memory_bytes = isolation.memory_limit;
   limits.stop = [this] { return observer().stop_requested(); };
   if (isolation.timeout) {
-    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(*isolation.timeout));
+    // A worker that answers in time may wait for its threads before it does.
+    limits.deadline = Clock::now() + machine::kMostSpinning +
+                      std::chrono::duration_cast<Clock::duration>(
+                          std::chrono::duration<double>(*isolation.timeout));
   }
   return limits;
 }

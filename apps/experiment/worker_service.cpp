@@ -34,6 +34,7 @@ using nlohmann::ordered_json;
 struct Reply {
   std::string text;
   apps::Descriptor descriptor;
+  bool of_fits = false;  ///< threads may spin after them
 };
 
 class Service {
@@ -51,7 +52,7 @@ class Service {
         dataset_.reset();
         return {};
       case MessageKind::trial:
-        return {answer_outcome(run(read_trial_message(message), packet)), {}};
+        return {answer_outcome(run(read_trial_message(message), packet)), {}, true};
       case MessageKind::trace:
         break;
     }
@@ -105,7 +106,7 @@ class Service {
           {backend_, *parameters_, *dataset_, message.options,
            starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
           observer);
-      return {answer_trace(), share_trace(trace)};
+      return {answer_trace(), share_trace(trace), true};
     } catch (const Cancelled&) {
       return {answer_cancelled(), {}};
     }
@@ -130,7 +131,7 @@ void serve_trials(int socket) {
     }
     if (answer.text.empty()) continue;
     // The next trial is to have the machine to itself.
-    machine::wait_for_idle_threads(machine::kMostSpinning);
+    if (answer.of_fits) machine::wait_for_idle_threads(machine::kMostSpinning);
     std::vector<int> descriptors;
     if (answer.descriptor) descriptors.push_back(answer.descriptor.get());
     if (!apps::send_packet(socket, answer.text, descriptors)) return;

@@ -46,13 +46,17 @@ std::vector<std::string> online_processors(const SystemFiles& files) {
   return names.empty() ? files.numbered(kFolder, "cpu") : names;
 }
 
+std::string siblings_of(const SystemFiles& files, std::string_view processor) {
+  const std::string topology = fmt::format("{}/{}/topology/", kFolder, processor);
+  const std::string siblings = files.text(topology + "core_cpus_list");
+  return siblings.empty() ? files.text(topology + "thread_siblings_list") : siblings;  // before 5.3
+}
+
 // Processors that share a core list the same siblings.
 std::int64_t count_cores(const SystemFiles& files, const std::vector<std::string>& processors) {
   std::set<std::string> cores;
   for (const std::string& processor : processors) {
-    const std::string topology = fmt::format("{}/{}/topology/", kFolder, processor);
-    std::string siblings = files.text(topology + "core_cpus_list");
-    if (siblings.empty()) siblings = files.text(topology + "thread_siblings_list");  // before 5.3
+    std::string siblings = siblings_of(files, processor);
     if (siblings.empty()) return 0;
     cores.insert(std::move(siblings));
   }
@@ -162,6 +166,12 @@ std::vector<int> fastest_processors(const std::vector<int>& processors, const Sy
     by_speed[speed].push_back(processor);
   }
   return by_speed.empty() ? processors : by_speed.rbegin()->second;
+}
+
+std::vector<int> processors_of_core(int processor, const SystemFiles& files) {
+  std::vector<int> siblings = processors_of(siblings_of(files, fmt::format("cpu{}", processor)));
+  if (siblings.empty()) siblings.push_back(processor);
+  return siblings;
 }
 
 double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& files) {

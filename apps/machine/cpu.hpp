@@ -35,6 +35,9 @@ std::string read_cpu_model(const SystemFiles& files = SystemFiles());
 std::vector<int> fastest_processors(const std::vector<int>& processors,
                                     const SystemFiles& files = SystemFiles());
 
+/// The processors that share a core with this one, itself among them.
+std::vector<int> processors_of_core(int processor, const SystemFiles& files = SystemFiles());
+
 /// The highest clock, in MHz, that any of these processors has now: that of one which works, unless
 /// all are idle; 0 where the system does not say. Looks at 64 of them at most, as each costs about
 /// ten microseconds.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <utility>
 
@@ -28,7 +29,11 @@ std::string_view take(std::string_view& rest, char separator) {
 
 std::string SystemFiles::text(std::string_view file) const {
   std::ifstream stream(root_ / std::filesystem::path(file).relative_path());
-  std::string content{std::istreambuf_iterator<char>(stream), {}};
+  std::string content;
+  try {
+    content.assign(std::istreambuf_iterator<char>(stream), {});
+  } catch (const std::ios_base::failure&) {  // what it tells of has just ended
+  }
   while (!content.empty() && content.back() == '\n') content.pop_back();
   return content;
 }

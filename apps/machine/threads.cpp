@@ -3,13 +3,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "machine/affinity.hpp"
+#include "machine/cpu.hpp"
 #include "machine/system_files.hpp"
 
 namespace lloyd::machine {
@@ -21,18 +26,25 @@ std::string after_name(const std::string& stat) {
   return end == std::string::npos ? std::string() : stat.substr(end + 2);
 }
 
-bool has_running_thread(const SystemFiles& files, std::int64_t process, std::int64_t self) {
+// `process`: a number, or "self".
+bool has_running_thread(const SystemFiles& files, std::string_view process, std::int64_t self) {
   const std::string tasks = fmt::format("/proc/{}/task", process);
   for (const std::string& thread : files.numbered(tasks, "")) {
     const std::string folder = fmt::format("{}/{}/", tasks, thread);
-    if (number_of(thread) != self && after_name(files.text(folder + "stat")).starts_with("R"))
-      return true;
+    const std::string stat = after_name(files.text(folder + "stat"));
+    if (number_of(thread) != self && stat.starts_with('R')) return true;
     std::istringstream children(files.text(folder + "children"));
-    for (std::int64_t child = 0; children >> child;) {
+    for (std::string child; children >> child;) {
       if (has_running_thread(files, child, self)) return true;
     }
   }
   return false;
+}
+
+bool shares_core(int processor, const std::set<int>& taken) {
+  const std::vector<int> siblings = processors_of_core(processor);
+  return std::any_of(siblings.begin(), siblings.end(),
+                     [&](int sibling) { return taken.contains(sibling); });
 }
 
 }  // namespace
@@ -42,7 +54,7 @@ bool wait_for_idle_threads(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   const SystemFiles files;
   const std::int64_t self = ::syscall(SYS_gettid);
-  while (has_running_thread(files, ::getpid(), self)) {
+  while (has_running_thread(files, "self", self)) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(kApart);
   }
@@ -56,13 +68,28 @@ std::set<int> processors_of_other_threads() {
   std::set<int> processors;
   for (const std::string& thread : files.numbered("/proc/self/task", "")) {
     if (number_of(thread) == self) continue;
-    std::istringstream fields(after_name(files.text("/proc/self/task/" + thread + "/stat")));
+    const std::string stat = after_name(files.text("/proc/self/task/" + thread + "/stat"));
+    if (stat.starts_with('X') || stat.starts_with('Z')) continue;  // it ends
+    std::istringstream fields(stat);
     std::string field;
     for (int f = 0; f <= kProcessor; ++f) fields >> field;
     const std::int64_t processor = number_of(field);
     if (fields && processor >= 0) processors.insert(static_cast<int>(processor));
   }
   return processors;
+}
+
+int begin_on(int processor) {
+  const std::set<int> taken = processors_of_other_threads();
+  if (taken.empty()) return move_to(processor);
+  if (!taken.contains(current_processor())) return current_processor();
+  std::vector<int> free = allowed_processors();
+  std::erase_if(free, [&](int allowed) { return taken.contains(allowed); });
+  if (free.empty()) return current_processor();
+  free = fastest_processors(free);
+  const auto apart = std::find_if_not(free.begin(), free.end(),
+                                      [&](int allowed) { return shares_core(allowed, taken); });
+  return move_to(apart == free.end() ? free.front() : *apart);
 }
 
 }  // namespace lloyd::machine

@@ -17,4 +17,11 @@ bool wait_for_idle_threads(std::chrono::milliseconds limit);
 /// The processors that the other threads of this process are on, or ran on last.
 std::set<int> processors_of_other_threads();
 
+/// Moves the calling thread to that processor where it is the only one of this process. Where there
+/// are others and it is on a processor of theirs, moves it to one that is free, of the fastest kind
+/// and if possible of a free core: two that meet share it until the kernel finds out, for
+/// milliseconds, on some virtual machines for a whole fit. May leave it then, as with move_to().
+/// Returns the processor that it is on.
+int begin_on(int processor);
+
 }  // namespace lloyd::machine

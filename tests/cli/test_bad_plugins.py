@@ -151,8 +151,8 @@ class Table(TestCase):
         tables = {row[0] for row in REFUSED + FAILED} | {"good", "impostor", "twins"}
         # What test_workers.py and test_worker_traces.py alone need.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
-                   "starts-process", "observed-crashes", "observed-exits", "observed-hangs",
-                   "observed-eats-memory", "observed-is-silent", "observed-cold"}
+                   "starts-process", "spins-on", "observed-crashes", "observed-exits",
+                   "observed-hangs", "observed-eats-memory", "observed-is-silent", "observed-cold"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):

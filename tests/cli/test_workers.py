@@ -126,9 +126,11 @@ class Workers(WorkerCase):
                 self.assertEqual(len(times), starts)
 
     def test_trials_of_a_round_begin_on_the_same_processor(self):
+        for name in ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"):
+            os.environ.pop(name, None)
         allowed = sorted(os.sched_getaffinity(0))
         for mode in ["worker", "trial"]:
-            for keys, rounds in [("", len(allowed)), (f"cpus: {allowed[-1]}", 1)]:
+            for keys in ["", f"cpus: {allowed[-1]}"]:
                 process = self.start(keys=f"isolate: {mode}\n{keys}")
                 self.run_to_end(process)
                 began = {}
@@ -138,7 +140,20 @@ class Workers(WorkerCase):
                     began.setdefault(record["repeat"], set()).add(record["process"]["processor"])
                 (self.output / "records.jsonl").unlink()
                 self.assertEqual([len(processors) for processors in began.values()], [1, 1, 1])
-                self.assertEqual(len(set.union(*began.values())), min(rounds, 3))
+                used = set.union(*began.values())
+                if keys:
+                    self.assertEqual(used, {allowed[-1]})
+                elif len(allowed) == 2:  # of one kind, that is
+                    self.assertEqual(used, set(allowed))
+
+    def test_a_trial_is_over_when_its_threads_are(self):
+        for mode in ["none", "worker", "trial"]:
+            begin = time.monotonic()
+            process = self.start(["spins-on"], f"isolate: {mode}")
+            self.run_to_end(process)
+            self.assertEqual(process.returncode, 0)
+            self.assertGreater(time.monotonic() - begin, 3 * 0.2)
+            (self.output / "records.jsonl").unlink()
 
     def hanging(self, process, name="fit-hangs"):
         """The worker of a run that has loaded a plugin, or None."""

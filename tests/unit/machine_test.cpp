@@ -83,6 +83,8 @@ TEST_F(MachineFiles, X86WithTwoThreadsACore) {
   EXPECT_EQ(cpu.physical, 2);
   EXPECT_TRUE(cpu.kinds.empty());
   EXPECT_EQ(cpu.governor, "performance, powersave");
+  EXPECT_EQ(processors_of_core(2, files()), (std::vector<int>{0, 2}));
+  EXPECT_EQ(processors_of_core(7, files()), std::vector<int>{7});
 }
 
 TEST_F(MachineFiles, SocketsBoostAndClocks) {
