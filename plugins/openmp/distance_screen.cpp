@@ -215,25 +215,5 @@ void screen_below(const TileRow<double>* tile, std::int64_t d, const double* cen
   HWY_DYNAMIC_DISPATCH(below_double)(tile, d, centroids, m, limits, below);
 }
 
-template <class T, class Real>
-void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
-               TileRow<Real>* tile) {
-  // Blocks of features, so that each line of a sample is read once.
-  constexpr std::int64_t kFeatures = 16;
-  for (std::int64_t begin = 0; begin < d; begin += kFeatures) {
-    const std::int64_t end = std::min(begin + kFeatures, d);
-    for (std::int64_t lane = 0; lane < kTile; ++lane) {
-      const T* sample = samples + (lane < rows ? lane : 0) * stride;
-      for (std::int64_t j = begin; j < end; ++j) {
-        tile[j].lanes[lane] = static_cast<Real>(sample[j]);
-      }
-    }
-  }
-}
-
-template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, TileRow<float>*);
-template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, TileRow<double>*);
-template void load_tile(const double*, std::int64_t, std::int64_t, std::int64_t, TileRow<double>*);
-
 }  // namespace lloyd_openmp
 #endif  // HWY_ONCE

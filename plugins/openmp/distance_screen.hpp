@@ -5,22 +5,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "tile.hpp"
+
 namespace lloyd_openmp {
-
-/// Samples of a tile.
-inline constexpr std::int64_t kTile = 64;
-
-/// One feature of the samples of a tile.
-template <class Real>
-struct alignas(64) TileRow {
-  Real lanes[kTile];
-};
-
-/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, to d rows of a tile.
-/// What stands in the lanes beyond is finite and means nothing.
-template <class T, class Real>
-void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
-               TileRow<Real>* tile);
 
 /// The screened distances of a tile's samples, as far as the nearest centroid needs them.
 template <class Real>

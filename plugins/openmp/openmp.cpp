@@ -2,14 +2,15 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <vector>
 
 #include <lloyd/plugin/plugin.hpp>
 
-#include "distance_screen.hpp"
+#include "nearest.hpp"
+#include "score_screen.hpp"
 #include "seeding_kernels.hpp"
 
 namespace {
@@ -24,12 +25,11 @@ constexpr lloyd::BackendInfo kInfo = {
     .summary = "all cores, vectorised",
     .algorithm = "lloyd",
     .features = lloyd::kStepFeatures,
-    .accuracy = lloyd::Accuracy::float32,
+    .accuracy = lloyd::Accuracy::exact,
     .accuracy_float64 = lloyd::Accuracy::exact,
-    .reproducibility = lloyd::Reproducibility::threads,
+    .reproducibility = lloyd::Reproducibility::canonical,
     .reproducibility_float64 = lloyd::Reproducibility::canonical,
     .preference = 100,
-    .reproducibility_reason = "distances of float32 samples are computed in float32",
     .parameters = kParameters,
     .parameter_count = 2,
 };
@@ -39,42 +39,16 @@ int thread_count(const lloyd::ParameterList& parameters) {
   return threads > 0 ? threads : omp_get_num_procs();
 }
 
-// Samples side by side: kVectors registers of 16 bytes, which every x86-64 and AArch64 has; a
-// sample in each lane.
-constexpr std::int64_t kVectors = 4;
-
+// What a thread works with.
 template <class Real>
-struct Lanes;
-template <>
-struct Lanes<float> {
-  using Index = std::int32_t;
-  typedef float Values __attribute__((vector_size(16)));
-  typedef Index Indices __attribute__((vector_size(16)));
-};
-template <>
-struct Lanes<double> {
-  using Index = std::int64_t;
-  typedef double Values __attribute__((vector_size(16)));
-  typedef Index Indices __attribute__((vector_size(16)));
-};
-
-// Room for one tile of samples of either type: features x kVectors.
-struct Tile {
-  explicit Tile(std::int64_t features)
-      : narrow(static_cast<std::size_t>(features * kVectors)),
-        wide(static_cast<std::size_t>(features * kVectors)) {}
-
-  template <class Real>
-  typename Lanes<Real>::Values* vectors() {
-    if constexpr (sizeof(Real) == sizeof(float)) {
-      return narrow.data();
-    } else {
-      return wide.data();
-    }
+struct alignas(64) Scratch {
+  explicit Scratch(std::int64_t features)
+      : tile(static_cast<std::size_t>(features)), exact(static_cast<std::size_t>(features)) {
+    undecided.reserve(2 * lloyd_openmp::kTile);
   }
-
-  std::vector<Lanes<float>::Values> narrow;
-  std::vector<Lanes<double>::Values> wide;
+  std::vector<lloyd_openmp::TileRow<Real>> tile;
+  std::vector<lloyd_openmp::TileRow<double>> exact;
+  std::vector<std::int64_t> undecided;  // rows
 };
 
 template <class T>
@@ -84,10 +58,10 @@ class OpenmpStep : public lloyd::StepBase {
 
   OpenmpStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : dataset_(dataset),
-        range_(dataset),
+        screen_(dataset),
         threads_(thread_count(parameters)),
         chunk_(parameters.integer("chunk")),
-        tiles_(static_cast<std::size_t>(threads_), Tile(dataset.features)),
+        scratch_(static_cast<std::size_t>(threads_), Scratch<T>(dataset.features)),
         seeding_(dataset, threads_) {}
 
   static int estimate_workers(const lloyd::ParameterList& parameters) {
@@ -96,14 +70,15 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    const std::int64_t tile = shape.features * kVectors * 2 * std::int64_t{16};
-    const std::int64_t centroids =
-        shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
-    // Seeding takes a tile of its own for each thread and one more, and its centroids once more.
+    // Of a thread: a tile of samples, one in float64, and one for seeding.
+    const std::int64_t tiles = shape.features * lloyd_openmp::kTile *
+                               static_cast<std::int64_t>(sizeof(T) + 2 * sizeof(double));
+    // Seeding takes one tile more, and its centroids once more.
     const std::int64_t seeding =
-        shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
-    const std::int64_t threads = thread_count(parameters);
-    return threads * tile + (threads + 1) * seeding + 3 * centroids;
+        shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double)) +
+        2 * shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
+    return thread_count(parameters) * tiles + seeding +
+           lloyd_openmp::ScoreScreen<T>::bytes(shape.clusters, shape.features);
   }
 
   int workers() const { return threads_; }
@@ -127,15 +102,20 @@ class OpenmpStep : public lloyd::StepBase {
 
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
-    exact_centroids_ = centroids;
-    // float64 samples are always computed in float64, by the definition.
-    in_sample_type_ = sizeof(T) == sizeof(double) || range_.covers(centroids, clusters);
-    centroids_.assign(centroids, centroids + clusters * dataset_.features);
+    centroids_ = centroids;
+    screen_.set_centroids(centroids, clusters);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
-    if (in_sample_type_) return assign_in(block, centroids_.data(), labels);
-    return assign_in(block, exact_centroids_, labels);
+    const auto ignore = [](std::int64_t, std::int32_t, std::int32_t) {};
+    return assign_block(block, labels, ignore);
+  }
+
+  std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
+                      lloyd::LabelChanges<T>& changes) {
+    return assign_block(block, labels, [&](std::int64_t row, std::int32_t from, std::int32_t to) {
+      changes.add(row, from, to);
+    });
   }
 
  private:
@@ -146,72 +126,91 @@ class OpenmpStep : public lloyd::StepBase {
     return std::clamp(rows.size() / (8 * threads_), kLeast, kMost);
   }
 
-  // Real: the type that distances are computed in.
-  template <class Real>
-  std::int64_t assign_in(lloyd::RowRange block, const Real* centroids, std::int32_t* labels) {
-    using Values = typename Lanes<Real>::Values;
-    using Indices = typename Lanes<Real>::Indices;
-    constexpr std::int64_t kLanes = sizeof(Values) / sizeof(Real);
-    const std::int64_t d = dataset_.features;
-    Values* tile = tiles_[static_cast<std::size_t>(omp_get_thread_num())].template vectors<Real>();
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
 
+  // Calls report(row, former, label) for labels that change, and returns how many do.
+  template <class Report>
+  std::int64_t assign_block(lloyd::RowRange block, std::int32_t* labels, const Report& report) {
+    using lloyd_openmp::kTile;
+    Scratch<T>& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     std::int64_t changed = 0;
-    for (std::int64_t begin = block.begin; begin < block.end; begin += kVectors * kLanes) {
-      const std::int64_t rows = std::min(kVectors * kLanes, block.end - begin);
-      load_tile(begin, rows, tile);
-      Values least[kVectors];
-      for (Values& values : least) values = Values{} + std::numeric_limits<Real>::infinity();
-      Indices nearest[kVectors] = {};
-      for (std::int64_t c = 0; c < clusters_; ++c) {
-        const Real* centroid = centroids + c * d;
-        Values distance[kVectors] = {};
-        for (std::int64_t j = 0; j < d; ++j) {
-          const Values value = Values{} + centroid[j];
-          for (std::int64_t v = 0; v < kVectors; ++v) {
-            const Values difference = tile[j * kVectors + v] - value;
-            distance[v] += difference * difference;
-          }
-        }
-        const Indices index = Indices{} + static_cast<typename Lanes<Real>::Index>(c);
-        for (std::int64_t v = 0; v < kVectors; ++v) {
-          const Indices nearer = distance[v] < least[v];
-          least[v] = nearer ? distance[v] : least[v];
-          nearest[v] = nearer ? index : nearest[v];
-        }
+    const auto set = [&](std::int64_t row, std::int32_t label) {
+      std::int32_t& former = labels[row - block.begin];
+      if (former == label) return;
+      report(row, former, label);
+      former = label;
+      ++changed;
+    };
+    scratch.undecided.clear();
+    for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
+      const std::int64_t rows = std::min(kTile, block.end - begin);
+      if (!screen_.fits()) {
+        for (std::int64_t i = 0; i < rows; ++i) scratch.undecided.push_back(begin + i);
+      } else {
+        screen_tile(begin, rows, labels + (begin - block.begin), scratch, set);
       }
-      for (std::int64_t lane = 0; lane < rows; ++lane) {
-        std::int32_t& label = labels[begin - block.begin + lane];
-        const auto found = static_cast<std::int32_t>(nearest[lane / kLanes][lane % kLanes]);
-        changed += label != found;
-        label = found;
-      }
+      if (std::ssize(scratch.undecided) >= kTile) decide(scratch, set);
     }
+    while (!scratch.undecided.empty()) decide(scratch, set);
     return changed;
   }
 
-  // Lanes beyond the last row repeat the first one; their labels are not used.
-  template <class Values>
-  void load_tile(std::int64_t begin, std::int64_t rows, Values* tile) const {
-    constexpr std::int64_t kLanes = sizeof(Values) / sizeof(tile[0][0]);
-    const T* x = static_cast<const T*>(dataset_.data) + begin * dataset_.stride;
-    for (std::int64_t lane = 0; lane < kVectors * kLanes; ++lane) {
-      const T* sample = x + (lane < rows ? lane : 0) * dataset_.stride;
-      for (std::int64_t j = 0; j < dataset_.features; ++j) {
-        tile[j * kVectors + lane / kLanes][lane % kLanes] = sample[j];
-      }
+  template <class Set>
+  void screen_tile(std::int64_t begin, std::int64_t rows, const std::int32_t* labels,
+                   Scratch<T>& scratch, const Set& set) const {
+    using lloyd_openmp::kTile;
+    load_tile(row(begin), dataset_.stride, rows, dataset_.features, screen_.origin(),
+              scratch.tile.data());
+    std::int32_t padded[kTile];
+    const std::int32_t* former = labels;
+    std::uint64_t wanted = ~std::uint64_t{0};
+    if (rows < kTile) {
+      std::fill(std::copy_n(labels, rows, padded), padded + kTile, 0);
+      former = padded;
+      wanted = (std::uint64_t{1} << rows) - 1;
+    }
+    lloyd_openmp::TileLabels nearest;
+    screen_nearest(scratch.tile.data(), dataset_.features, screen_.centroids(), former, nearest);
+    for (std::uint64_t left = nearest.undecided & wanted; left != 0; left &= left - 1) {
+      scratch.undecided.push_back(begin + std::countr_zero(left));
+    }
+    for (std::uint64_t left = nearest.changed & ~nearest.undecided & wanted; left != 0;
+         left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      set(begin + lane, nearest.labels[lane]);
     }
   }
 
+  // Labels up to a tile of undecided samples by the definition.
+  template <class Set>
+  void decide(Scratch<T>& scratch, const Set& set) const {
+    using lloyd_openmp::kTile;
+    const std::int64_t d = dataset_.features;
+    const auto count = std::min(kTile, static_cast<std::int64_t>(scratch.undecided.size()));
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const T* x = row(scratch.undecided[static_cast<std::size_t>(lane < count ? lane : 0)]);
+      for (std::int64_t j = 0; j < d; ++j) {
+        scratch.exact[static_cast<std::size_t>(j)].lanes[lane] = static_cast<double>(x[j]);
+      }
+    }
+    alignas(64) std::int32_t labels[kTile];
+    lloyd_openmp::define_nearest(scratch.exact.data(), d, centroids_, clusters_, labels);
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      set(scratch.undecided[static_cast<std::size_t>(lane)], labels[lane]);
+    }
+    scratch.undecided.erase(scratch.undecided.begin(), scratch.undecided.begin() + count);
+  }
+
   lloyd::DatasetView dataset_;
-  lloyd::Float32Range range_;
+  lloyd_openmp::ScoreScreen<T> screen_;
   int threads_;
   std::int64_t chunk_;
-  std::vector<Tile> tiles_;  // one per thread
+  std::vector<Scratch<T>> scratch_;  // one per thread
   lloyd_openmp::OpenmpSeeding seeding_;
   std::int64_t clusters_ = 0;
-  const double* exact_centroids_ = nullptr;
-  std::vector<T> centroids_;  // the same, rounded to T
-  bool in_sample_type_ = true;
+  const double* centroids_ = nullptr;
 };
 
 }  // namespace

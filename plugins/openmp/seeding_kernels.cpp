@@ -13,6 +13,7 @@
 #include <lloyd/plugin/guard.hpp>
 
 #include "distance_screen.hpp"
+#include "nearest.hpp"
 
 namespace lloyd_openmp {
 namespace {
@@ -39,13 +40,14 @@ class TileWorker {
       : problem_(problem),
         screened_centroids_(screened_centroids),
         bound_(problem.dataset.features),
+        origin_(static_cast<std::size_t>(problem.dataset.features)),
         tile_(static_cast<std::size_t>(problem.dataset.features)),
         below_(static_cast<std::size_t>(problem.count)) {}
 
   void load(lloyd::RowRange rows) {
     rows_ = rows;
     load_tile(row(rows.begin), problem_.dataset.stride, rows.size(), problem_.dataset.features,
-              tile_.data());
+              origin_.data(), tile_.data());
   }
 
   // Calls visit(i, c, distance) for each sample i of the tile and centroid c whose squared distance
@@ -111,6 +113,7 @@ class TileWorker {
   const Problem& problem_;
   const Real* screened_centroids_;
   ScreenBound<Real> bound_;
+  std::vector<Real> origin_;  // zeros
   std::vector<TileRow<Real>> tile_;
   std::vector<std::uint64_t> below_;
   TileRow<Real> limits_{};

@@ -153,16 +153,21 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
     EXPECT_TRUE(carried == words);
   }
 
-  // Moving a sample is the same as having added it elsewhere.
+  // Moving a sample is the same as having added it elsewhere, also in sums of moves alone.
   Samples<T> moved = samples;
+  ClusterSums changed = sum_of(plan, samples);
+  ClusterSums moves(plan, kClusters);
   for (std::int64_t i = 0; i < moved.rows(); i += 3) {
     auto& label = moved.labels[static_cast<std::size_t>(i)];
     const auto to = static_cast<std::int32_t>((label + 1) % kClusters);
     whole.move(moved.row(i), label, to);
+    moves.move(moved.row(i), label, to);
     label = to;
   }
   ClusterSums anew = sum_of(plan, moved);
   EXPECT_TRUE(store(plan, whole) == store(plan, anew));
+  changed.merge(moves);
+  EXPECT_TRUE(store(plan, changed) == store(plan, anew));
 
   whole.clear();
   EXPECT_EQ(whole.count(0), 0);

@@ -130,22 +130,26 @@ class ClusterSums {
     }
   }
 
-  /// Takes one sample out of cluster `from` and puts it into `to`. Integer forms only.
+  /// Takes one sample out of cluster `from` and puts it into `to`. It may have been added to other
+  /// sums that are merged with these; counts are below 0 until then. Integer forms only.
   template <class T>
   void move(const T* sample, std::int32_t from, std::int32_t to) {
-    flush();
+    const std::size_t lane_size = totals_.size();
+    std::int64_t* leaves = lanes_.data() + cell(from, 0);
+    std::int64_t* enters = lanes_.data() + cell(to, 0);
     for (std::int64_t j = 0; j < plan_->features; ++j) {
       double rest = static_cast<double>(sample[j]);
-      Int128 value = 0;
       for (int lane = plan_->lanes - 1; lane >= 0; --lane) {
         const std::int64_t part = split(rest, lane, j);
-        value += static_cast<Int128>(part) * (static_cast<Int128>(1) << (lane * plan_->lane_bits));
+        const std::size_t at =
+            static_cast<std::size_t>(lane) * lane_size + static_cast<std::size_t>(j);
+        leaves[at] -= part;
+        enters[at] += part;
       }
-      totals_[cell(from, j)] -= value;
-      totals_[cell(to, j)] += value;
     }
     --counts_[static_cast<std::size_t>(from)];
     ++counts_[static_cast<std::size_t>(to)];
+    if (++rows_since_flush_ == plan_->flush_rows) flush();
   }
 
   /// Adds another worker's sums of the same plan. Integer forms only.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -132,7 +133,7 @@ class LloydLoop {
     std::int64_t changed = 0;
   };
 
-  enum class Accumulate { nothing, sums, counts_and_inertia };
+  enum class Accumulate { nothing, sums, changes, counts_and_inertia };
 
   [[noreturn]] static void cancel() {
     throw StatusError(StatusCode::cancelled, "the observer asked to stop");
@@ -170,6 +171,7 @@ class LloydLoop {
       std::vector<Worker> workers;
       workers.reserve(static_cast<std::size_t>(step_.workers()));
       for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
+      sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
     }
@@ -209,6 +211,13 @@ class LloydLoop {
     for (Worker& worker : workers_) clear(worker);
     step_.set_centroids(centroids_.data(), clusters_);
     return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      if constexpr (TellsChanges<S>) {
+        if (accumulate == Accumulate::changes) {
+          LabelChanges<T> changes(dataset_, worker.sums);
+          worker.changed += step_.assign(block, labels + block.begin, changes);
+          return;
+        }
+      }
       worker.changed += step_.assign(block, labels + block.begin);
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
@@ -229,17 +238,24 @@ class LloydLoop {
     // the order of the rows and wait for a pass of their own, as does a profiled update.
     const bool fused = plan_.is_integer() && !profile;
     if (profile) result.phases = {0, 0, 0, 0};
+    bool sums_are_of_labels = false;
     for (;;) {
       const Clock::time_point assigning = Clock::now();
-      if (!assign_all(labels, fused ? Accumulate::sums : Accumulate::nothing)) return false;
+      const Accumulate accumulate = !fused                                  ? Accumulate::nothing
+                                    : TellsChanges<S> && sums_are_of_labels ? Accumulate::changes
+                                                                            : Accumulate::sums;
+      if (!assign_all(labels, accumulate)) return false;
       result.distances += dataset_.samples * clusters_;
       const Clock::time_point updating = Clock::now();
       if (!fused && !accumulate_all(labels)) return false;
       std::int64_t changed = 0;
       for (const Worker& worker : workers_) changed += worker.changed;
-      ClusterSums& sums = merge_workers();
+      ClusterSums& sums = *sums_;
+      if (accumulate != Accumulate::changes && plan_.is_integer()) sums.clear();
+      merge_workers();
       const std::int64_t relocated = handle_empty(spec, labels, sums, result.iterations + 1);
       if (relocated < 0) return false;
+      sums_are_of_labels = relocated == 0;
       std::vector<double> next = next_centroids(sums, centroids_, dataset_.features);
       const Clock::time_point checking = Clock::now();
       IterationRecord record;
@@ -283,17 +299,14 @@ class LloydLoop {
         add_block(worker.sums, block, labels + block.begin);
       });
     }
-    workers_.front().sums.clear();
-    add_block(workers_.front().sums, all_rows(), labels);
+    sums_->clear();
+    add_block(*sums_, all_rows(), labels);
     return true;
   }
 
-  ClusterSums& merge_workers() {
-    ClusterSums& sums = workers_.front().sums;
-    if (plan_.is_integer()) {
-      for (std::size_t w = 1; w < workers_.size(); ++w) sums.merge(workers_[w].sums);
-    }
-    return sums;
+  void merge_workers() {
+    if (!plan_.is_integer()) return;
+    for (Worker& worker : workers_) sums_->merge(worker.sums);
   }
 
   // Applies the policy to clusters without samples. Returns how many were moved; -1 when the
@@ -369,6 +382,7 @@ class LloydLoop {
   std::vector<double> centroids_;
   std::vector<std::int32_t> own_labels_;
   std::vector<Worker> workers_;
+  std::optional<ClusterSums> sums_;  ///< of all workers
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/label_changes.hpp>
 
 namespace lloyd {
 
@@ -28,6 +29,15 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
   step.for_each_block(block, [](int, RowRange) { return true; });
   step.profile(true);
   { step.transfer_ms() } -> std::convertible_to<double>;
+};
+
+/// A step that tells which labels of a block changed: `assign(block, labels, changes)` is `assign`
+/// that also calls changes.add(row, from, to) for each row whose label becomes another one. It is
+/// called instead of the other one where all rows have labels.
+template <class S>
+concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
+                                LabelChanges<typename S::value_type>& changes) {
+  { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A

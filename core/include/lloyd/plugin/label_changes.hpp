@@ -1,0 +1,30 @@
+// LabelChanges: what a step tells of samples whose label changed.
+#pragma once
+
+#include <cstdint>
+
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/dataset_view.hpp>
+
+namespace lloyd {
+
+/// Keeps the sums of clusters in step with labels that change: after a few iterations that is far
+/// less work than to add up all samples, with the same bits, since the sums are exact. T: type of
+/// the samples.
+template <class T>
+class LabelChanges {
+ public:
+  /// What the arguments refer to must outlive it. The sums are of an integer form.
+  LabelChanges(const DatasetView& dataset, ClusterSums& sums) : dataset_(dataset), sums_(sums) {}
+
+  /// Sample `row` of the data set leaves cluster `from` for another one.
+  void add(std::int64_t row, std::int32_t from, std::int32_t to) {
+    sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
+  }
+
+ private:
+  const DatasetView& dataset_;
+  ClusterSums& sums_;
+};
+
+}  // namespace lloyd

@@ -1,0 +1,47 @@
+// The nearest centroids of a tile of samples, vectorised for the machine at hand: screened in the
+// expanded form, with a proof for most of them, or by the definition.
+#pragma once
+
+#include <cstdint>
+
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+/// k centroids of d features as the screen takes them, relative to the origin of the tiles.
+template <class Real>
+struct ScreenedCentroids {
+  const Real* squared_norms;  ///< k
+  const Real* factors;        ///< k x d: -2 times the centroids
+  std::int64_t clusters;      ///< k >= 1
+  /// The label of a sample y is proven where the second score is above the least one by more than
+  /// base + slope |y| + square |y|^2: score_screen.hpp.
+  Real base, slope, square;
+};
+
+/// Labels of a tile.
+struct TileLabels {
+  alignas(64) std::int32_t labels[kTile];  ///< of several equal scores or distances the lowest
+  std::uint64_t undecided;                 ///< bit i: the label of sample i is not proven
+  std::uint64_t changed;                   ///< bit i: it is not the former one
+};
+
+/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, less `origin` (d), to d
+/// rows of a tile. What stands in the lanes beyond is finite and means nothing.
+template <class T, class Real>
+void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
+               const Real* origin, TileRow<Real>* tile);
+
+/// Screens a tile. The score of a sample y and a centroid e is |e|^2 - 2 y.e, its squared distance
+/// less |y|^2. `former`: kTile labels.
+template <class Real>
+void screen_nearest(const TileRow<Real>* tile, std::int64_t d,
+                    const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
+                    TileLabels& nearest);
+
+/// By the definition, nothing left undecided. The tile is of samples as they are (origin 0);
+/// `centroids`: k x d. Sets labels alone.
+void define_nearest(const TileRow<double>* tile, std::int64_t d, const double* centroids,
+                    std::int64_t k, std::int32_t* labels);
+
+}  // namespace lloyd_openmp

@@ -1,0 +1,118 @@
+// ScoreScreen: centroids made ready for screen_nearest(), with the bound that proves labels.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+#include "nearest.hpp"
+
+namespace lloyd_openmp {
+
+/// Scores in Real of samples and centroids relative to an origin near the mean of the data.
+///
+/// With the origin s, y = x - s and e = c - s, a squared distance is |y|^2 + T, T = |e|^2 - 2 y.e.
+/// The screen computes T from y' and e', which are y and e rounded, and from |e|^2 rounded, by d
+/// fused multiply-adds. All partial results are at most M = |e|^2 + 2|y||e| (Cauchy-Schwarz) but
+/// for roundings, and none overflows: fits() says so. With u the unit roundoff of Real, each
+/// multiply-add is off by u M, y', e' and |e|^2 by u M together three times, and the products,
+/// where the machine rounds them, by u M together; in float64, where |e|^2 is no better than the
+/// rest, d + 2 times more. So the screened score is off by at most
+///   E = g M,  g = (d + 8) u, or (2d + 10) u in float64,
+/// where the small excess covers terms of the order u^2 for (2d + 10) u < 1/16. What underflows
+/// adds at most t, half the least denormal, for each rounding: 2 sqrt(d) t (|y| + |e|) + (d + 2) t.
+///
+/// The definition rounds to float64, v = 2^-53: it is off by at most (d + 2) v of a distance, which
+/// is at most 2 (|y|^2 + |e|^2). Where the least score is below the second by more than
+///   2 E + 4 (d + 3) v (|y|^2 + |e|^2)
+/// with |e| the greatest of all centroids', its centroid is the nearest by the definition too, and
+/// no other is as near. That limit is base + slope |y| + square |y|^2. The screen's own roundings
+/// of it, of |y|^2 (d + 1 of them) and of the difference are within the factor `slack`.
+template <class Real>
+class ScoreScreen {
+ public:
+  /// Above it the bound does not hold.
+  static constexpr std::int64_t kMostFeatures = 1 << 16;
+
+  explicit ScoreScreen(const lloyd::DatasetView& dataset) : d_(dataset.features) {
+    double squared = 0;
+    for (std::int64_t j = 0; j < d_; ++j) {
+      const lloyd::FeatureStatistics& feature = dataset.statistics[j];
+      const auto origin =
+          static_cast<Real>(std::clamp(feature.mean, feature.minimum, feature.maximum));
+      origin_.push_back(origin);
+      const double reach = std::max(feature.maximum - static_cast<double>(origin),
+                                    static_cast<double>(origin) - feature.minimum);
+      squared += reach * reach;
+    }
+    reach_ = std::sqrt(squared);
+  }
+
+  /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
+  bool fits() const { return fits_; }
+  const Real* origin() const { return origin_.data(); }
+  const ScreenedCentroids<Real>& centroids() const { return screened_; }
+
+  /// `centroids`: k x d.
+  void set_centroids(const double* centroids, std::int64_t k) {
+    const auto cells = static_cast<std::size_t>(k * d_);
+    factors_.resize(cells);
+    squared_norms_.resize(static_cast<std::size_t>(k));
+    double greatest = 0;
+    for (std::int64_t c = 0; c < k; ++c) {
+      double squared = 0;
+      for (std::int64_t j = 0; j < d_; ++j) {
+        const auto at = static_cast<std::size_t>(c * d_ + j);
+        const double e = centroids[at] - static_cast<double>(origin_[static_cast<std::size_t>(j)]);
+        squared += e * e;
+        factors_[at] = static_cast<Real>(-2 * e);
+      }
+      squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
+      greatest = std::max(greatest, squared);
+    }
+    greatest = std::sqrt(greatest) * (1 + 1e-6);
+    const double most = greatest * greatest + 2 * reach_ * greatest + reach_ * reach_;
+    fits_ = d_ <= kMostFeatures && most < std::numeric_limits<Real>::max() / 64.0;
+    if (fits_) screened_ = limits(greatest, k);
+  }
+
+  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
+    return (k * (d + 1) + d) * static_cast<std::int64_t>(sizeof(Real));
+  }
+
+ private:
+  ScreenedCentroids<Real> limits(double greatest, std::int64_t k) const {
+    constexpr double u = std::numeric_limits<Real>::epsilon() / 2.0;
+    constexpr double v = std::numeric_limits<double>::epsilon() / 2.0;
+    constexpr double t = std::numeric_limits<Real>::denorm_min();
+    const auto d = static_cast<double>(d_);
+    const double g = (sizeof(Real) == sizeof(float) ? d + 8 : 2 * d + 10) * u;
+    const double slack = 1 + 4 * (d + 8) * u;
+    const double square = 4 * (d + 3) * v;
+    double slope = 4 * g * greatest + 4 * std::sqrt(d) * t;
+    double base = 2 * g * greatest * greatest + square * greatest * greatest +
+                  4 * std::sqrt(d) * t * greatest + 2 * (d + 2) * t;
+    // Squares that underflow make |y| too small by this at most.
+    base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
+    return {squared_norms_.data(), factors_.data(),      k,
+            above(base * slack),   above(slope * slack), above(square * slack)};
+  }
+
+  static Real above(double value) {
+    return std::nextafter(static_cast<Real>(value), std::numeric_limits<Real>::infinity());
+  }
+
+  std::int64_t d_;
+  std::vector<Real> origin_;         // d
+  double reach_ = 0;                 // greatest |y| there can be
+  std::vector<Real> factors_;        // k x d
+  std::vector<Real> squared_norms_;  // k
+  ScreenedCentroids<Real> screened_{};
+  bool fits_ = false;
+};
+
+}  // namespace lloyd_openmp
