@@ -41,14 +41,33 @@ int thread_count(const lloyd::ParameterList& parameters) {
 
 // What a thread works with.
 template <class Real>
-struct alignas(64) Scratch {
-  explicit Scratch(std::int64_t features)
-      : tile(static_cast<std::size_t>(features)), exact(static_cast<std::size_t>(features)) {
+class alignas(64) Scratch {
+ public:
+  explicit Scratch(std::int64_t features) : tile_(static_cast<std::size_t>(features)) {
+    if constexpr (sizeof(Real) < sizeof(double)) exact_.resize(static_cast<std::size_t>(features));
     undecided.reserve(2 * lloyd_openmp::kTile);
   }
-  std::vector<lloyd_openmp::TileRow<Real>> tile;
-  std::vector<lloyd_openmp::TileRow<double>> exact;
+
+  lloyd_openmp::TileRow<Real>* tile() { return tile_.data(); }
+  // For samples in float64; where they are that anyway, it is tile().
+  lloyd_openmp::TileRow<double>* exact_tile() {
+    if constexpr (sizeof(Real) < sizeof(double)) {
+      return exact_.data();
+    } else {
+      return tile_.data();
+    }
+  }
+
+  static std::int64_t bytes(std::int64_t features) {
+    constexpr std::size_t of_each = sizeof(Real) < sizeof(double) ? 12 : 8;
+    return features * lloyd_openmp::kTile * static_cast<std::int64_t>(of_each);
+  }
+
   std::vector<std::int64_t> undecided;  // rows
+
+ private:
+  std::vector<lloyd_openmp::TileRow<Real>> tile_;
+  std::vector<lloyd_openmp::TileRow<double>> exact_;
 };
 
 template <class T>
@@ -70,14 +89,13 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // Of a thread: a tile of samples, one in float64, and one for seeding.
-    const std::int64_t tiles = shape.features * lloyd_openmp::kTile *
-                               static_cast<std::int64_t>(sizeof(T) + 2 * sizeof(double));
-    // Seeding takes one tile more, and its centroids once more.
-    const std::int64_t seeding =
-        shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double)) +
-        2 * shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
-    return thread_count(parameters) * tiles + seeding +
+    // Seeding takes a tile of its own for each thread and one more, and its centroids once more.
+    const std::int64_t tile =
+        shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t threads = thread_count(parameters);
+    const std::int64_t seeding = (threads + 1) * tile + 2 * shape.clusters * shape.features *
+                                                            static_cast<std::int64_t>(sizeof(T));
+    return threads * Scratch<T>::bytes(shape.features) + seeding +
            lloyd_openmp::ScoreScreen<T>::bytes(shape.clusters, shape.features);
   }
 
@@ -162,7 +180,7 @@ class OpenmpStep : public lloyd::StepBase {
                    Scratch<T>& scratch, const Set& set) const {
     using lloyd_openmp::kTile;
     load_tile(row(begin), dataset_.stride, rows, dataset_.features, screen_.origin(),
-              scratch.tile.data());
+              scratch.tile());
     std::int32_t padded[kTile];
     const std::int32_t* former = labels;
     std::uint64_t wanted = ~std::uint64_t{0};
@@ -172,7 +190,7 @@ class OpenmpStep : public lloyd::StepBase {
       wanted = (std::uint64_t{1} << rows) - 1;
     }
     lloyd_openmp::TileLabels nearest;
-    screen_nearest(scratch.tile.data(), dataset_.features, screen_.centroids(), former, nearest);
+    screen_nearest(scratch.tile(), dataset_.features, screen_.centroids(), former, nearest);
     for (std::uint64_t left = nearest.undecided & wanted; left != 0; left &= left - 1) {
       scratch.undecided.push_back(begin + std::countr_zero(left));
     }
@@ -188,15 +206,16 @@ class OpenmpStep : public lloyd::StepBase {
   void decide(Scratch<T>& scratch, const Set& set) const {
     using lloyd_openmp::kTile;
     const std::int64_t d = dataset_.features;
+    lloyd_openmp::TileRow<double>* const tile = scratch.exact_tile();
     const auto count = std::min(kTile, static_cast<std::int64_t>(scratch.undecided.size()));
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       const T* x = row(scratch.undecided[static_cast<std::size_t>(lane < count ? lane : 0)]);
       for (std::int64_t j = 0; j < d; ++j) {
-        scratch.exact[static_cast<std::size_t>(j)].lanes[lane] = static_cast<double>(x[j]);
+        tile[j].lanes[lane] = static_cast<double>(x[j]);
       }
     }
     alignas(64) std::int32_t labels[kTile];
-    lloyd_openmp::define_nearest(scratch.exact.data(), d, centroids_, clusters_, labels);
+    lloyd_openmp::define_nearest(tile, d, centroids_, clusters_, labels);
     for (std::int64_t lane = 0; lane < count; ++lane) {
       set(scratch.undecided[static_cast<std::size_t>(lane)], labels[lane]);
     }
