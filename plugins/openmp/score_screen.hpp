@@ -59,25 +59,32 @@ class ScoreScreen {
 
   /// `centroids`: k x d.
   void set_centroids(const double* centroids, std::int64_t k) {
-    const auto cells = static_cast<std::size_t>(k * d_);
-    factors_.resize(cells);
-    squared_norms_.resize(static_cast<std::size_t>(k));
     double greatest = 0;
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
       for (std::int64_t j = 0; j < d_; ++j) {
-        const auto at = static_cast<std::size_t>(c * d_ + j);
-        const double e = centroids[at] - static_cast<double>(origin_[static_cast<std::size_t>(j)]);
+        const double e = from_origin(centroids, c, j);
         squared += e * e;
-        factors_[at] = static_cast<Real>(-2 * e);
       }
-      squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
       greatest = std::max(greatest, squared);
     }
     greatest = std::sqrt(greatest) * (1 + 1e-6);
     const double most = greatest * greatest + 2 * reach_ * greatest + reach_ * reach_;
     fits_ = d_ <= kMostFeatures && most < std::numeric_limits<Real>::max() / 64.0;
-    if (fits_) screened_ = limits(greatest, k);
+    if (!fits_) return;
+
+    factors_.resize(static_cast<std::size_t>(k * d_));
+    squared_norms_.resize(static_cast<std::size_t>(k));
+    for (std::int64_t c = 0; c < k; ++c) {
+      double squared = 0;
+      for (std::int64_t j = 0; j < d_; ++j) {
+        const double e = from_origin(centroids, c, j);
+        squared += e * e;
+        factors_[static_cast<std::size_t>(c * d_ + j)] = static_cast<Real>(-2 * e);
+      }
+      squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
+    }
+    screened_ = limits(greatest, k);
   }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
@@ -85,6 +92,10 @@ class ScoreScreen {
   }
 
  private:
+  double from_origin(const double* centroids, std::int64_t c, std::int64_t j) const {
+    return centroids[c * d_ + j] - static_cast<double>(origin_[static_cast<std::size_t>(j)]);
+  }
+
   ScreenedCentroids<Real> limits(double greatest, std::int64_t k) const {
     constexpr double u = std::numeric_limits<Real>::epsilon() / 2.0;
     constexpr double v = std::numeric_limits<double>::epsilon() / 2.0;
