@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lloyd/plugin/plugin.hpp>
@@ -64,6 +65,7 @@ class alignas(64) Scratch {
   }
 
   std::vector<std::int64_t> undecided;  // rows
+  std::int64_t decided = 0;             // of them, by the definition
 
  private:
   std::vector<lloyd_openmp::TileRow<Real>> tile_;
@@ -134,6 +136,12 @@ class OpenmpStep : public lloyd::StepBase {
     return assign_block(block, labels, [&](std::int64_t row, std::int32_t from, std::int32_t to) {
       changes.add(row, from, to);
     });
+  }
+
+  std::int64_t take_redecided() {
+    std::int64_t decided = 0;
+    for (Scratch<T>& scratch : scratch_) decided += std::exchange(scratch.decided, 0);
+    return decided;
   }
 
  private:
@@ -219,6 +227,7 @@ class OpenmpStep : public lloyd::StepBase {
     for (std::int64_t lane = 0; lane < count; ++lane) {
       set(scratch.undecided[static_cast<std::size_t>(lane)], labels[lane]);
     }
+    scratch.decided += count;
     scratch.undecided.erase(scratch.undecided.begin(), scratch.undecided.begin() + count);
   }
 

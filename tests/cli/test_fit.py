@@ -46,6 +46,16 @@ class Iris(TestCase):
         self.assertIn("78.851", text)
         self.assertIn("0.730", text)
 
+    def test_labels_that_a_screening_left_open_are_counted(self):
+        grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
+        start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is half way
+        fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
+                       "openmp")
+        self.assertEqual(fit["redecided"], 9)
+        fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
+                       "sequential")
+        self.assertIsNone(fit["redecided"])
+
     def test_columns_can_be_chosen(self):
         fit = run_json("fit", IRIS, "-k", "3", "--columns", "petal_length,petal_width")
         self.assertEqual(fit["dataset"]["features"], 2)

@@ -43,6 +43,7 @@ class LloydLoop {
     result.valid = 0;
     result.iterations = result.relocations = result.distances = 0;
     result.phases = {};
+    if constexpr (Screens<S>) step_.take_redecided();
 
     const Clock::time_point start = Clock::now();
     const bool finished = iterate(spec, observer, labels, start, result);
@@ -51,6 +52,7 @@ class LloydLoop {
     const bool closed = finished && close(labels, result);
     result.closing_ms = milliseconds_since(closing);
 
+    if constexpr (Screens<S>) result.redecided = step_.take_redecided();
     if (result.centroids != nullptr) {
       std::copy(centroids_.begin(), centroids_.end(), result.centroids);
       result.valid |= kValidCentroids;

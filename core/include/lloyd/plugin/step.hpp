@@ -40,6 +40,13 @@ concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 
+/// A step that screens: `take_redecided()` returns how many labels the definition had to decide since
+/// it was called last, in all blocks.
+template <class S>
+concept Screens = requires(S& step) {
+  { step.take_redecided() } -> std::same_as<std::int64_t>;
+};
+
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
 /// step declares members of the same names to differ.
 struct StepBase {
