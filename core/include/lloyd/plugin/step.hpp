@@ -40,8 +40,8 @@ concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 
-/// A step that screens: `take_redecided()` returns how many labels the definition had to decide since
-/// it was called last, in all blocks.
+/// A step that screens: `take_redecided()` returns how many labels the definition had to decide
+/// since it was called last, in all blocks.
 template <class S>
 concept Screens = requires(S& step) {
   { step.take_redecided() } -> std::same_as<std::int64_t>;
