@@ -82,8 +82,11 @@ class OpenmpStep : public lloyd::StepBase {
         screen_(dataset),
         threads_(thread_count(parameters)),
         chunk_(parameters.integer("chunk")),
-        scratch_(static_cast<std::size_t>(threads_), Scratch<T>(dataset.features)),
-        seeding_(dataset, threads_) {}
+        seeding_(dataset, threads_) {
+    // Not copies of one: a copy of a vector has no room in reserve.
+    scratch_.reserve(static_cast<std::size_t>(threads_));
+    for (int thread = 0; thread < threads_; ++thread) scratch_.emplace_back(dataset.features);
+  }
 
   static int estimate_workers(const lloyd::ParameterList& parameters) {
     return thread_count(parameters);

@@ -1,0 +1,7 @@
+// The instruction sets that vector code is compiled for. Comes before hwy/foreach_target.h.
+#pragma once
+
+// Left out: vectors whose length is not known when compiling, and sets that add nothing here.
+// (On x86 the lower bits are the newer sets.)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
