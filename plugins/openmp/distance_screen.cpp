@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
@@ -192,24 +193,26 @@ HWY_EXPORT(below_float);
 HWY_EXPORT(below_double);
 
 template <>
-void screen_nearest(const TileRow<float>* tile, std::int64_t d, const float* centroids,
-                    std::int64_t m, TileNearest<float>& nearest) {
-  HWY_DYNAMIC_DISPATCH(nearest_float)(tile, d, centroids, m, nearest);
+void screen_nearest(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+                    const float* centroids, std::int64_t m, TileNearest<float>& nearest) {
+  LLOYD_DISPATCH(set, nearest_float)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_nearest(const TileRow<double>* tile, std::int64_t d, const double* centroids,
-                    std::int64_t m, TileNearest<double>& nearest) {
-  HWY_DYNAMIC_DISPATCH(nearest_double)(tile, d, centroids, m, nearest);
+void screen_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
+                    const double* centroids, std::int64_t m, TileNearest<double>& nearest) {
+  LLOYD_DISPATCH(set, nearest_double)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_below(const TileRow<float>* tile, std::int64_t d, const float* centroids,
-                  std::int64_t m, const TileRow<float>& limits, std::uint64_t* below) {
-  HWY_DYNAMIC_DISPATCH(below_float)(tile, d, centroids, m, limits, below);
+void screen_below(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+                  const float* centroids, std::int64_t m, const TileRow<float>& limits,
+                  std::uint64_t* below) {
+  LLOYD_DISPATCH(set, below_float)(tile, d, centroids, m, limits, below);
 }
 template <>
-void screen_below(const TileRow<double>* tile, std::int64_t d, const double* centroids,
-                  std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
-  HWY_DYNAMIC_DISPATCH(below_double)(tile, d, centroids, m, limits, below);
+void screen_below(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
+                  const double* centroids, std::int64_t m, const TileRow<double>& limits,
+                  std::uint64_t* below) {
+  LLOYD_DISPATCH(set, below_double)(tile, d, centroids, m, limits, below);
 }
 
 }  // namespace lloyd_openmp

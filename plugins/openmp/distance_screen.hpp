@@ -19,14 +19,15 @@ struct TileNearest {
 
 /// Screens a tile against m >= 1 centroids (m x d).
 template <class Real>
-void screen_nearest(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
-                    std::int64_t m, TileNearest<Real>& nearest);
+void screen_nearest(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
+                    const Real* centroids, std::int64_t m, TileNearest<Real>& nearest);
 
 /// Screens a tile against m centroids: bit i of below[c] says whether the screened distance of
 /// sample i to centroid c is at most limits.lanes[i] (-1: never).
 template <class Real>
-void screen_below(const TileRow<Real>* tile, std::int64_t d, const Real* centroids, std::int64_t m,
-                  const TileRow<Real>& limits, std::uint64_t* below);
+void screen_below(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
+                  const Real* centroids, std::int64_t m, const TileRow<Real>& limits,
+                  std::uint64_t* below);
 
 /// How far screened distances can be off.
 ///

@@ -2,107 +2,84 @@
 #include "nearest.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <iterator>
 
 #include "vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "nearest.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include <hwy/highway.h>
+#include "leading-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+template <std::size_t Count, class Real>
+using Scores = Vector<Real>[Count][kVectors];
 
-// Registers for the samples of a tile, times centroids at once: as many scores as there are
-// registers for beside them.
-constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
-constexpr std::size_t kCentroids = 4;
-
-template <class Real>
-using Tag = hn::CappedTag<Real, kTile / kVectors>;
-template <class Real>
-using SignedTag = hn::RebindToSigned<Tag<Real>>;
-template <class Real>
-using Vector = hn::Vec<Tag<Real>>;
-
-template <class D, class Mask>
-HWY_INLINE std::uint64_t bits_of(D tag, Mask mask) {
-  std::uint64_t bits = 0;
-  std::uint8_t bytes[sizeof(bits)] = {};
-  hn::StoreMaskBits(tag, mask, bytes);
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return bits;
+// Adds the products of `features` features, at tile and panel, to scores of Count centroids.
+template <std::size_t Count, class Real>
+HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t features,
+                         Scores<Count, Real>& scores) {
+  const Tag<Real> tag;
+  do {
+    Vector<Real> y[kVectors];
+    unroll<kVectors>([&](auto v) HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
+    unroll<Count>([&](auto i) HWY_ATTR {
+      const Vector<Real> factor = hn::Set(tag, panel[i]);
+      unroll<kVectors>([&](auto v)
+                           HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
+    });
+    values += kTile;
+    panel += kPanel;
+  } while (--features != 0);
 }
 
-// Least and second score of the samples in lanes [first, first + kVectors registers), and whose the
-// least is.
-template <class Real>
-struct Leading {
-  using Index = hn::TFromD<SignedTag<Real>>;
-
-  HWY_INLINE Leading() {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      least[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());
-      index[v] = hn::Zero(SignedTag<Real>());
-    }
-  }
-
-  HWY_INLINE void offer(std::size_t v, std::size_t c, Vector<Real> score) {
-    const auto nearer = hn::Lt(score, least[v]);
-    second[v] = hn::Min(second[v], hn::Max(least[v], score));
-    least[v] = hn::Min(least[v], score);
-    index[v] = hn::IfThenElse(hn::RebindMask(SignedTag<Real>(), nearer),
-                              hn::Set(SignedTag<Real>(), static_cast<Index>(c)), index[v]);
-  }
-
-  Vector<Real> least[kVectors], second[kVectors];
-  hn::Vec<SignedTag<Real>> index[kVectors];
-};
-
+// Count centroids of a panel, the first of them number c.
 template <std::size_t Count, class Real>
 HWY_INLINE void score(const TileRow<Real>* tile, std::size_t first, std::size_t d,
-                      const ScreenedCentroids<Real>& centroids, std::size_t c,
+                      const Real* panel, const Real* squared_norms, std::size_t c,
                       Leading<Real>& leading) {
   const Tag<Real> tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  const Real* factors = centroids.factors + c * d;
-  Vector<Real> scores[Count][kVectors];
-  for (std::size_t i = 0; i < Count; ++i) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      scores[i][v] = hn::Set(tag, centroids.squared_norms[c + i]);
-    }
+  Scores<Count, Real> scores;
+  unroll<Count>([&](auto i) HWY_ATTR {
+    const Vector<Real> norm = hn::Set(tag, squared_norms[c + i]);
+    unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
+  });
+  const Real* values = tile->lanes + first;
+  multiply<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
+  for (std::size_t block = kScoreBlock; block < d; block += kScoreBlock) {
+    Scores<Count, Real> before;
+    unroll<Count>([&](auto i) HWY_ATTR {
+      unroll<kVectors>([&](auto v) HWY_ATTR {
+        before[i][v] = scores[i][v];
+        scores[i][v] = hn::Zero(tag);
+      });
+    });
+    multiply<Count>(values + block * kTile, panel + block * kPanel,
+                    std::min<std::size_t>(d - block, kScoreBlock), scores);
+    unroll<Count>([&](auto i) HWY_ATTR {
+      unroll<kVectors>([&](auto v)
+                           HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
+    });
   }
-  for (std::size_t j = 0; j < d; ++j) {
-    Vector<Real> y[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      y[v] = hn::Load(tag, tile[j].lanes + first + v * lanes);
-    }
-    for (std::size_t i = 0; i < Count; ++i) {
-      const Vector<Real> factor = hn::Set(tag, factors[i * d + j]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]);
-      }
-    }
-  }
-  for (std::size_t i = 0; i < Count; ++i) {
-    for (std::size_t v = 0; v < kVectors; ++v) leading.offer(v, c + i, scores[i][v]);
-  }
+  unroll<kVectors>([&](auto v) HWY_ATTR {
+    unroll<Count>([&](auto i) HWY_ATTR { leading.offer(v, c + i, scores[i][v]); });
+  });
 }
 
-HWY_INLINE void store_index(hn::Vec<SignedTag<float>> index, std::int32_t* labels) {
-  hn::Store(index, SignedTag<float>(), labels);
-}
-HWY_INLINE void store_index(hn::Vec<SignedTag<double>> index, std::int32_t* labels) {
-  const SignedTag<double> tag;
-  HWY_ALIGN std::int64_t wide[kTile];
-  hn::Store(index, tag, wide);
-  for (std::size_t lane = 0; lane < hn::Lanes(tag); ++lane) {
-    labels[lane] = static_cast<std::int32_t>(wide[lane]);
+// The centroids after the last whole panel: k - c of them, Count at the most.
+template <std::size_t Count, class Real>
+HWY_INLINE void score_rest(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+                           const Real* panel, const Real* squared_norms, std::size_t c,
+                           std::size_t k, Leading<Real>& leading) {
+  if constexpr (Count > 0) {
+    if (k - c == Count) {
+      score<Count>(tile, first, d, panel, squared_norms, c, leading);
+    } else {
+      score_rest<Count - 1>(tile, first, d, panel, squared_norms, c, k, leading);
+    }
   }
 }
 
@@ -117,10 +94,12 @@ HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
   nearest.undecided = 0;
   for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
     Leading<Real> leading;
+    const Real* panel = centroids.panels;
     std::size_t c = 0;
-    for (; c + kCentroids <= k; c += kCentroids)
-      score<kCentroids>(tile, first, d, centroids, c, leading);
-    for (; c < k; ++c) score<1>(tile, first, d, centroids, c, leading);
+    for (; c + kPanel <= k; c += kPanel, panel += d * kPanel) {
+      score<kPanel>(tile, first, d, panel, centroids.squared_norms, c, leading);
+    }
+    score_rest<kPanel - 1>(tile, first, d, panel, centroids.squared_norms, c, k, leading);
     Vector<Real> norms[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) norms[v] = hn::Zero(tag);
     for (std::size_t j = 0; j < d; ++j) {
@@ -129,24 +108,9 @@ HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
         norms[v] = hn::MulAdd(y, y, norms[v]);
       }
     }
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const std::size_t at = first + v * lanes;
-      const Vector<Real> limit =
-          hn::MulAdd(norms[v], hn::Set(tag, centroids.square),
-                     hn::MulAdd(hn::Sqrt(norms[v]), hn::Set(tag, centroids.slope),
-                                hn::Set(tag, centroids.base)));
-      const auto proven = hn::Gt(hn::Sub(leading.second[v], leading.least[v]), limit);
-      nearest.undecided |= bits_of(tag, hn::Not(proven)) << at;
-      store_index(leading.index[v], nearest.labels + at);
-    }
+    leading.finish(first, norms, centroids.limit, nearest);
   }
-  const hn::CappedTag<std::int32_t, kTile> labels;
-  nearest.changed = 0;
-  for (std::size_t at = 0; at < kTile; at += hn::Lanes(labels)) {
-    const auto differs =
-        hn::Ne(hn::Load(labels, nearest.labels + at), hn::LoadU(labels, former + at));
-    nearest.changed |= bits_of(labels, differs) << at;
-  }
+  find_changed(former, nearest);
 }
 
 // One centroid after another: a sum over ascending features, each operation rounded.
@@ -187,74 +151,6 @@ void screen_double(const TileRow<double>* tile, std::int64_t d,
   screen(tile, d, centroids, former, nearest);
 }
 
-#if HWY_TARGET != HWY_SCALAR
-
-// Four values of each fourth row, from the first on.
-template <class D>
-HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const float* rows, std::int64_t stride) {
-  if constexpr (hn::MaxLanes(D()) == 4) {
-    return hn::LoadU(tag, rows);
-  } else {
-    const hn::Half<D> half;
-    const float* upper = rows + static_cast<std::int64_t>(hn::MaxLanes(D())) / 2 * stride;
-    return hn::Combine(tag, load_fourth_rows(half, upper, stride),
-                       load_fourth_rows(half, rows, stride));
-  }
-}
-
-// Features j to j + 3 of as many rows as there are lanes.
-template <class D>
-HWY_INLINE void transpose(D tag, const float* rows, std::int64_t stride,
-                          hn::Vec<D> (&features)[4]) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto row0 = load_fourth_rows(tag, rows, stride);
-  const auto row1 = load_fourth_rows(tag, rows + stride, stride);
-  const auto row2 = load_fourth_rows(tag, rows + 2 * stride, stride);
-  const auto row3 = load_fourth_rows(tag, rows + 3 * stride, stride);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(tag, row0, row1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(tag, row2, row3));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row0, row1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row2, row3));
-  features[0] = hn::BitCast(tag, hn::InterleaveLower(pairs, low01, low23));
-  features[1] = hn::BitCast(tag, hn::InterleaveUpper(pairs, low01, low23));
-  features[2] = hn::BitCast(tag, hn::InterleaveLower(pairs, high01, high23));
-  features[3] = hn::BitCast(tag, hn::InterleaveUpper(pairs, high01, high23));
-}
-
-// A whole tile of float32 samples. d >= 4, or 2 or 3 with rows that follow one another. False where
-// there is nothing to gain.
-bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
-                TileRow<float>* tile) {
-  const hn::CappedTag<float, 16> tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  for (std::size_t at = 0; at < kTile; at += lanes) {
-    hn::Vec<decltype(tag)> x[4];
-    const float* rows = samples + static_cast<std::int64_t>(at) * stride;
-    if (d == 2) {
-      hn::LoadInterleaved2(tag, rows, x[0], x[1]);
-    } else if (d == 3) {
-      hn::LoadInterleaved3(tag, rows, x[0], x[1], x[2]);
-    }
-    for (std::int64_t done = 0; done < d; done += 4) {
-      // The last four overlap the ones before where d is no multiple of 4.
-      const std::int64_t first = d < 4 ? 0 : std::min(done, d - 4);
-      if (d >= 4) transpose(tag, rows + first, stride, x);
-      for (std::int64_t j = 0; j < std::min<std::int64_t>(d, 4); ++j) {
-        hn::Store(hn::Sub(x[j], hn::Set(tag, origin[first + j])), tag, tile[first + j].lanes + at);
-      }
-    }
-  }
-  return true;
-}
-
-#else
-
-bool load_whole(const float*, std::int64_t, std::int64_t, const float*, TileRow<float>*) {
-  return false;
-}
-
-#endif
-
 }  // namespace HWY_NAMESPACE
 }  // namespace lloyd_openmp
 HWY_AFTER_NAMESPACE();
@@ -265,53 +161,24 @@ namespace lloyd_openmp {
 HWY_EXPORT(screen_float);
 HWY_EXPORT(screen_double);
 HWY_EXPORT(define_nearest_in);
-HWY_EXPORT(load_whole);
 
 template <>
-void screen_nearest(const TileRow<float>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
                     const ScreenedCentroids<float>& centroids, const std::int32_t* former,
                     TileLabels& nearest) {
-  HWY_DYNAMIC_DISPATCH(screen_float)(tile, d, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_float)(tile, d, centroids, former, nearest);
 }
 template <>
-void screen_nearest(const TileRow<double>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
                     const ScreenedCentroids<double>& centroids, const std::int32_t* former,
                     TileLabels& nearest) {
-  HWY_DYNAMIC_DISPATCH(screen_double)(tile, d, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_double)(tile, d, centroids, former, nearest);
 }
 
-void define_nearest(const TileRow<double>* tile, std::int64_t d, const double* centroids,
-                    std::int64_t k, std::int32_t* labels) {
-  HWY_DYNAMIC_DISPATCH(define_nearest_in)(tile, d, centroids, k, labels);
+void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
+                    const double* centroids, std::int64_t k, std::int32_t* labels) {
+  LLOYD_DISPATCH(set, define_nearest_in)(tile, d, centroids, k, labels);
 }
-
-template <class T, class Real>
-void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
-               const Real* origin, TileRow<Real>* tile) {
-  if constexpr (sizeof(T) == sizeof(float) && sizeof(Real) == sizeof(float)) {
-    if (rows == kTile && (d >= 4 || (d >= 2 && stride == d))) {
-      if (HWY_DYNAMIC_DISPATCH(load_whole)(samples, stride, d, origin, tile)) return;
-    }
-  }
-  // Blocks of features, so that each line of a sample is read once.
-  constexpr std::int64_t kFeatures = 16;
-  for (std::int64_t begin = 0; begin < d; begin += kFeatures) {
-    const std::int64_t end = std::min(begin + kFeatures, d);
-    for (std::int64_t lane = 0; lane < kTile; ++lane) {
-      const T* sample = samples + (lane < rows ? lane : 0) * stride;
-      for (std::int64_t j = begin; j < end; ++j) {
-        tile[j].lanes[lane] = static_cast<Real>(sample[j]) - origin[j];
-      }
-    }
-  }
-}
-
-template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, const float*,
-                        TileRow<float>*);
-template void load_tile(const float*, std::int64_t, std::int64_t, std::int64_t, const double*,
-                        TileRow<double>*);
-template void load_tile(const double*, std::int64_t, std::int64_t, std::int64_t, const double*,
-                        TileRow<double>*);
 
 }  // namespace lloyd_openmp
 #endif  // HWY_ONCE

@@ -8,15 +8,29 @@
 
 namespace lloyd_openmp {
 
+/// The label of a sample y is proven where the second score is above the least one by more than
+/// base + slope |y| + square |y|^2: score_screen.hpp.
+template <class Real>
+struct ScoreLimit {
+  Real base, slope, square;
+};
+
+/// Centroids whose factors stand side by side: as many scores as registers hold at once.
+inline constexpr std::int64_t kPanel = 6;
+
+/// Products that are summed one after another; sums of so many are added up. Shorter chains of
+/// roundings prove more labels.
+inline constexpr std::int64_t kScoreBlock = 64;
+
 /// k centroids of d features as the screen takes them, relative to the origin of the tiles.
 template <class Real>
 struct ScreenedCentroids {
   const Real* squared_norms;  ///< k
-  const Real* factors;        ///< k x d: -2 times the centroids
-  std::int64_t clusters;      ///< k >= 1
-  /// The label of a sample y is proven where the second score is above the least one by more than
-  /// base + slope |y| + square |y|^2: score_screen.hpp.
-  Real base, slope, square;
+  /// -2 times the centroids, in panels of kPanel: for each of the d features the values of the
+  /// panel's centroids. The last panel has as much room as the others.
+  const Real* panels;
+  std::int64_t clusters;  ///< k >= 1
+  ScoreLimit<Real> limit;
 };
 
 /// Labels of a tile.
@@ -26,22 +40,16 @@ struct TileLabels {
   std::uint64_t changed;                   ///< bit i: it is not the former one
 };
 
-/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, less `origin` (d), to d
-/// rows of a tile. What stands in the lanes beyond is finite and means nothing.
-template <class T, class Real>
-void load_tile(const T* samples, std::int64_t stride, std::int64_t rows, std::int64_t d,
-               const Real* origin, TileRow<Real>* tile);
-
 /// Screens a tile. The score of a sample y and a centroid e is |e|^2 - 2 y.e, its squared distance
 /// less |y|^2. `former`: kTile labels.
 template <class Real>
-void screen_nearest(const TileRow<Real>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
                     const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
                     TileLabels& nearest);
 
 /// By the definition, nothing left undecided. The tile is of samples as they are (origin 0);
 /// `centroids`: k x d. Sets labels alone.
-void define_nearest(const TileRow<double>* tile, std::int64_t d, const double* centroids,
-                    std::int64_t k, std::int32_t* labels);
+void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
+                    const double* centroids, std::int64_t k, std::int32_t* labels);
 
 }  // namespace lloyd_openmp

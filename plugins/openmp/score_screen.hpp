@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -10,19 +11,20 @@
 #include <lloyd/plugin/dataset_view.hpp>
 
 #include "nearest.hpp"
+#include "row_screen.hpp"
 
 namespace lloyd_openmp {
 
 /// Scores in Real of samples and centroids relative to an origin near the mean of the data.
 ///
 /// With the origin s, y = x - s and e = c - s, a squared distance is |y|^2 + T, T = |e|^2 - 2 y.e.
-/// The screen computes T from y' and e', which are y and e rounded, and from |e|^2 rounded, by d
-/// fused multiply-adds. All partial results are at most M = |e|^2 + 2|y||e| (Cauchy-Schwarz) but
-/// for roundings, and none overflows: fits() says so. With u the unit roundoff of Real, each
-/// multiply-add is off by u M, y', e' and |e|^2 by u M together three times, and the products,
-/// where the machine rounds them, by u M together; in float64, where |e|^2 is no better than the
-/// rest, d + 2 times more. So the screened score is off by at most
-///   E = g M,  g = (d + 8) u, or (2d + 10) u in float64,
+/// The screen computes T from y' and e', which are y and e rounded, and from |e|^2 rounded, by sums
+/// of products that each go through at most h roundings. All partial results are at most
+/// M = |e|^2 + 2|y||e| (Cauchy-Schwarz) but for roundings, and none overflows: fits() says so. With
+/// u the unit roundoff of Real, sums are off by h u M, y', e' and |e|^2 by u M together three
+/// times, and the products, where the machine rounds them, by u M together; in float64, where |e|^2
+/// is no better than the rest, d + 2 times more. So the screened score is off by at most
+///   E = g M,  g = (h + 8) u, or (h + d + 10) u in float64,
 /// where the small excess covers terms of the order u^2 for (2d + 10) u < 1/16. What underflows
 /// adds at most t, half the least denormal, for each rounding: 2 sqrt(d) t (|y| + |e|) + (d + 2) t.
 ///
@@ -55,10 +57,17 @@ class ScoreScreen {
   /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
   bool fits() const { return fits_; }
   const Real* origin() const { return origin_.data(); }
-  const ScreenedCentroids<Real>& centroids() const { return screened_; }
+  /// No sample is farther from the origin.
+  double reach() const { return reach_ * (1 + 1e-6); }
+  ScreenedCentroids<Real> centroids() const {
+    return {squared_norms_.data(), factors_.data()->values, clusters_, limit_};
+  }
+  RowCentroids row_centroids() const requires std::same_as<Real, float> {
+    return {squared_norms_.data(), factors_.data()->values, origin_.data(), clusters_, limit_};
+  }
 
-  /// `centroids`: k x d.
-  void set_centroids(const double* centroids, std::int64_t k) {
+  /// `centroids`: k x d. `row_chain`: that of screen_rows(); 0: for screen_nearest().
+  void set_centroids(const double* centroids, std::int64_t k, std::int64_t row_chain = 0) {
     double greatest = 0;
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
@@ -73,35 +82,51 @@ class ScoreScreen {
     fits_ = d_ <= kMostFeatures && most < std::numeric_limits<Real>::max() / 64.0;
     if (!fits_) return;
 
-    factors_.resize(static_cast<std::size_t>(k * d_));
+    clusters_ = k;
+    factors_.assign(static_cast<std::size_t>(values(k, d_) / CacheLine::kValues), {});
     squared_norms_.resize(static_cast<std::size_t>(k));
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
       for (std::int64_t j = 0; j < d_; ++j) {
         const double e = from_origin(centroids, c, j);
         squared += e * e;
-        factors_[static_cast<std::size_t>(c * d_ + j)] = static_cast<Real>(-2 * e);
+        const std::int64_t at = row_chain > 0 ? c * padded_features(d_) + j
+                                              : (c / kPanel * d_ + j) * kPanel + c % kPanel;
+        factors_[static_cast<std::size_t>(at / CacheLine::kValues)]
+            .values[at % CacheLine::kValues] = static_cast<Real>(-2 * e);
       }
       squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
     }
-    screened_ = limits(greatest, k);
+    const std::int64_t blocks = (d_ + kScoreBlock - 1) / kScoreBlock;
+    set_limit(greatest, row_chain > 0 ? row_chain : std::min(d_, kScoreBlock) + blocks);
   }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return (k * (d + 1) + d) * static_cast<std::int64_t>(sizeof(Real));
+    return (values(k, d) + k + d) * static_cast<std::int64_t>(sizeof(Real));
   }
 
  private:
+  struct alignas(64) CacheLine {
+    static constexpr std::int64_t kValues = 64 / sizeof(Real);
+    Real values[kValues] = {};
+  };
+
+  static std::int64_t values(std::int64_t k, std::int64_t d) {
+    return panels(k) * kPanel * padded_features(d);
+  }
+  static std::int64_t panels(std::int64_t k) { return (k + kPanel - 1) / kPanel; }
+
   double from_origin(const double* centroids, std::int64_t c, std::int64_t j) const {
     return centroids[c * d_ + j] - static_cast<double>(origin_[static_cast<std::size_t>(j)]);
   }
 
-  ScreenedCentroids<Real> limits(double greatest, std::int64_t k) const {
+  void set_limit(double greatest, std::int64_t chain) {
     constexpr double u = std::numeric_limits<Real>::epsilon() / 2.0;
     constexpr double v = std::numeric_limits<double>::epsilon() / 2.0;
     constexpr double t = std::numeric_limits<Real>::denorm_min();
     const auto d = static_cast<double>(d_);
-    const double g = (sizeof(Real) == sizeof(float) ? d + 8 : 2 * d + 10) * u;
+    const auto h = static_cast<double>(chain);
+    const double g = (sizeof(Real) == sizeof(float) ? h + 8 : h + d + 10) * u;
     const double slack = 1 + 4 * (d + 8) * u;
     const double square = 4 * (d + 3) * v;
     double slope = 4 * g * greatest + 4 * std::sqrt(d) * t;
@@ -109,8 +134,7 @@ class ScoreScreen {
                   4 * std::sqrt(d) * t * greatest + 2 * (d + 2) * t;
     // Squares that underflow make |y| too small by this at most.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
-    return {squared_norms_.data(), factors_.data(),      k,
-            above(base * slack),   above(slope * slack), above(square * slack)};
+    limit_ = {above(base * slack), above(slope * slack), above(square * slack)};
   }
 
   static Real above(double value) {
@@ -120,9 +144,10 @@ class ScoreScreen {
   std::int64_t d_;
   std::vector<Real> origin_;         // d
   double reach_ = 0;                 // greatest |y| there can be
-  std::vector<Real> factors_;        // k x d
+  std::vector<CacheLine> factors_;   // in panels, or by rows
   std::vector<Real> squared_norms_;  // k
-  ScreenedCentroids<Real> screened_{};
+  std::int64_t clusters_ = 0;
+  ScoreLimit<Real> limit_{};
   bool fits_ = false;
 };
 

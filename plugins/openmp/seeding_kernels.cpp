@@ -29,6 +29,7 @@ struct Problem {
   const double* centroids;  // count x features
   std::int64_t count;
   int threads;
+  InstructionSet instruction_set;
   lloyd::Observer* observer;
 };
 
@@ -46,8 +47,8 @@ class TileWorker {
 
   void load(lloyd::RowRange rows) {
     rows_ = rows;
-    load_tile(row(rows.begin), problem_.dataset.stride, rows.size(), problem_.dataset.features,
-              origin_.data(), tile_.data());
+    load_tile(problem_.instruction_set, row(rows.begin), problem_.dataset.stride, rows.size(),
+              problem_.dataset.features, origin_.data(), tile_.data());
   }
 
   // Calls visit(i, c, distance) for each sample i of the tile and centroid c whose squared distance
@@ -64,8 +65,8 @@ class TileWorker {
   // The least squared distances and the centroids they belong to, over many centroids.
   template <class Visit>
   void visit_nearest(const double* squared_distances, Visit&& visit) {
-    screen_nearest(tile_.data(), problem_.dataset.features, screened_centroids_, problem_.count,
-                   nearest_);
+    screen_nearest(problem_.instruction_set, tile_.data(), problem_.dataset.features,
+                   screened_centroids_, problem_.count, nearest_);
     bool undecided = false;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       limits_.lanes[lane] = -1;
@@ -101,8 +102,8 @@ class TileWorker {
 
   template <class Visit>
   void visit_below(const double* squared_distances, Visit&& visit) {
-    screen_below(tile_.data(), problem_.dataset.features, screened_centroids_, problem_.count,
-                 limits_, below_.data());
+    screen_below(problem_.instruction_set, tile_.data(), problem_.dataset.features,
+                 screened_centroids_, problem_.count, limits_, below_.data());
     for (std::int64_t c = 0; c < problem_.count; ++c) {
       for (std::uint64_t left = below_[static_cast<std::size_t>(c)]; left != 0; left &= left - 1) {
         decide(rows_.begin + std::countr_zero(left), c, squared_distances, visit);
@@ -198,9 +199,10 @@ bool OpenmpSeeding::supports(std::int64_t features) {
   return features <= ScreenBound<float>::kMostFeatures;
 }
 
-OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads)
+OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set)
     : dataset_(dataset),
       threads_(threads),
+      instruction_set_(set),
       in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
 
 // Float32 samples are screened in float32 where that tells their distances apart, and where the
@@ -220,7 +222,8 @@ void OpenmpSeeding::dispatch(const double* centroids, std::int64_t count, Task&&
 lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
                                      lloyd::Observer* observer) noexcept {
   return lloyd::guarded([&] {
-    const Problem problem{dataset_, request.centroids, request.count, threads_, observer};
+    const Problem problem{dataset_, request.centroids, request.count,
+                          threads_, instruction_set_,  observer};
     dispatch(request.centroids, request.count,
              [&]<class T, class Real>() { fold_nearest<T, Real>(problem, request); });
   });
@@ -229,7 +232,8 @@ lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
 lloyd::Status OpenmpSeeding::gains(const lloyd::GainsRequest& request,
                                    lloyd::Observer* observer) noexcept {
   return lloyd::guarded([&] {
-    const Problem problem{dataset_, request.candidates, request.count, threads_, observer};
+    const Problem problem{dataset_, request.candidates, request.count,
+                          threads_, instruction_set_,   observer};
     dispatch(request.candidates, request.count,
              [&]<class T, class Real>() { add_gains<T, Real>(problem, request); });
   });

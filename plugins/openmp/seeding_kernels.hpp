@@ -3,6 +3,8 @@
 
 #include <lloyd/plugin/seeding_kernels.hpp>
 
+#include "instruction_set.hpp"
+
 namespace lloyd_openmp {
 
 class OpenmpSeeding final : public lloyd::SeedingKernels {
@@ -10,7 +12,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   /// Whether the kernels cover samples of so many features.
   static bool supports(std::int64_t features);
 
-  OpenmpSeeding(const lloyd::DatasetView& dataset, int threads);
+  OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set);
 
   lloyd::Status nearest(const lloyd::NearestRequest& request,
                         lloyd::Observer* observer) noexcept override;
@@ -24,6 +26,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
 
   lloyd::DatasetView dataset_;
   int threads_;
+  InstructionSet instruction_set_;
   bool in_float32_range_;
 };
 

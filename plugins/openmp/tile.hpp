@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "instruction_set.hpp"
+
 namespace lloyd_openmp {
 
 /// Samples of a tile.
@@ -13,5 +15,23 @@ template <class Real>
 struct alignas(64) TileRow {
   Real lanes[kTile];
 };
+
+/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, less `origin` (d), to d
+/// rows of a tile. What stands in the lanes beyond is finite and means nothing.
+template <class T, class Real>
+void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
+               std::int64_t d, const Real* origin, TileRow<Real>* tile);
+
+/// load_tile() of `count` (1 to kTile) samples anywhere in a data set; `rows`: which.
+template <class T, class Real>
+void gather_tile(const T* samples, std::int64_t stride, const std::int64_t* rows,
+                 std::int64_t count, std::int64_t d, const Real* origin, TileRow<Real>* tile) {
+  for (std::int64_t lane = 0; lane < kTile; ++lane) {
+    const T* sample = samples + rows[lane < count ? lane : 0] * stride;
+    for (std::int64_t j = 0; j < d; ++j) {
+      tile[j].lanes[lane] = static_cast<Real>(sample[j]) - origin[j];
+    }
+  }
+}
 
 }  // namespace lloyd_openmp

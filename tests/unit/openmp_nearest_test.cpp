@@ -1,8 +1,10 @@
 // What the openmp plugin proves by screening, and what it decides by the definition.
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,7 +12,10 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/distance.hpp>
 
+#include "openmp/instruction_set.hpp"
+#include "openmp/integer_screen.hpp"
 #include "openmp/nearest.hpp"
+#include "openmp/row_screen.hpp"
 #include "openmp/score_screen.hpp"
 
 namespace lloyd_openmp {
@@ -29,30 +34,101 @@ struct Case {
   }
 };
 
-// Screens all samples; how many labels are proven. Expects those to be the definition's.
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets;
+  for (std::size_t choice = 1; choice < std::size(InstructionSet::kNames); ++choice) {
+    const auto number = static_cast<std::int64_t>(choice);
+    if (InstructionSet::has(number)) sets.emplace_back(number);
+  }
+  if (sets.empty()) sets.emplace_back();
+  return sets;
+}
+
+enum class Screen { tiles, rows, integers };
+
+// Screens up to a tile of samples in one of the three ways.
 template <class T>
-std::int64_t check_screen(const Case<T>& given) {
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
-  ScoreScreen<T> screen(data.view());
-  screen.set_centroids(given.centroids.data(), given.k);
-  if (!screen.fits()) return -1;
-  std::vector<TileRow<T>> tile(static_cast<std::size_t>(given.d));
-  const std::vector<std::int32_t> former(kTile, 0);
-  std::int64_t proven = 0;
-  for (std::int64_t begin = 0; begin < given.n(); begin += kTile) {
-    const std::int64_t rows = std::min(kTile, given.n() - begin);
-    load_tile(given.samples.data() + begin * given.d, given.d, rows, given.d, screen.origin(),
-              tile.data());
-    TileLabels nearest;
-    screen_nearest(tile.data(), given.d, screen.centroids(), former.data(), nearest);
-    for (std::int64_t lane = 0; lane < rows; ++lane) {
-      EXPECT_EQ((nearest.changed >> lane & 1) != 0, nearest.labels[lane] != 0);
-      if ((nearest.undecided >> lane & 1) != 0) continue;
-      ++proven;
-      EXPECT_EQ(nearest.labels[lane], given.defined(begin + lane)) << "sample " << begin + lane;
+class Screener {
+ public:
+  Screener(const lloyd::DatasetView& view, const double* centroids, std::int64_t k, Screen kind,
+           InstructionSet set)
+      : view_(view),
+        screen_(view),
+        kind_(kind),
+        set_(set),
+        tile_(static_cast<std::size_t>(view.features)),
+        pairs_(static_cast<std::size_t>((view.features + 1) / 2)),
+        norms_(static_cast<std::size_t>(k)) {
+    screen_.set_centroids(centroids, k, kind == Screen::rows ? row_chain(set, view.features) : 0);
+    fits_ = screen_.fits();
+    if constexpr (std::is_same_v<T, float>) {
+      if (!fits_ || kind != Screen::integers) return;
+      integers_.set_centroids(centroids, k, view.features, screen_.origin(), screen_.reach());
+      fits_ = integers_.fits();
     }
   }
-  return proven;
+
+  bool fits() const { return fits_; }
+
+  TileLabels operator()(std::int64_t begin, std::int64_t rows, const std::int32_t* former) {
+    const std::int64_t d = view_.features;
+    const T* samples = static_cast<const T*>(view_.data) + begin * view_.stride;
+    TileLabels nearest;
+    if constexpr (std::is_same_v<T, float>) {
+      if (kind_ == Screen::rows) {
+        screen_rows(set_, samples, view_.stride, rows, d, screen_.row_centroids(), former, nearest);
+        return nearest;
+      }
+    }
+    load_tile(set_, samples, view_.stride, rows, d, screen_.origin(), tile_.data());
+    if constexpr (std::is_same_v<T, float>) {
+      if (kind_ == Screen::integers) {
+        screen_integers(set_, tile_.data(), d, integers_.centroids(), former,
+                        {pairs_.data(), norms_.data()}, nearest);
+        return nearest;
+      }
+    }
+    screen_nearest(set_, tile_.data(), d, screen_.centroids(), former, nearest);
+    return nearest;
+  }
+
+ private:
+  lloyd::DatasetView view_;
+  ScoreScreen<T> screen_;
+  IntegerScreen integers_;
+  Screen kind_;
+  InstructionSet set_;
+  std::vector<TileRow<T>> tile_;
+  std::vector<PairRow> pairs_;
+  std::vector<std::int32_t> norms_;
+  bool fits_;
+};
+
+// Screens all samples with each instruction set; how many labels each proves, at the least. Expects
+// those to be the definition's. -1: such centroids cannot be screened.
+template <class T>
+std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
+  const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
+  const std::vector<std::int32_t> former(kTile, 0);
+  std::int64_t least = given.n();
+  for (const InstructionSet set : instruction_sets()) {
+    Screener<T> screen(data.view(), given.centroids.data(), given.k, kind, set);
+    if (!screen.fits()) return -1;
+    std::int64_t proven = 0;
+    for (std::int64_t begin = 0; begin < given.n(); begin += kTile) {
+      const std::int64_t rows = std::min(kTile, given.n() - begin);
+      const TileLabels nearest = screen(begin, rows, former.data());
+      for (std::int64_t lane = 0; lane < rows; ++lane) {
+        EXPECT_EQ((nearest.changed >> lane & 1) != 0, nearest.labels[lane] != 0);
+        if ((nearest.undecided >> lane & 1) != 0) continue;
+        ++proven;
+        EXPECT_EQ(nearest.labels[lane], given.defined(begin + lane))
+            << "sample " << begin + lane << ", set " << set.index();
+      }
+    }
+    least = std::min(least, proven);
+  }
+  return least;
 }
 
 template <class T>
@@ -121,7 +197,7 @@ TYPED_TEST(OpenmpNearest, TilesAreTheSamplesLessTheOrigin) {
         // Nothing behind the last value is read.
         const std::vector<TypeParam> exactly(samples.begin(),
                                              samples.begin() + (rows - 1) * stride + d);
-        load_tile(exactly.data(), stride, rows, d, origin.data(), tile.data());
+        load_tile(InstructionSet(), exactly.data(), stride, rows, d, origin.data(), tile.data());
         for (std::int64_t lane = 0; lane < rows; ++lane) {
           for (std::int64_t j = 0; j < d; ++j) {
             ASSERT_EQ(tile[static_cast<std::size_t>(j)].lanes[lane],
@@ -156,6 +232,74 @@ TYPED_TEST(OpenmpNearest, TiesAreNotProven) {
   }
 }
 
+TEST(OpenmpRows, WhatIsProvenIsDefinedSo) {
+  for (const std::int64_t d : {16, 17, 31, 33, 128, 200}) {
+    for (const std::int64_t k : {1, 2, 5, 6, 7, 13, 32}) {
+      for (const double scale : {1.0, 1e-12, 1e12}) {
+        EXPECT_GE(check_screen(blobs<float>(300, d, k, scale, 0), Screen::rows), 290)
+            << d << ' ' << k;
+      }
+      check_screen(blobs<float>(300, d, k, 1, 1e6), Screen::rows);
+      check_screen(blobs<float>(300, d, k, 1e-19, 0), Screen::rows);
+    }
+  }
+  for (const std::int64_t d : {16, 40}) {
+    const Case<float> ties = near_ties<float>(d, 1);
+    EXPECT_LT(check_screen(ties, Screen::rows), ties.n());
+  }
+}
+
+TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
+  for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128, 1000}) {
+    for (const std::int64_t k : {2, 5, 33}) {
+      for (const double scale : {1.0, 1e-8, 1e6}) {
+        EXPECT_GE(check_screen(blobs<float>(300, d, k, scale, 0), Screen::integers), 240)
+            << d << ' ' << k << ' ' << scale;
+      }
+      check_screen(blobs<float>(300, d, k, 1, 1e6), Screen::integers);
+    }
+  }
+}
+
+TEST(OpenmpIntegers, TiesAreNotProven) {
+  for (const std::int64_t d : {1, 2, 3, 8, 40}) {
+    for (const double offset : {0.0, 100.0, 1e6}) {
+      const Case<float> ties = near_ties<float>(d, offset);
+      EXPECT_LT(check_screen(ties, Screen::integers), ties.n()) << d << ' ' << offset;
+    }
+  }
+}
+
+// Sums in 32 bits come nearest to their limits where a sample and a centroid are both farthest out,
+// on one axis or on all, towards one another or away.
+TEST(OpenmpIntegers, HoldTheGreatestScores) {
+  for (const std::int64_t d : {1, 2, 7, 64, 4096}) {
+    Case<float> made{d, 4, {}, {}};
+    for (const double value : {1.0, -1.0, 0.5, 0.0}) {
+      for (std::int64_t j = 0; j < d; ++j) made.centroids.push_back(value);
+    }
+    for (int i = 0; i < 40; ++i) {
+      for (std::int64_t j = 0; j < d; ++j) {
+        made.samples.push_back(static_cast<float>(i % 2 == 0 ? 1 : -1) * (i < 20 ? 1.0F : 0.999F));
+      }
+    }
+    EXPECT_EQ(check_screen(made, Screen::integers), made.n()) << d;
+  }
+}
+
+// Where a unit would be no normal number, or a sum no number at all.
+TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
+  EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e-12, 0), Screen::integers), -1);
+  EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e12, 0), Screen::integers), -1);
+  EXPECT_EQ(check_screen(blobs<float>(100, 4097, 4, 1, 0), Screen::integers), -1);
+  Case<float> at_origin = blobs<float>(100, 3, 1, 1, 0);
+  const lloyd::Dataset data("samples",
+                            lloyd::Matrix::own(at_origin.samples, at_origin.n(), at_origin.d));
+  const ScoreScreen<float> screen(data.view());
+  at_origin.centroids.assign(screen.origin(), screen.origin() + 3);
+  EXPECT_EQ(check_screen(at_origin, Screen::integers), -1);
+}
+
 // In float64 the core refuses such data.
 TEST(OpenmpScreen, LeavesOutWhatCouldOverflow) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e19, 0)), -1);
@@ -168,11 +312,14 @@ TEST(OpenmpDefinition, IsTheDefinition) {
     std::vector<TileRow<double>> tile(static_cast<std::size_t>(d));
     const std::vector<double> origin(static_cast<std::size_t>(d));
     for (std::int64_t begin = 0; begin + kTile <= ties.n(); begin += kTile) {
-      load_tile(ties.samples.data() + begin * d, d, kTile, d, origin.data(), tile.data());
-      alignas(64) std::int32_t labels[kTile];
-      define_nearest(tile.data(), d, ties.centroids.data(), ties.k, labels);
-      for (std::int64_t lane = 0; lane < kTile; ++lane) {
-        ASSERT_EQ(labels[lane], ties.defined(begin + lane));
+      const InstructionSet best;
+      load_tile(best, ties.samples.data() + begin * d, d, kTile, d, origin.data(), tile.data());
+      for (const InstructionSet set : instruction_sets()) {
+        alignas(64) std::int32_t labels[kTile];
+        define_nearest(set, tile.data(), d, ties.centroids.data(), ties.k, labels);
+        for (std::int64_t lane = 0; lane < kTile; ++lane) {
+          ASSERT_EQ(labels[lane], ties.defined(begin + lane));
+        }
       }
     }
   }

@@ -36,8 +36,6 @@ struct SumPlan {
     // The quantum of a feature's top lane may lie up to 127 bits (another feature's) above its own.
     constexpr int kLowestExponent = -960;
     constexpr int kHighestExponent = 890;
-    constexpr int kWidestLane = 50;
-
     SumPlan plan;
     plan.features = dataset.features;
     int value_bits = 0;
@@ -74,8 +72,63 @@ struct SumPlan {
   /// Whether sums are integers: exact, and free of order.
   bool is_integer() const { return form != SumForm::compensated; }
 
+  /// Most bits of a lane.
+  static constexpr int kWidestLane = 50;
+
   /// Bytes that ClusterSums hold at the most for each cluster and feature: three lanes and a total.
   static constexpr double kMostBytesPerCell = 3 * 8 + 16;
+};
+
+/// Where the parts of a sample's values are summed.
+struct SumLayout {
+  /// Added to an integer below 2^51 it has that integer in its lower bits: unlike a conversion that
+  /// takes one instruction for several values on any machine.
+  static constexpr double kShift = 0x1.8p52;
+
+  const double* scales;   ///< lanes x features
+  const double* quanta;   ///< lanes x features
+  std::int64_t features;  ///< d
+  std::int64_t lanes;     ///< 1 to 3
+  std::int64_t apart;     ///< sums of one lane stand so many integers after those of the one below
+
+  /// Calls use(at, part) for all parts of x from feature `first` on; sums[at] are where they
+  /// belong. From the highest lane down x * scale + kShift has the lane's part, rounded, and part *
+  /// quantum is taken out of x.
+  template <class T, class Use>
+  void for_each_part(const T* x, const Use& use, std::int64_t first = 0) const {
+    if (lanes == 1) {
+      for_each_part_in<1>(x, use, first);
+    } else if (lanes == 2) {
+      for_each_part_in<2>(x, use, first);
+    } else {
+      for_each_part_in<3>(x, use, first);
+    }
+  }
+
+ private:
+  template <int Lanes, class T, class Use>
+  void for_each_part_in(const T* x, const Use& use, std::int64_t first) const {
+    for (std::int64_t j = first; j < features; ++j) {
+      double rest = static_cast<double>(x[j]);
+      for (int lane = Lanes - 1; lane >= 0; --lane) {
+        const double shifted = rest * scales[lane * features + j] + kShift;
+        use(lane * apart + j,
+            std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kShift));
+        if (lane > 0) rest -= (shifted - kShift) * quanta[lane * features + j];
+      }
+    }
+  }
+};
+
+/// Loops over the features of a sample that a step may bring its own of, for wider vectors than the
+/// plugin is compiled for. Null: those of ClusterSums.
+template <class T>
+struct SumKernels {
+  /// Adds the parts of x to `sums`.
+  void (*add)(const T* x, const SumLayout& layout, std::int64_t* sums) = nullptr;
+  /// Takes the parts of x out of `leaves` and adds them to `enters`.
+  void (*move)(const T* x, const SumLayout& layout, std::int64_t* leaves,
+               std::int64_t* enters) = nullptr;
 };
 
 /// Sums and counts of k clusters. One per worker; `merge` adds them up.
@@ -110,17 +163,17 @@ class ClusterSums {
   /// Adds `rows` samples: sample i at `data + i*stride`, of cluster `labels[i]`. The compensated
   /// form must be given all rows in ascending order.
   template <class T>
-  void add(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels) {
+  void add(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
+           const SumKernels<T>& kernels = {}) {
     if (!plan_->is_integer()) {
       for (std::int64_t i = 0; i < rows; ++i) add_compensated(data + i * stride, labels[i]);
       return;
     }
     while (rows > 0) {
       const std::int64_t part = std::min(rows, plan_->flush_rows - rows_since_flush_);
-      if (plan_->lanes == 1) {
-        add_narrow(data, stride, part, labels);
-      } else {
-        add_wide(data, stride, part, labels);
+      for (std::int64_t i = 0; i < part; ++i) {
+        add_parts(data + i * stride, lanes_.data() + cell(labels[i], 0), kernels);
+        ++counts_[static_cast<std::size_t>(labels[i])];
       }
       rows_since_flush_ += part;
       if (rows_since_flush_ == plan_->flush_rows) flush();
@@ -130,25 +183,20 @@ class ClusterSums {
     }
   }
 
-  /// Takes one sample out of cluster `from` and puts it into `to`. It may have been added to other
-  /// sums that are merged with these; counts are below 0 until then. Integer forms only.
+  /// Takes one sample out of cluster `from` (-1: out of none) and puts it into `to`. It may have
+  /// been added to other sums that are merged with these; counts are below 0 until then. Integer
+  /// forms only.
   template <class T>
-  void move(const T* sample, std::int32_t from, std::int32_t to) {
-    const std::size_t lane_size = totals_.size();
-    std::int64_t* leaves = lanes_.data() + cell(from, 0);
+  void move(const T* sample, std::int32_t from, std::int32_t to,
+            const SumKernels<T>& kernels = {}) {
     std::int64_t* enters = lanes_.data() + cell(to, 0);
-    for (std::int64_t j = 0; j < plan_->features; ++j) {
-      double rest = static_cast<double>(sample[j]);
-      for (int lane = plan_->lanes - 1; lane >= 0; --lane) {
-        const std::int64_t part = split(rest, lane, j);
-        const std::size_t at =
-            static_cast<std::size_t>(lane) * lane_size + static_cast<std::size_t>(j);
-        leaves[at] -= part;
-        enters[at] += part;
-      }
-    }
-    --counts_[static_cast<std::size_t>(from)];
     ++counts_[static_cast<std::size_t>(to)];
+    if (from < 0) {
+      add_parts(sample, enters, kernels);
+    } else {
+      --counts_[static_cast<std::size_t>(from)];
+      move_parts(sample, lanes_.data() + cell(from, 0), enters, kernels);
+    }
     if (++rows_since_flush_ == plan_->flush_rows) flush();
   }
 
@@ -214,45 +262,25 @@ class ClusterSums {
     return static_cast<std::size_t>(cluster * plan_->features + feature);
   }
 
-  // Takes the part of a value that belongs to one lane; exact, as is what it leaves.
-  std::int64_t split(double& rest, int lane, std::int64_t feature) const {
-    const auto at = static_cast<std::size_t>(lane * plan_->features + feature);
-    const auto part = static_cast<std::int64_t>(rest * plan_->scales[at]);
-    rest -= static_cast<double>(part) * plan_->quanta[at];
-    return part;
+  SumLayout layout() const {
+    return {plan_->scales.data(), plan_->quanta.data(), plan_->features, plan_->lanes,
+            static_cast<std::int64_t>(totals_.size())};
   }
 
   template <class T>
-  void add_narrow(const T* data, std::int64_t stride, std::int64_t rows,
-                  const std::int32_t* labels) {
-    const std::int64_t d = plan_->features;
-    const double* scale = plan_->scales.data();
-    for (std::int64_t i = 0; i < rows; ++i) {
-      std::int64_t* sum = lanes_.data() + labels[i] * d;
-      const T* x = data + i * stride;
-      for (std::int64_t j = 0; j < d; ++j) {
-        sum[j] += static_cast<std::int64_t>(static_cast<double>(x[j]) * scale[j]);
-      }
-      ++counts_[static_cast<std::size_t>(labels[i])];
-    }
+  void add_parts(const T* x, std::int64_t* sums, const SumKernels<T>& kernels) const {
+    if (kernels.add != nullptr) return kernels.add(x, layout(), sums);
+    layout().for_each_part(x, [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
   }
 
   template <class T>
-  void add_wide(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels) {
-    const std::int64_t d = plan_->features;
-    const std::size_t lane_size = totals_.size();
-    for (std::int64_t i = 0; i < rows; ++i) {
-      std::int64_t* sum = lanes_.data() + labels[i] * d;
-      const T* x = data + i * stride;
-      for (std::int64_t j = 0; j < d; ++j) {
-        double rest = static_cast<double>(x[j]);
-        for (int lane = plan_->lanes - 1; lane >= 0; --lane) {
-          sum[static_cast<std::size_t>(lane) * lane_size + static_cast<std::size_t>(j)] +=
-              split(rest, lane, j);
-        }
-      }
-      ++counts_[static_cast<std::size_t>(labels[i])];
-    }
+  void move_parts(const T* x, std::int64_t* __restrict leaves, std::int64_t* __restrict enters,
+                  const SumKernels<T>& kernels) const {
+    if (kernels.move != nullptr) return kernels.move(x, layout(), leaves, enters);
+    layout().for_each_part(x, [leaves, enters](std::int64_t at, std::int64_t part) {
+      leaves[at] -= part;
+      enters[at] += part;
+    });
   }
 
   // Neumaier's summation: the correction collects what each addition rounds away.

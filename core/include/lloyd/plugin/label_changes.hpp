@@ -15,16 +15,18 @@ template <class T>
 class LabelChanges {
  public:
   /// What the arguments refer to must outlive it. The sums are of an integer form.
-  LabelChanges(const DatasetView& dataset, ClusterSums& sums) : dataset_(dataset), sums_(sums) {}
+  LabelChanges(const DatasetView& dataset, ClusterSums& sums, const SumKernels<T>& kernels)
+      : dataset_(dataset), sums_(sums), kernels_(kernels) {}
 
-  /// Sample `row` of the data set leaves cluster `from` for another one.
+  /// Sample `row` of the data set leaves cluster `from` (-1: it had none) for another one.
   void add(std::int64_t row, std::int32_t from, std::int32_t to) {
-    sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
+    sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to, kernels_);
   }
 
  private:
   const DatasetView& dataset_;
   ClusterSums& sums_;
+  SumKernels<T> kernels_;
 };
 
 }  // namespace lloyd

@@ -164,7 +164,15 @@ class LloydLoop {
   }
 
   void add_block(ClusterSums& sums, RowRange block, const std::int32_t* labels) const {
-    sums.add(row(block.begin), dataset_.stride, block.size(), labels);
+    sums.add(row(block.begin), dataset_.stride, block.size(), labels, sum_kernels());
+  }
+
+  SumKernels<T> sum_kernels() const {
+    if constexpr (HasSumKernels<S>) {
+      return step_.sum_kernels();
+    } else {
+      return {};
+    }
   }
 
   void prepare(std::int64_t clusters, Observer* observer) {
@@ -215,7 +223,7 @@ class LloydLoop {
     return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
       if constexpr (TellsChanges<S>) {
         if (accumulate == Accumulate::changes) {
-          LabelChanges<T> changes(dataset_, worker.sums);
+          LabelChanges<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
           return;
         }
@@ -240,7 +248,9 @@ class LloydLoop {
     // the order of the rows and wait for a pass of their own, as does a profiled update.
     const bool fused = plan_.is_integer() && !profile;
     if (profile) result.phases = {0, 0, 0, 0};
-    bool sums_are_of_labels = false;
+    // No labels yet, and nothing is summed.
+    bool sums_are_of_labels = true;
+    sums_->clear();
     for (;;) {
       const Clock::time_point assigning = Clock::now();
       const Accumulate accumulate = !fused                                  ? Accumulate::nothing

@@ -32,12 +32,18 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
 };
 
 /// A step that tells which labels of a block changed: `assign(block, labels, changes)` is `assign`
-/// that also calls changes.add(row, from, to) for each row whose label becomes another one. It is
-/// called instead of the other one where all rows have labels.
+/// that also calls changes.add(row, from, to) for each row whose label becomes another one, from -1
+/// where it had none. It is called instead of the other one where sums are wanted.
 template <class S>
 concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
                                 LabelChanges<typename S::value_type>& changes) {
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
+};
+
+/// A step with loops of its own for sums: `sum_kernels()`.
+template <class S>
+concept HasSumKernels = requires(const S& step) {
+  { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
 };
 
 /// A step that screens: `take_redecided()` returns how many labels the definition had to decide

@@ -1,0 +1,228 @@
+// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+#include "integer_screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "integer_screen.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "leading-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+using FloatTag = Tag<float>;
+using IntTag = SignedTag<float>;
+using FloatVector = hn::Vec<FloatTag>;
+using IntVector = hn::Vec<IntTag>;
+
+// Below any score, and 2^31 - 1 from the greatest at the most.
+constexpr std::int32_t kNone = -(1 << 30);
+
+// Greatest and second score of the samples in kVectors registers, and whose the greatest is.
+struct Greatest {
+  HWY_INLINE Greatest() {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      greatest[v] = second[v] = hn::Set(IntTag(), kNone);
+      index[v] = hn::Zero(IntTag());
+    }
+  }
+
+  HWY_INLINE void offer(std::size_t v, std::size_t c, IntVector score) {
+    const auto nearer = hn::Gt(score, greatest[v]);
+    second[v] = hn::Max(second[v], hn::Min(greatest[v], score));
+    greatest[v] = hn::Max(greatest[v], score);
+    index[v] = hn::IfThenElse(nearer, hn::Set(IntTag(), static_cast<std::int32_t>(c)), index[v]);
+  }
+
+  IntVector greatest[kVectors], second[kVectors], index[kVectors];
+};
+
+// sums + a.b over each lane's pair.
+HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
+#if HWY_TARGET == HWY_SCALAR || HWY_ARCH_ARM
+  const auto low = [](IntVector pair)
+                       HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
+  sums = hn::Add(sums, hn::Mul(low(a), low(b)));
+  return hn::Add(sums, hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+#else
+  const hn::RepartitionToNarrow<IntTag> halves;
+  IntVector unused = hn::Zero(IntTag());
+  const IntVector products = hn::ReorderWidenMulAccumulate(
+      IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
+  // In place: GCC 12 gives each sum another register, or none, and moves it back.
+#if HWY_TARGET <= HWY_AVX2
+  asm("vpaddd %1, %0, %0" : "+v"(sums.raw) : "v"(products.raw));
+#else
+  asm("paddd %1, %0" : "+x"(sums.raw) : "x"(products.raw));
+#endif
+  return sums;
+#endif
+}
+
+template <std::size_t Count>
+HWY_INLINE void score(const PairRow* pairs, std::size_t first, std::size_t count,
+                      const std::int32_t* panel, const std::int32_t* norms, std::size_t c,
+                      Greatest& greatest) {
+  const IntTag tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  IntVector scores[Count][kVectors];
+  unroll<Count>([&](auto i) HWY_ATTR {
+    const IntVector norm = hn::Set(tag, -norms[c + i]);
+    unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
+  });
+  const std::int32_t* values = pairs->lanes + first;
+  std::size_t left = count;
+  do {
+    IntVector q[kVectors];
+    unroll<kVectors>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values + v * lanes); });
+    unroll<Count>([&](auto i) HWY_ATTR {
+      const IntVector p = hn::Set(tag, panel[i]);
+      unroll<kVectors>([&](auto v)
+                           HWY_ATTR { scores[i][v] = multiply_add(q[v], p, scores[i][v]); });
+    });
+    values += kTile;
+    panel += kPanel;
+  } while (--left != 0);
+  unroll<kVectors>([&](auto v) HWY_ATTR {
+    unroll<Count>([&](auto i) HWY_ATTR { greatest.offer(v, c + i, scores[i][v]); });
+  });
+}
+
+// The centroids after the last whole panel: k - c of them, Count at the most.
+template <std::size_t Count>
+HWY_INLINE void score_rest(const PairRow* pairs, std::size_t first, std::size_t count,
+                           const std::int32_t* panel, const std::int32_t* norms, std::size_t c,
+                           std::size_t k, Greatest& greatest) {
+  if constexpr (Count > 0) {
+    if (k - c == Count) {
+      score<Count>(pairs, first, count, panel, norms, c, greatest);
+    } else {
+      score_rest<Count - 1>(pairs, first, count, panel, norms, c, k, greatest);
+    }
+  }
+}
+
+// |y|^2 of each sample.
+HWY_INLINE void squared_norms(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
+  const FloatTag tag;
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+    FloatVector sums[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const auto y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+        sums[v] = hn::MulAdd(y, y, sums[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      hn::Store(sums[v], tag, norms.lanes + first + v * hn::Lanes(tag));
+    }
+  }
+}
+
+// Samples in units; `residuals`: |y - s q|^2.
+HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
+                               PairRow* pairs, TileRow<float>& residuals) {
+  const FloatTag tag;
+  const IntTag integers;
+  const auto s = hn::Set(tag, unit);
+  const auto inverse = hn::Set(tag, 1 / unit);
+  for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
+    FloatVector sum = hn::Zero(tag);
+    const auto round = [&](std::size_t j) HWY_ATTR {
+      const auto y = hn::Load(tag, tile[j].lanes + at);
+      const auto q = hn::NearestInt(hn::Mul(y, inverse));
+      const auto residual = hn::NegMulAdd(hn::ConvertTo(tag, q), s, y);
+      sum = hn::MulAdd(residual, residual, sum);
+      return q;
+    };
+    const auto lower = hn::Set(integers, 0xFFFF);
+    for (std::size_t j = 0; j < d; j += 2) {
+      IntVector pair = hn::And(round(j), lower);
+      if (j + 1 < d) pair = hn::Or(pair, hn::ShiftLeft<16>(round(j + 1)));
+      hn::Store(pair, integers, pairs[j / 2].lanes + at);
+    }
+    hn::Store(sum, tag, residuals.lanes + at);
+  }
+}
+
+void screen_integers_in(const TileRow<float>* tile, std::int64_t features,
+                        const IntegerCentroids& centroids, const std::int32_t* former,
+                        const IntegerWorkspace& workspace, TileLabels& nearest) {
+  constexpr double u = std::numeric_limits<float>::epsilon() / 2;
+  constexpr double v = std::numeric_limits<double>::epsilon() / 2;
+  constexpr double kQ = IntegerScreen::kMostUnits;
+  const auto d = static_cast<std::size_t>(features);
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+
+  TileRow<float> norms, residuals;
+  squared_norms(tile, d, norms);
+  float greatest_norm = 0;
+  for (const float norm : norms.lanes) greatest_norm = std::max(greatest_norm, norm);
+  const double reach = std::max(std::sqrt(double{greatest_norm}) * (1 + 4e-3), centroids.greatest);
+  const auto unit = static_cast<float>(reach / kQ);
+  round_to_units(tile, d, unit, workspace.pairs, residuals);
+  const double s = unit, t = centroids.unit, e = centroids.greatest, p = centroids.residual;
+  for (std::size_t c = 0; c < k; ++c) {
+    workspace.norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] / s);
+  }
+
+  // limit = of_residual |y - s q| + of_norm |y| + square |y|^2 + base, in units of st.
+  const double definition = 2 * static_cast<double>(d + 3) * v / (s * t);
+  const double of_residual = IntegerScreen::kSlack * 2 * (kQ + p) / s;
+  const double of_norm = IntegerScreen::kSlack * 2 * (4 * u * (kQ + p) + p) / s;
+  const double square = IntegerScreen::kSlack * definition;
+  const double base = IntegerScreen::kSlack * (3 + definition * e * e);
+
+  const FloatTag tag;
+  const IntTag integers;
+  nearest.undecided = 0;
+  const std::size_t count = (d + 1) / 2;
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+    Greatest greatest;
+    const std::int32_t* panel = centroids.panels;
+    std::size_t c = 0;
+    for (; c + kPanel <= k; c += kPanel, panel += count * kPanel) {
+      score<kPanel>(workspace.pairs, first, count, panel, workspace.norms, c, greatest);
+    }
+    score_rest<kPanel - 1>(workspace.pairs, first, count, panel, workspace.norms, c, k, greatest);
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      const std::size_t at = first + i * hn::Lanes(tag);
+      const auto norm = hn::Load(tag, norms.lanes + at);
+      const auto residual = hn::Load(tag, residuals.lanes + at);
+      auto limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(square)),
+                              hn::Set(tag, static_cast<float>(base)));
+      limit = hn::MulAdd(hn::Sqrt(norm), hn::Set(tag, static_cast<float>(of_norm)), limit);
+      limit = hn::MulAdd(hn::Sqrt(residual), hn::Set(tag, static_cast<float>(of_residual)), limit);
+      const auto gap = hn::ConvertTo(tag, hn::Sub(greatest.greatest[i], greatest.second[i]));
+      nearest.undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
+      hn::Store(greatest.index[i], integers, nearest.labels + at);
+    }
+  }
+  find_changed(former, nearest);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(screen_integers_in);
+
+void screen_integers(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+                     const IntegerCentroids& centroids, const std::int32_t* former,
+                     const IntegerWorkspace& workspace, TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, workspace, nearest);
+}
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE

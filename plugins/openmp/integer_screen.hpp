@@ -1,0 +1,118 @@
+// IntegerScreen: centroids in 16-bit integers, whose products with samples in 16-bit integers cost
+// half of what those in float32 do, with the bound that proves labels.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "nearest.hpp"
+
+namespace lloyd_openmp {
+
+/// Two features of the samples of a tile, 16 bits each.
+using PairRow = TileRow<std::int32_t>;
+
+/// k centroids of d features as screen_integers takes them; see IntegerScreen.
+struct IntegerCentroids {
+  const std::int32_t* panels;  ///< in panels of kPanel: pairs of features, 16 bits each
+  const double* half_norms;    ///< k: |e|^2 / 2t
+  std::int64_t clusters;       ///< k >= 1
+  double unit;                 ///< t
+  double greatest;             ///< E
+  double residual;             ///< greatest |e/t - p|
+};
+
+/// What a thread needs to screen a tile.
+struct IntegerWorkspace {
+  PairRow* pairs;       ///< (d + 1) / 2
+  std::int32_t* norms;  ///< k
+};
+
+/// Screens a tile of float32 samples relative to the origin. `former`: kTile labels.
+void screen_integers(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+                     const IntegerCentroids& centroids, const std::int32_t* former,
+                     const IntegerWorkspace& workspace, TileLabels& nearest);
+
+/// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
+/// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
+///   a = q.p - |e|^2/2st,
+/// the last term as an integer. With E the greatest |e|, s = max(|y|, E)/Q where |y| is the
+/// greatest of a tile's samples, t = E/Q, |q.p| and its terms stay below (Q + sqrt(d))^2 and a
+/// below 2^30 by Cauchy-Schwarz, so that sums in 32 bits are exact. By the same inequality
+///   |A/st - a| <= R Q + |q| P + 1,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
+/// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
+/// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
+/// underflow add less than a hundredth to the 1.
+/// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
+/// proven where the greatest a is above the second by more than
+///   2 (R' Q + (|y|/s + R') P + 1.5) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s;
+/// the rounding of that limit itself is within the factor kSlack.
+class IntegerScreen {
+ public:
+  static constexpr double kMostUnits = 26000;  ///< Q
+  static constexpr double kSlack = 1 + 1e-3;
+  static constexpr std::int64_t kMostFeatures = 4096;
+
+  /// `centroids`: k x d, `origin`: d; `reach`: no sample is farther from the origin.
+  void set_centroids(const double* centroids, std::int64_t k, std::int64_t d, const float* origin,
+                     double reach) {
+    // Units and squares of residuals stay normal numbers.
+    constexpr double kLeast = 1e-10, kMost = 1e10;
+    const auto value = [&](std::int64_t c, std::int64_t j) {
+      return centroids[c * d + j] - static_cast<double>(origin[j]);
+    };
+    std::vector<double>& norms = half_norms_;
+    norms.assign(static_cast<std::size_t>(k), 0);
+    for (std::int64_t c = 0; c < k; ++c) {
+      for (std::int64_t j = 0; j < d; ++j) {
+        norms[static_cast<std::size_t>(c)] += value(c, j) * value(c, j);
+      }
+    }
+    const double greatest = std::sqrt(*std::max_element(norms.begin(), norms.end())) * (1 + 1e-12);
+    fits_ = d <= kMostFeatures && greatest > kLeast && std::max(greatest, reach) < kMost;
+    if (!fits_) return;
+
+    const double unit = greatest / kMostUnits;
+    const std::int64_t pairs = (d + 1) / 2;
+    panels_.assign(static_cast<std::size_t>(panels(k) * kPanel * pairs), 0);
+    double residual = 0;
+    for (std::int64_t c = 0; c < k; ++c) {
+      double squared = 0;
+      for (std::int64_t j = 0; j < d; ++j) {
+        const double exact = value(c, j) / unit;
+        const double rounded = std::nearbyint(exact);
+        squared += (exact - rounded) * (exact - rounded);
+        const auto half =
+            static_cast<std::uint32_t>(static_cast<std::uint16_t>(static_cast<int>(rounded)));
+        std::int32_t& pair =
+            panels_[static_cast<std::size_t>((c / kPanel * pairs + j / 2) * kPanel + c % kPanel)];
+        pair = static_cast<std::int32_t>(static_cast<std::uint32_t>(pair) | half << (16 * (j % 2)));
+      }
+      residual = std::max(residual, squared);
+      norms[static_cast<std::size_t>(c)] /= 2 * unit;
+    }
+    centroids_ = {panels_.data(), half_norms_.data(), k,
+                  unit,           greatest,           std::sqrt(residual) * (1 + 1e-6)};
+  }
+
+  /// Whether the centroids that were set last can be screened.
+  bool fits() const { return fits_; }
+  const IntegerCentroids& centroids() const { return centroids_; }
+
+  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
+    return panels(k) * kPanel * ((d + 1) / 2) * 4 + k * 8;
+  }
+
+ private:
+  static std::int64_t panels(std::int64_t k) { return (k + kPanel - 1) / kPanel; }
+
+  std::vector<std::int32_t> panels_;
+  std::vector<double> half_norms_;  // k
+  IntegerCentroids centroids_{};
+  bool fits_ = false;
+};
+
+}  // namespace lloyd_openmp

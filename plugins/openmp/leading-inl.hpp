@@ -1,0 +1,122 @@
+// Vector code that kernels over tiles share. Included once for each instruction set, after
+// vector_targets.hpp.
+#if defined(LLOYD_OPENMP_LEADING_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef LLOYD_OPENMP_LEADING_INL_HPP
+#undef LLOYD_OPENMP_LEADING_INL_HPP
+#else
+#define LLOYD_OPENMP_LEADING_INL_HPP
+#endif
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <hwy/highway.h>
+
+#include "nearest.hpp"
+#include "tile.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether there are 32 vector registers, not 16.
+constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM;
+// Registers for the samples of a tile at once.
+constexpr std::size_t kVectors = kManyRegisters ? 4 : 2;
+
+// body(0) to body(Count - 1), with constants for arguments: arrays of vectors that are indexed by
+// them stay in registers.
+template <std::size_t Count, class Body>
+HWY_INLINE void unroll(const Body& body) {
+  if constexpr (Count > 0) {
+    unroll<Count - 1>(body);
+    body(std::integral_constant<std::size_t, Count - 1>());
+  }
+}
+
+template <class Real>
+using Tag = hn::CappedTag<Real, kTile / kVectors>;
+template <class Real>
+using SignedTag = hn::RebindToSigned<Tag<Real>>;
+template <class Real>
+using Vector = hn::Vec<Tag<Real>>;
+
+template <class D, class Mask>
+HWY_INLINE std::uint64_t bits_of(D tag, Mask mask) {
+  std::uint64_t bits = 0;
+  std::uint8_t bytes[sizeof(bits)] = {};
+  hn::StoreMaskBits(tag, mask, bytes);
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+}
+
+HWY_INLINE void store_index(hn::Vec<SignedTag<float>> index, std::int32_t* labels) {
+  hn::Store(index, SignedTag<float>(), labels);
+}
+HWY_INLINE void store_index(hn::Vec<SignedTag<double>> index, std::int32_t* labels) {
+  const SignedTag<double> tag;
+  HWY_ALIGN std::int64_t wide[kTile];
+  hn::Store(index, tag, wide);
+  for (std::size_t lane = 0; lane < hn::Lanes(tag); ++lane) {
+    labels[lane] = static_cast<std::int32_t>(wide[lane]);
+  }
+}
+
+// Least and second score of the samples in kVectors registers, and whose the least is.
+template <class Real>
+struct Leading {
+  using Index = hn::TFromD<SignedTag<Real>>;
+
+  HWY_INLINE Leading() {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      least[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());
+      index[v] = hn::Zero(SignedTag<Real>());
+    }
+  }
+
+  HWY_INLINE void offer(std::size_t v, std::size_t c, Vector<Real> score) {
+    const auto nearer = hn::Lt(score, least[v]);
+    second[v] = hn::Min(second[v], hn::Max(least[v], score));
+    least[v] = hn::Min(least[v], score);
+    index[v] = hn::IfThenElse(hn::RebindMask(SignedTag<Real>(), nearer),
+                              hn::Set(SignedTag<Real>(), static_cast<Index>(c)), index[v]);
+  }
+
+  // Labels of lanes [first, first + kVectors registers), proven where the second score is far
+  // enough from the least. `norms`: |y|^2.
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
+                         const ScoreLimit<Real>& limit, TileLabels& nearest) const {
+    const Tag<Real> tag;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const std::size_t at = first + v * hn::Lanes(tag);
+      const Vector<Real> gap = hn::MulAdd(
+          norms[v], hn::Set(tag, limit.square),
+          hn::MulAdd(hn::Sqrt(norms[v]), hn::Set(tag, limit.slope), hn::Set(tag, limit.base)));
+      const auto proven = hn::Gt(hn::Sub(second[v], least[v]), gap);
+      nearest.undecided |= bits_of(tag, hn::Not(proven)) << at;
+      store_index(index[v], nearest.labels + at);
+    }
+  }
+
+  Vector<Real> least[kVectors], second[kVectors];
+  hn::Vec<SignedTag<Real>> index[kVectors];
+};
+
+HWY_INLINE void find_changed(const std::int32_t* former, TileLabels& nearest) {
+  const hn::CappedTag<std::int32_t, kTile> tag;
+  nearest.changed = 0;
+  for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
+    const auto differs = hn::Ne(hn::Load(tag, nearest.labels + at), hn::LoadU(tag, former + at));
+    nearest.changed |= bits_of(tag, differs) << at;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#endif

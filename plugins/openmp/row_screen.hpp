@@ -1,0 +1,39 @@
+// The nearest centroids of samples as they lie in memory, vectorised along the features: for few
+// centroids that stay in the first cache, where copying samples to tiles would take longest.
+#pragma once
+
+#include <cstdint>
+
+#include "nearest.hpp"
+
+namespace lloyd_openmp {
+
+/// d, or more: whole cache lines.
+constexpr std::int64_t padded_features(std::int64_t d) {
+  return (d + 15) / 16 * 16;
+}
+
+/// k centroids of d features as screen_rows takes them, relative to an origin.
+struct RowCentroids {
+  const float* squared_norms;  ///< k
+  /// -2 times the centroids, each padded_features(d) after the one before, at 64-byte boundaries.
+  const float* factors;
+  const float* origin;    ///< d
+  std::int64_t clusters;  ///< 1 to kMostRowClusters
+  ScoreLimit<float> limit;
+};
+
+/// Most roundings that a product goes through on its way into a score, at d features.
+std::int64_t row_chain(InstructionSet set, std::int64_t d);
+
+/// Features and centroids that screen_rows is for.
+inline constexpr std::int64_t kLeastRowFeatures = 16;
+inline constexpr std::int64_t kMostRowClusters = 32;
+
+/// screen_nearest() of `rows` (1 to kTile) samples of d >= kLeastRowFeatures features, `stride`
+/// values apart. What is said of lanes beyond means nothing. `former`: kTile labels.
+void screen_rows(InstructionSet set, const float* samples, std::int64_t stride, std::int64_t rows,
+                 std::int64_t d, const RowCentroids& centroids, const std::int32_t* former,
+                 TileLabels& nearest);
+
+}  // namespace lloyd_openmp

@@ -1,0 +1,23 @@
+// Which screen is fastest for a shape: NOTES.md has the measurements.
+#pragma once
+
+#include <cstdint>
+
+namespace lloyd_openmp {
+
+enum class ScreenKind {
+  tiles,     ///< screen_nearest(): products in the type of the samples
+  rows,      ///< screen_rows()
+  integers,  ///< screen_integers(), and what it leaves open by tiles
+};
+
+/// For k centroids of d features in float32.
+constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d) {
+  if (k <= 10 && d >= 128) return ScreenKind::rows;
+#if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
+  if (k >= 64 || (k >= 32 && d >= 32)) return ScreenKind::integers;
+#endif
+  return ScreenKind::tiles;
+}
+
+}  // namespace lloyd_openmp

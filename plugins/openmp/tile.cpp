@@ -1,0 +1,126 @@
+// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+#include "tile.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tile.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+// Four values of each fourth row, from the first on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const float* rows, std::int64_t stride) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    return hn::LoadU(tag, rows);
+  } else {
+    const hn::Half<D> half;
+    const float* upper = rows + static_cast<std::int64_t>(hn::MaxLanes(D())) / 2 * stride;
+    return hn::Combine(tag, load_fourth_rows(half, upper, stride),
+                       load_fourth_rows(half, rows, stride));
+  }
+}
+
+// Features j to j + 3 of as many rows as there are lanes.
+template <class D>
+HWY_INLINE void transpose(D tag, const float* rows, std::int64_t stride,
+                          hn::Vec<D> (&features)[4]) {
+  const hn::RepartitionToWide<D> pairs;
+  const auto row0 = load_fourth_rows(tag, rows, stride);
+  const auto row1 = load_fourth_rows(tag, rows + stride, stride);
+  const auto row2 = load_fourth_rows(tag, rows + 2 * stride, stride);
+  const auto row3 = load_fourth_rows(tag, rows + 3 * stride, stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(tag, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(tag, row2, row3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row0, row1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row2, row3));
+  features[0] = hn::BitCast(tag, hn::InterleaveLower(pairs, low01, low23));
+  features[1] = hn::BitCast(tag, hn::InterleaveUpper(pairs, low01, low23));
+  features[2] = hn::BitCast(tag, hn::InterleaveLower(pairs, high01, high23));
+  features[3] = hn::BitCast(tag, hn::InterleaveUpper(pairs, high01, high23));
+}
+
+// A whole tile of float32 samples. d >= 4, or 2 or 3 with rows that follow one another. False where
+// there is nothing to gain.
+bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
+                TileRow<float>* tile) {
+  const hn::CappedTag<float, 16> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  for (std::size_t at = 0; at < kTile; at += lanes) {
+    hn::Vec<decltype(tag)> x[4];
+    const float* rows = samples + static_cast<std::int64_t>(at) * stride;
+    if (d == 2) {
+      hn::LoadInterleaved2(tag, rows, x[0], x[1]);
+    } else if (d == 3) {
+      hn::LoadInterleaved3(tag, rows, x[0], x[1], x[2]);
+    }
+    for (std::int64_t done = 0; done < d; done += 4) {
+      // The last four overlap the ones before where d is no multiple of 4.
+      const std::int64_t first = d < 4 ? 0 : std::min(done, d - 4);
+      if (d >= 4) transpose(tag, rows + first, stride, x);
+      for (std::int64_t j = 0; j < std::min<std::int64_t>(d, 4); ++j) {
+        hn::Store(hn::Sub(x[j], hn::Set(tag, origin[first + j])), tag, tile[first + j].lanes + at);
+      }
+    }
+  }
+  return true;
+}
+
+#else
+
+bool load_whole(const float*, std::int64_t, std::int64_t, const float*, TileRow<float>*) {
+  return false;
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(load_whole);
+
+template <class T, class Real>
+void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
+               std::int64_t d, const Real* origin, TileRow<Real>* tile) {
+  if constexpr (sizeof(T) == sizeof(float) && sizeof(Real) == sizeof(float)) {
+    if (rows == kTile && (d >= 4 || (d >= 2 && stride == d))) {
+      if (LLOYD_DISPATCH(set, load_whole)(samples, stride, d, origin, tile)) return;
+    }
+  }
+  // Blocks of features, so that each line of a sample is read once.
+  constexpr std::int64_t kFeatures = 16;
+  for (std::int64_t begin = 0; begin < d; begin += kFeatures) {
+    const std::int64_t end = std::min(begin + kFeatures, d);
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const T* sample = samples + (lane < rows ? lane : 0) * stride;
+      for (std::int64_t j = begin; j < end; ++j) {
+        tile[j].lanes[lane] = static_cast<Real>(sample[j]) - origin[j];
+      }
+    }
+  }
+}
+
+template void load_tile(InstructionSet, const float*, std::int64_t, std::int64_t, std::int64_t,
+                        const float*, TileRow<float>*);
+template void load_tile(InstructionSet, const float*, std::int64_t, std::int64_t, std::int64_t,
+                        const double*, TileRow<double>*);
+template void load_tile(InstructionSet, const double*, std::int64_t, std::int64_t, std::int64_t,
+                        const double*, TileRow<double>*);
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE
