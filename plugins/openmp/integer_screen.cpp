@@ -46,7 +46,7 @@ struct Greatest {
 
 // sums + a.b over each lane's pair.
 HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
-#if HWY_TARGET == HWY_SCALAR || HWY_ARCH_ARM
+#if HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86
   const auto low = [](IntVector pair)
                        HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
   sums = hn::Add(sums, hn::Mul(low(a), low(b)));

@@ -160,11 +160,13 @@ class OpenmpStep : public lloyd::StepBase {
     const std::int64_t threads = thread_count(parameters);
     const std::int64_t seeding = (threads + 1) * tile + 2 * shape.clusters * shape.features *
                                                             static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t integers =
-        lloyd_openmp::IntegerScreen::bytes(shape.clusters, shape.features);
-    return threads * Scratch<T>::bytes(shape.clusters, shape.features) + seeding +
-           lloyd_openmp::ScoreScreen<T>::bytes(shape.clusters, shape.features) +
-           (std::is_same_v<T, float> ? integers : 0);
+    const ScreenKind kind = fastest_screen(shape.clusters, shape.features);
+    const std::int64_t integers = kind == ScreenKind::integers ? lloyd_openmp::IntegerScreen::bytes(
+                                                                     shape.clusters, shape.features)
+                                                               : 0;
+    return threads * Scratch<T>::bytes(shape.clusters, shape.features) + seeding + integers +
+           lloyd_openmp::ScoreScreen<T>::bytes(shape.clusters, shape.features,
+                                               kind == ScreenKind::rows);
   }
 
   int workers() const { return threads_; }
@@ -189,8 +191,7 @@ class OpenmpStep : public lloyd::StepBase {
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
     centroids_ = centroids;
-    kind_ = std::is_same_v<T, float> ? lloyd_openmp::fastest_screen(clusters, dataset_.features)
-                                     : ScreenKind::tiles;
+    kind_ = fastest_screen(clusters, dataset_.features);
     screen_.set_centroids(
         centroids, clusters,
         kind_ == ScreenKind::rows ? row_chain(instruction_set_, dataset_.features) : 0);
@@ -226,6 +227,10 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
  private:
+  static ScreenKind fastest_screen(std::int64_t k, std::int64_t d) {
+    return std::is_same_v<T, float> ? lloyd_openmp::fastest_screen(k, d) : ScreenKind::tiles;
+  }
+
   // Enough chunks to balance the load, none so small that handing it out costs more than it takes.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     constexpr std::int64_t kLeast = 512;

@@ -83,7 +83,7 @@ class ScoreScreen {
     if (!fits_) return;
 
     clusters_ = k;
-    factors_.assign(static_cast<std::size_t>(values(k, d_) / CacheLine::kValues), {});
+    factors_.assign(static_cast<std::size_t>(lines(k, d_, row_chain > 0)), {});
     squared_norms_.resize(static_cast<std::size_t>(k));
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
@@ -101,8 +101,9 @@ class ScoreScreen {
     set_limit(greatest, row_chain > 0 ? row_chain : std::min(d_, kScoreBlock) + blocks);
   }
 
-  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return (values(k, d) + k + d) * static_cast<std::int64_t>(sizeof(Real));
+  static std::int64_t bytes(std::int64_t k, std::int64_t d, bool by_rows) {
+    return (lines(k, d, by_rows) * CacheLine::kValues + k + d) *
+           static_cast<std::int64_t>(sizeof(Real));
   }
 
  private:
@@ -111,8 +112,9 @@ class ScoreScreen {
     Real values[kValues] = {};
   };
 
-  static std::int64_t values(std::int64_t k, std::int64_t d) {
-    return panels(k) * kPanel * padded_features(d);
+  static std::int64_t lines(std::int64_t k, std::int64_t d, bool by_rows) {
+    const std::int64_t values = by_rows ? k * padded_features(d) : panels(k) * kPanel * d;
+    return (values + CacheLine::kValues - 1) / CacheLine::kValues;
   }
   static std::int64_t panels(std::int64_t k) { return (k + kPanel - 1) / kPanel; }
 

@@ -1,0 +1,83 @@
+// The openmp plugin's sums with wide vectors are those of ClusterSums, bit for bit.
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/plugin/cluster_sums.hpp>
+
+#include "openmp/instruction_set.hpp"
+#include "openmp/sum_kernels.hpp"
+
+namespace lloyd_openmp {
+namespace {
+
+constexpr std::int64_t kRows = 300;
+constexpr std::int64_t kClusters = 4;
+
+// Values of `bits` bits, some with fewer: the sums take one lane for each 50 of them.
+template <class T>
+std::vector<T> values_of(std::int64_t count, int bits) {
+  std::mt19937_64 random(1);
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto shift = static_cast<int>(random() % static_cast<unsigned>(bits));
+    const double value = std::ldexp(static_cast<double>(1 + random() % 1023), -shift);
+    values.push_back(static_cast<T>(random() % 2 == 0 ? value : -value));
+  }
+  return values;
+}
+
+// Adds all samples, then moves every third one to another cluster.
+template <class T>
+std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const std::vector<T>& values,
+                                 const lloyd::SumKernels<T>& kernels) {
+  lloyd::ClusterSums sums(plan, kClusters);
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const T* x = values.data() + i * plan.features;
+    const auto label = static_cast<std::int32_t>(i % kClusters);
+    sums.move(x, -1, label, kernels);
+    if (i % 3 == 0) sums.move(x, label, (label + 1) % std::int32_t{kClusters}, kernels);
+  }
+  std::vector<lloyd::SumWords> words(static_cast<std::size_t>(kClusters * plan.features));
+  sums.store(words.data(), nullptr);
+  return words;
+}
+
+template <class T>
+void check() {
+  for (const int bits : {20, 60, 105}) {
+    for (const std::int64_t d : {8, 11, 64, 100}) {
+      const std::vector<T> values = values_of<T>(kRows * d, bits);
+      const lloyd::Dataset data("samples", lloyd::Matrix::own(values, kRows, d));
+      const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
+      ASSERT_TRUE(plan.is_integer());
+      EXPECT_EQ(plan.lanes, bits / 40 + 1);
+      const std::vector<lloyd::SumWords> expected = sum<T>(plan, values, {});
+      for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
+        const auto number = static_cast<std::int64_t>(choice);
+        if (!InstructionSet::has(number)) continue;
+        const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number), d);
+        ASSERT_NE(kernels.add, nullptr);
+        ASSERT_NE(kernels.move, nullptr);
+        const std::vector<lloyd::SumWords> found = sum<T>(plan, values, kernels);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          ASSERT_EQ(found[i].low, expected[i].low) << InstructionSet::kNames[choice] << ' ' << d;
+          ASSERT_EQ(found[i].high, expected[i].high) << InstructionSet::kNames[choice] << ' ' << d;
+        }
+      }
+    }
+  }
+}
+
+TEST(OpenmpSums, AreThoseOfClusterSums) {
+  check<float>();
+  check<double>();
+}
+
+}  // namespace
+}  // namespace lloyd_openmp
