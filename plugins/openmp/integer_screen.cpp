@@ -56,6 +56,9 @@ HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
   IntVector unused = hn::Zero(IntTag());
   const IntVector products = hn::ReorderWidenMulAccumulate(
       IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
+#if !HWY_COMPILER_GCC_ACTUAL
+  return hn::Add(sums, products);
+#else
   // In place: GCC 12 gives each sum another register, or none, and moves it back.
 #if HWY_TARGET <= HWY_AVX2
   asm("vpaddd %1, %0, %0" : "+v"(sums.raw) : "v"(products.raw));
@@ -63,6 +66,7 @@ HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
   asm("paddd %1, %0" : "+x"(sums.raw) : "x"(products.raw));
 #endif
   return sums;
+#endif
 #endif
 }
 
