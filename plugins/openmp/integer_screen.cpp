@@ -187,6 +187,9 @@ void screen_integers_in(const TileRow<float>* tile, std::int64_t features,
 
   const FloatTag tag;
   const IntTag integers;
+  const auto one_unit = hn::Set(tag, static_cast<float>(s * t * IntegerScreen::kSlack));
+  const auto two_units = hn::Set(tag, static_cast<float>(2 * s * t));
+  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 16) * u);
   nearest.undecided = 0;
   const std::size_t count = (d + 1) / 2;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
@@ -208,6 +211,20 @@ void screen_integers_in(const TileRow<float>* tile, std::int64_t features,
       const auto gap = hn::ConvertTo(tag, hn::Sub(greatest.greatest[i], greatest.second[i]));
       nearest.undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(greatest.index[i], integers, nearest.labels + at);
+      if (nearest.bounds == nullptr) continue;
+      const auto score = [&](IntVector a)
+                             HWY_ATTR { return hn::Mul(hn::ConvertTo(tag, a), two_units); };
+      const auto nearest_score = score(greatest.greatest[i]),
+                 next_score = score(greatest.second[i]);
+      // A is off by half of the limit, a score by all of it; the rest are roundings.
+      const auto excess = [&](auto of_score) HWY_ATTR {
+        const auto rounded = hn::MulAdd(hn::Abs(of_score), hn::Set(tag, 0x1p-21f),
+                                        hn::Mul(norm, hn::Set(tag, norm_excess)));
+        return hn::MulAdd(limit, one_unit, rounded);
+      };
+      finish_bounds<float>(hn::Add(hn::Sub(norm, nearest_score), excess(nearest_score)),
+                           hn::Sub(hn::Sub(norm, next_score), excess(next_score)), at,
+                           *nearest.bounds);
     }
   }
   find_changed(former, nearest);

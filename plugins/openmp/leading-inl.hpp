@@ -14,6 +14,7 @@
 
 #include <hwy/highway.h>
 
+#include "bounds.hpp"
 #include "nearest.hpp"
 #include "tile.hpp"
 
@@ -66,6 +67,37 @@ HWY_INLINE void store_index(hn::Vec<SignedTag<double>> index, std::int32_t* labe
   }
 }
 
+HWY_INLINE void store_float(Vector<float> values, float* to) {
+  hn::Store(values, Tag<float>(), to);
+}
+HWY_INLINE void store_float(Vector<double> values, float* to) {
+  HWY_ALIGN double wide[kTile];
+  hn::Store(values, Tag<double>(), wide);
+  constexpr double kMost = std::numeric_limits<float>::max();
+  for (std::size_t lane = 0; lane < hn::Lanes(Tag<double>()); ++lane) {
+    to[lane] = wide[lane] < kMost ? static_cast<float>(wide[lane])
+                                  : std::numeric_limits<float>::infinity();
+  }
+}
+
+// Bounds of distances whose squares are at most `most` and at least `least`, but for roundings.
+template <class Real>
+HWY_INLINE void finish_bounds(Vector<Real> most, Vector<Real> least, std::size_t at,
+                              TileBounds& bounds) {
+  const Tag<Real> tag;
+  const auto root = [tag](Vector<Real> square)
+                        HWY_ATTR { return hn::Sqrt(hn::Max(square, hn::Zero(tag))); };
+  const auto tiny = hn::Set(tag, static_cast<Real>(kTinyDistance));
+  const auto upper =
+      hn::MulAdd(root(most), hn::Set(tag, static_cast<Real>(1 + kBoundExcess)), tiny);
+  const auto lower =
+      hn::MulSub(root(least), hn::Set(tag, static_cast<Real>(1 - kBoundExcess)), tiny);
+  store_float(upper, bounds.upper + at);
+  // Half of the greatest: what is added to it stays finite.
+  const auto greatest = hn::Set(tag, static_cast<Real>(std::numeric_limits<float>::max() / 2));
+  store_float(hn::Min(hn::Max(lower, hn::Zero(tag)), greatest), bounds.lower + at);
+}
+
 // Least and second score of the samples in kVectors registers, and whose the least is.
 template <class Real>
 struct Leading {
@@ -99,6 +131,11 @@ struct Leading {
       const auto proven = hn::Gt(hn::Sub(second[v], least[v]), gap);
       nearest.undecided |= bits_of(tag, hn::Not(proven)) << at;
       store_index(index[v], nearest.labels + at);
+      if (nearest.bounds == nullptr) continue;
+      // The other half of the gap covers the roundings here.
+      const Vector<Real> excess = hn::MulAdd(norms[v], hn::Set(tag, limit.norm_excess), gap);
+      finish_bounds<Real>(hn::Add(hn::Add(norms[v], least[v]), excess),
+                          hn::Sub(hn::Add(norms[v], second[v]), excess), at, *nearest.bounds);
     }
   }
 

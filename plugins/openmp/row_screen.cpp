@@ -18,17 +18,17 @@ namespace HWY_NAMESPACE {
 
 // Samples at once times centroids at once: many centroids, since these are read from the first
 // cache again and again.
-constexpr std::size_t kRows = 2;
+constexpr std::size_t kRows = kRowsAhead;
 constexpr std::size_t kFew = kManyRegisters ? 10 : 4;
 using RowTag = hn::CappedTag<float, kLeastRowFeatures>;
 
 // Dot products of kRows samples with Count centroids, to rows of `scores` from c on; also the
 // samples' squared norms where they are wanted: then the samples are read for the first time, and
-// the next ones, `next` values further, are asked for. They come too late otherwise.
+// the next ones are asked for. They come too late otherwise.
 template <std::size_t Count, bool kNorms>
-HWY_INLINE void products(const float* const (&samples)[kRows], std::int64_t next, std::size_t d,
-                         const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                         TileRow<float>* scores, TileRow<float>& norms) {
+HWY_INLINE void products(const float* const* samples, std::size_t d, const RowCentroids& centroids,
+                         std::size_t c, std::size_t lane, TileRow<float>* scores,
+                         TileRow<float>& norms) {
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto padded = static_cast<std::size_t>(padded_features(static_cast<std::int64_t>(d)));
@@ -45,7 +45,7 @@ HWY_INLINE void products(const float* const (&samples)[kRows], std::int64_t next
       y[r] = only(hn::Sub(hn::LoadU(tag, samples[r] + j), origin));
       if constexpr (kNorms) {
         constexpr int kRead = 0, kSecondCache = 2;
-        __builtin_prefetch(samples[r] + j + next, kRead, kSecondCache);
+        __builtin_prefetch(samples[kRows + r] + j, kRead, kSecondCache);
         squares[r] = hn::MulAdd(y[r], y[r], squares[r]);
       }
     });
@@ -72,16 +72,16 @@ HWY_INLINE void products(const float* const (&samples)[kRows], std::int64_t next
 }
 
 template <std::size_t Count>
-HWY_INLINE void rest_of_products(const float* const (&samples)[kRows], std::int64_t next,
-                                 std::size_t d, const RowCentroids& centroids, std::size_t c,
-                                 std::size_t lane, TileRow<float>* scores, TileRow<float>& norms) {
+HWY_INLINE void rest_of_products(const float* const* samples, std::size_t d,
+                                 const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                                 TileRow<float>* scores, TileRow<float>& norms) {
   if constexpr (Count > 0) {
     if (static_cast<std::size_t>(centroids.clusters) - c != Count) {
-      rest_of_products<Count - 1>(samples, next, d, centroids, c, lane, scores, norms);
+      rest_of_products<Count - 1>(samples, d, centroids, c, lane, scores, norms);
     } else if (c == 0) {
-      products<Count, true>(samples, next, d, centroids, c, lane, scores, norms);
+      products<Count, true>(samples, d, centroids, c, lane, scores, norms);
     } else {
-      products<Count, false>(samples, next, d, centroids, c, lane, scores, norms);
+      products<Count, false>(samples, d, centroids, c, lane, scores, norms);
     }
   }
 }
@@ -91,26 +91,23 @@ std::int64_t row_chain_in(std::int64_t d) {
   return (d + lanes - 1) / lanes + std::bit_width(static_cast<std::uint64_t>(lanes)) + 1;
 }
 
-void screen_rows_in(const float* samples, std::int64_t stride, std::int64_t rows,
-                    std::int64_t features, const RowCentroids& centroids,
-                    const std::int32_t* former, TileLabels& nearest) {
+void screen_rows_in(const float* const* samples, std::int64_t features,
+                    const RowCentroids& centroids, const std::int32_t* former,
+                    TileLabels& nearest) {
   const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
   TileRow<float> scores[kMostRowClusters];
   TileRow<float> norms;
-  const std::int64_t next = static_cast<std::int64_t>(kRows) * stride;
   for (std::size_t lane = 0; lane < kTile; lane += kRows) {
-    const float* of_rows[kRows];
-    for (std::size_t r = 0; r < kRows; ++r) {
-      of_rows[r] = samples + std::min(static_cast<std::int64_t>(lane + r), rows - 1) * stride;
-    }
     std::size_t c = 0;
-    if (k >= kFew)
-      products<kFew, true>(of_rows, next, d, centroids, 0, lane, scores, norms), c = kFew;
-    for (; c + kFew <= k; c += kFew) {
-      products<kFew, false>(of_rows, next, d, centroids, c, lane, scores, norms);
+    if (k >= kFew) {
+      products<kFew, true>(samples + lane, d, centroids, 0, lane, scores, norms);
+      c = kFew;
     }
-    rest_of_products<kFew - 1>(of_rows, next, d, centroids, c, lane, scores, norms);
+    for (; c + kFew <= k; c += kFew) {
+      products<kFew, false>(samples + lane, d, centroids, c, lane, scores, norms);
+    }
+    rest_of_products<kFew - 1>(samples + lane, d, centroids, c, lane, scores, norms);
   }
 
   const Tag<float> tag;
@@ -144,10 +141,9 @@ std::int64_t row_chain(InstructionSet set, std::int64_t d) {
   return LLOYD_DISPATCH(set, row_chain_in)(d);
 }
 
-void screen_rows(InstructionSet set, const float* samples, std::int64_t stride, std::int64_t rows,
-                 std::int64_t d, const RowCentroids& centroids, const std::int32_t* former,
-                 TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_rows_in)(samples, stride, rows, d, centroids, former, nearest);
+void screen_rows(InstructionSet set, const float* const* samples, std::int64_t d,
+                 const RowCentroids& centroids, const std::int32_t* former, TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_rows_in)(samples, d, centroids, former, nearest);
 }
 
 }  // namespace lloyd_openmp

@@ -30,10 +30,12 @@ std::int64_t row_chain(InstructionSet set, std::int64_t d);
 inline constexpr std::int64_t kLeastRowFeatures = 16;
 inline constexpr std::int64_t kMostRowClusters = 32;
 
-/// screen_nearest() of `rows` (1 to kTile) samples of d >= kLeastRowFeatures features, `stride`
-/// values apart. What is said of lanes beyond means nothing. `former`: kTile labels.
-void screen_rows(InstructionSet set, const float* samples, std::int64_t stride, std::int64_t rows,
-                 std::int64_t d, const RowCentroids& centroids, const std::int32_t* former,
-                 TileLabels& nearest);
+/// Samples that are read from memory while those before them are screened.
+inline constexpr std::int64_t kRowsAhead = 2;
+
+/// screen_nearest() of kTile samples of d >= kLeastRowFeatures features. `samples`: where they are,
+/// and kRowsAhead that come next, any of them more than once. `former`: kTile labels.
+void screen_rows(InstructionSet set, const float* const* samples, std::int64_t d,
+                 const RowCentroids& centroids, const std::int32_t* former, TileLabels& nearest);
 
 }  // namespace lloyd_openmp

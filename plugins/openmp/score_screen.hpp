@@ -136,7 +136,8 @@ class ScoreScreen {
                   4 * std::sqrt(d) * t * greatest + 2 * (d + 2) * t;
     // Squares that underflow make |y| too small by this at most.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
-    limit_ = {above(base * slack), above(slope * slack), above(square * slack)};
+    limit_ = {above(base * slack), above(slope * slack), above(square * slack),
+              above((d + 16) * u)};
   }
 
   static Real above(double value) {

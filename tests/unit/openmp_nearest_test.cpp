@@ -1,4 +1,5 @@
 // What the openmp plugin proves by screening, and what it decides by the definition.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/distance.hpp>
 
+#include "openmp/bounds.hpp"
 #include "openmp/instruction_set.hpp"
 #include "openmp/integer_screen.hpp"
 #include "openmp/nearest.hpp"
@@ -70,13 +72,19 @@ class Screener {
 
   bool fits() const { return fits_; }
 
-  TileLabels operator()(std::int64_t begin, std::int64_t rows, const std::int32_t* former) {
+  TileLabels operator()(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
+                        TileBounds& bounds) {
     const std::int64_t d = view_.features;
     const T* samples = static_cast<const T*>(view_.data) + begin * view_.stride;
     TileLabels nearest;
+    nearest.bounds = &bounds;
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::rows) {
-        screen_rows(set_, samples, view_.stride, rows, d, screen_.row_centroids(), former, nearest);
+        const T* of_rows[kTile + kRowsAhead];
+        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+          of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
+        }
+        screen_rows(set_, of_rows, d, screen_.row_centroids(), former, nearest);
         return nearest;
       }
     }
@@ -104,12 +112,48 @@ class Screener {
   bool fits_;
 };
 
+// Expects the bounds of a proven sample to hold and not to be far off. `spread`: squared distance
+// of the samples that are farthest apart, or more.
+template <class T>
+void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std::int32_t label,
+                  float upper, float lower) {
+  long double own = 0, other = std::numeric_limits<float>::max() / 2, farthest = 0;
+  for (std::int64_t c = 0; c < given.k; ++c) {
+    long double squared = 0;
+    for (std::int64_t j = 0; j < given.d; ++j) {
+      const long double difference =
+          static_cast<long double>(given.samples[static_cast<std::size_t>(i * given.d + j)]) -
+          given.centroids[static_cast<std::size_t>(c * given.d + j)];
+      squared += difference * difference;
+    }
+    const long double distance = std::sqrt(squared);
+    farthest = std::max(farthest, distance);
+    if (c == label) {
+      own = distance;
+    } else {
+      other = std::min(other, distance);
+    }
+  }
+  // Of squares, as the errors of scores are.
+  const long double off = 1e-3L * (farthest * farthest + spread) + 1e-29L;
+  const auto squared = [](long double value) { return value * value; };
+  EXPECT_GE(upper, own) << i;
+  EXPECT_LE(squared(upper), squared(own) + off) << i;
+  EXPECT_LE(lower, other) << i;
+  if (given.k > 1) {
+    EXPECT_GE(squared(lower), squared(other) - off) << i;
+  }
+}
+
 // Screens all samples with each instruction set; how many labels each proves, at the least. Expects
-// those to be the definition's. -1: such centroids cannot be screened.
+// those to be the definition's, with bounds that hold. -1: such centroids cannot be screened.
 template <class T>
 std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
   const std::vector<std::int32_t> former(kTile, 0);
+  const auto [lowest, highest] = std::minmax_element(given.samples.begin(), given.samples.end());
+  const long double range = static_cast<long double>(*highest) - *lowest;
+  const long double spread = range * range * static_cast<long double>(given.d);
   std::int64_t least = given.n();
   for (const InstructionSet set : instruction_sets()) {
     Screener<T> screen(data.view(), given.centroids.data(), given.k, kind, set);
@@ -117,13 +161,16 @@ std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
     std::int64_t proven = 0;
     for (std::int64_t begin = 0; begin < given.n(); begin += kTile) {
       const std::int64_t rows = std::min(kTile, given.n() - begin);
-      const TileLabels nearest = screen(begin, rows, former.data());
+      TileBounds bounds;
+      const TileLabels nearest = screen(begin, rows, former.data(), bounds);
       for (std::int64_t lane = 0; lane < rows; ++lane) {
         EXPECT_EQ((nearest.changed >> lane & 1) != 0, nearest.labels[lane] != 0);
         if ((nearest.undecided >> lane & 1) != 0) continue;
         ++proven;
         EXPECT_EQ(nearest.labels[lane], given.defined(begin + lane))
             << "sample " << begin + lane << ", set " << set.index();
+        check_bounds(given, spread, begin + lane, nearest.labels[lane], bounds.upper[lane],
+                     bounds.lower[lane]);
       }
     }
     least = std::min(least, proven);

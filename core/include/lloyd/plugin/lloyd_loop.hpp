@@ -36,6 +36,7 @@ class LloydLoop {
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
     step_.profile(spec.profile != 0);
+    if constexpr (KeepsBounds<S>) step_.keep_bounds(true);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
@@ -187,6 +188,7 @@ class LloydLoop {
     }
     for (Worker& worker : workers_) clear(worker);
     step_.profile(false);
+    if constexpr (KeepsBounds<S>) step_.keep_bounds(false);
     observer_ = observer;
     stopped_ = false;
   }
@@ -257,7 +259,7 @@ class LloydLoop {
                                     : TellsChanges<S> && sums_are_of_labels ? Accumulate::changes
                                                                             : Accumulate::sums;
       if (!assign_all(labels, accumulate)) return false;
-      result.distances += dataset_.samples * clusters_;
+      result.distances += pass_distances();
       const Clock::time_point updating = Clock::now();
       if (!fused && !accumulate_all(labels)) return false;
       std::int64_t changed = 0;
@@ -297,6 +299,15 @@ class LloydLoop {
         if (!observer->on_iteration(record)) return false;
       }
       if (result.stop_reason != StopReason::none) return true;
+    }
+  }
+
+  // Of the last pass over all samples.
+  std::int64_t pass_distances() {
+    if constexpr (KeepsBounds<S>) {
+      return step_.take_distances();
+    } else {
+      return dataset_.samples * clusters_;
     }
   }
 
@@ -367,7 +378,7 @@ class LloydLoop {
   // The closing assignment: labels, counts and inertia of the centroids that are returned.
   bool close(std::int32_t* labels, FitResult& result) {
     if (!assign_all(labels, Accumulate::counts_and_inertia)) return false;
-    result.distances += dataset_.samples * clusters_;
+    result.distances += pass_distances();
     publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     return true;
   }

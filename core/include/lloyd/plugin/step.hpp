@@ -53,6 +53,17 @@ concept Screens = requires(S& step) {
   { step.take_redecided() } -> std::same_as<std::int64_t>;
 };
 
+/// A step that leaves distances out by what it keeps from one pass to the next: `keep_bounds(true)`
+/// says that the passes to come, until it is called again, belong to one fit; then `labels` in
+/// `assign` are those that it gave in the pass before. `keep_bounds(false)` says that they do not.
+/// It may throw. `take_distances()` returns how many distances were computed since it was called
+/// last.
+template <class S>
+concept KeepsBounds = requires(S& step) {
+  step.keep_bounds(true);
+  { step.take_distances() } -> std::same_as<std::int64_t>;
+};
+
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
 /// step declares members of the same names to differ.
 struct StepBase {

@@ -1,0 +1,297 @@
+// Assignment: labels blocks of rows. Bounds settle what they can, screens most of the rest, and the
+// definition what these leave open.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/types.hpp>
+
+#include "bound_kernels.hpp"
+#include "bounds.hpp"
+#include "instruction_set.hpp"
+#include "nearest.hpp"
+#include "pruning.hpp"
+#include "scratch.hpp"
+#include "tile.hpp"
+#include "tile_screens.hpp"
+
+namespace lloyd_openmp {
+
+/// T: type of the samples.
+template <class T>
+class Assignment {
+ public:
+  /// What `dataset` points to must outlive it.
+  Assignment(const lloyd::DatasetView& dataset, int threads, InstructionSet set,
+             Algorithm algorithm)
+      : dataset_(dataset),
+        set_(set),
+        screens_(dataset, set),
+        pruning_(algorithm),
+        no_origin_(static_cast<std::size_t>(dataset.features)) {
+    // Not copies of one: a copy of a vector has no room in reserve.
+    scratch_.reserve(static_cast<std::size_t>(threads));
+    for (int thread = 0; thread < threads; ++thread) scratch_.emplace_back(dataset.features);
+  }
+
+  static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads,
+                            Algorithm algorithm) {
+    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(k, d) +
+           Pruning::bytes(algorithm, n, k, d);
+  }
+
+  /// Whether the passes to come belong to one fit, so that bounds of one serve the next.
+  void keep_bounds(bool wanted) {
+    pruning_.begin(wanted, dataset_.samples);
+    for (Scratch<T>& scratch : scratch_) scratch.distances = scratch.decided = scratch.open = 0;
+  }
+
+  /// Before each pass. `centroids`: k x d; they stay valid during it.
+  void set_centroids(const double* centroids, std::int64_t k) {
+    centroids_ = centroids;
+    clusters_ = k;
+    screens_.set_centroids(centroids, k);
+    std::int64_t open = 0;
+    for (Scratch<T>& scratch : scratch_) {
+      scratch.prepare(k);
+      open += std::exchange(scratch.open, 0);
+    }
+    pruning_.next_pass(centroids, k, dataset_.features, open);
+  }
+
+  /// Labels the rows of a block, given their former labels, as one of `threads`. Calls
+  /// report(row, former, label) for labels that change, and returns how many do.
+  template <class Report>
+  std::int64_t assign(int thread, lloyd::RowRange block, std::int32_t* labels,
+                      const Report& report) {
+    Scratch<T>& scratch = scratch_[static_cast<std::size_t>(thread)];
+    std::int32_t* const of_row = labels - block.begin;
+    std::int64_t changed = 0;
+    const auto set = [&](std::int64_t row, std::int32_t label) {
+      std::int32_t& former = of_row[row];
+      if (former == label) return;
+      report(row, former, label);
+      former = label;
+      ++changed;
+    };
+    for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
+      const std::int64_t rows = std::min(kTile, block.end - begin);
+      if (!screens_.fits()) {
+        for (std::int64_t i = begin; i < begin + rows; ++i) {
+          scratch.undecided.add(i);
+          if (pruning_.keeps()) *pruning_.of(i).upper = std::numeric_limits<float>::infinity();
+        }
+        scratch.distances += rows * clusters_;
+      } else {
+        assign_tile(begin, rows, of_row + begin, scratch, set);
+      }
+      if (scratch.unsettled.fill_tile()) settle_waiting(of_row, scratch);
+      if (scratch.loose.fill_tile()) screen_loose(of_row, scratch, set);
+      if (scratch.unproven.fill_tile()) screen_unproven(of_row, scratch, set);
+      if (scratch.undecided.fill_tile()) decide(scratch, set);
+    }
+    while (!scratch.unsettled.empty()) settle_waiting(of_row, scratch);
+    while (!scratch.loose.empty()) screen_loose(of_row, scratch, set);
+    while (!scratch.unproven.empty()) screen_unproven(of_row, scratch, set);
+    while (!scratch.undecided.empty()) decide(scratch, set);
+    return changed;
+  }
+
+  /// How many labels the definition decided since this was asked last.
+  std::int64_t take_redecided() {
+    std::int64_t decided = 0;
+    for (Scratch<T>& scratch : scratch_) decided += std::exchange(scratch.decided, 0);
+    return decided;
+  }
+
+  /// How many distances were computed or screened since this was asked last, each sample's to a
+  /// centroid once at the most in a pass.
+  std::int64_t take_distances() {
+    std::int64_t distances = 0;
+    for (Scratch<T>& scratch : scratch_) distances += std::exchange(scratch.distances, 0);
+    return distances;
+  }
+
+ private:
+  /// Where so many of a tile's rows are not settled, all are screened where they lie.
+  static constexpr int kManyOfTile = 48;
+
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
+
+  static std::uint64_t first_bits(std::int64_t count) {
+    return count < kTile ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
+  }
+
+  template <class Set>
+  void assign_tile(std::int64_t begin, std::int64_t rows, const std::int32_t* labels,
+                   Scratch<T>& scratch, const Set& set) const {
+    std::int32_t padded[kTile];
+    const std::int32_t* former = labels;
+    if (rows < kTile) {
+      std::fill(std::copy_n(labels, rows, padded), padded + kTile, 0);
+      former = padded;
+    }
+    if (pruning_.uses()) {
+      const std::uint64_t open = unsettled(begin, rows, former);
+      const int count = std::popcount(open);
+      scratch.open += count;
+      if (count < std::min<std::int64_t>(rows, kManyOfTile)) {
+        for (std::uint64_t left = open; left != 0; left &= left - 1) {
+          const std::int64_t waiting = begin + std::countr_zero(left);
+          scratch.unsettled.add(waiting);
+          __builtin_prefetch(row(waiting));
+        }
+        return;
+      }
+    }
+    TileLabels nearest;
+    TileBounds bounds;
+    if (pruning_.keeps()) nearest.bounds = &bounds;
+    screens_.screen(begin, rows, former, scratch, nearest);
+    scratch.distances += rows * clusters_;
+    if (pruning_.keeps()) keep_bounds_of_tile(begin, rows, nearest);
+    settle(
+        nearest, rows, [begin](int lane) { return begin + lane; },
+        screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set);
+  }
+
+  // Whose bounds, as they were kept, do not prove that the label stands.
+  std::uint64_t unsettled(std::int64_t begin, std::int64_t rows, const std::int32_t* former) const {
+    StoredBounds bounds = pruning_.of(begin);
+    float upper[kTile], lower[kTile];
+    if (rows < kTile) {
+      std::fill(std::copy_n(bounds.upper, rows, upper), upper + kTile, 0.0f);
+      std::fill(std::copy_n(bounds.lower, rows, lower), lower + kTile, 0.0f);
+      bounds = {upper, lower};
+    }
+    return find_unsettled(set_, former, bounds, pruning_.travel()) & first_bits(rows);
+  }
+
+  void keep_bounds_of_tile(std::int64_t begin, std::int64_t rows, const TileLabels& nearest) const {
+    const StoredBounds bounds = pruning_.of(begin);
+    if (rows == kTile) {
+      store_bounds(set_, nearest, nearest.undecided, pruning_.travel(), bounds);
+      return;
+    }
+    float upper[kTile], lower[kTile];
+    store_bounds(set_, nearest, nearest.undecided, pruning_.travel(), {upper, lower});
+    std::copy_n(upper, rows, bounds.upper);
+    std::copy_n(lower, rows, bounds.lower);
+  }
+
+  void keep_bounds_of_rows(const std::int64_t* rows, std::int64_t count,
+                           const TileLabels& nearest) const {
+    float upper[kTile], lower[kTile];
+    store_bounds(set_, nearest, nearest.undecided, pruning_.travel(), {upper, lower});
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+      const StoredBounds bounds = pruning_.of(rows[lane]);
+      *bounds.upper = upper[lane];
+      *bounds.lower = lower[lane];
+    }
+  }
+
+  // Measures the distance of up to a tile of samples to their own centroids; those that are not
+  // settled by that either are loose.
+  void settle_waiting(const std::int32_t* labels, Scratch<T>& scratch) const {
+    const std::int64_t count = scratch.unsettled.count();
+    const std::int64_t* rows = scratch.unsettled.first();
+    double squared[kTile];
+    measure_distances(set_, row(0), dataset_.stride, dataset_.features, rows, count, labels,
+                      centroids_, squared);
+    scratch.distances += count;
+    const Travel longest = pruning_.travel().longest();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const StoredBounds bounds = pruning_.of(rows[i]);
+      const float upper = upper_bound(squared[i]);
+      if (settles(upper, lower_now(*bounds.lower, longest))) {
+        *bounds.upper = store_upper(upper, pruning_.travel().of(labels[rows[i]]));
+      } else {
+        scratch.loose.add(rows[i]);
+      }
+    }
+    scratch.unsettled.drop(count);
+  }
+
+  template <class Set>
+  void screen_loose(const std::int32_t* labels, Scratch<T>& scratch, const Set& set) const {
+    scratch.distances += scratch.loose.count() * clusters_;
+    screen_waiting(labels, scratch, scratch.loose,
+                   screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set,
+                   [&](auto&&... arguments) { screens_.screen(arguments...); });
+  }
+  template <class Set>
+  void screen_unproven(const std::int32_t* labels, Scratch<T>& scratch, const Set& set) const {
+    screen_waiting(labels, scratch, scratch.unproven, scratch.undecided, set,
+                   [&](auto&&... arguments) { screens_.screen_again(arguments...); });
+  }
+
+  // Screens up to a tile of waiting samples. labels[row]: former labels.
+  template <class Set, class Screen>
+  void screen_waiting(const std::int32_t* labels, Scratch<T>& scratch, WaitingRows& waiting,
+                      WaitingRows& open, const Set& set, const Screen& screen) const {
+    const std::int64_t count = waiting.count();
+    const std::int64_t* rows = waiting.first();
+    std::int32_t former[kTile];
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      former[lane] = labels[rows[lane < count ? lane : 0]];
+    }
+    TileLabels nearest;
+    TileBounds bounds;
+    if (pruning_.keeps()) nearest.bounds = &bounds;
+    screen(rows, count, former, scratch, nearest);
+    if (pruning_.keeps()) keep_bounds_of_rows(rows, count, nearest);
+    settle(
+        nearest, count, [rows](int lane) { return rows[lane]; }, open, set);
+    waiting.drop(count);
+  }
+
+  // The least label of each row that is proven goes to set(), the rows that are not to `open`.
+  // row_of(lane) are the tile's rows.
+  template <class RowOf, class Set>
+  static void settle(const TileLabels& nearest, std::int64_t rows, const RowOf& row_of,
+                     WaitingRows& open, const Set& set) {
+    const std::uint64_t wanted = first_bits(rows);
+    for (std::uint64_t left = nearest.undecided & wanted; left != 0; left &= left - 1) {
+      open.add(row_of(std::countr_zero(left)));
+    }
+    for (std::uint64_t left = nearest.changed & ~nearest.undecided & wanted; left != 0;
+         left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      set(row_of(lane), nearest.labels[lane]);
+    }
+  }
+
+  // Labels up to a tile of samples by the definition.
+  template <class Set>
+  void decide(Scratch<T>& scratch, const Set& set) const {
+    const std::int64_t d = dataset_.features;
+    TileRow<double>* const tile = scratch.exact_tile();
+    const std::int64_t count = scratch.undecided.count();
+    const std::int64_t* rows = scratch.undecided.first();
+    gather_tile(row(0), dataset_.stride, rows, count, d, no_origin_.data(), tile);
+    alignas(64) std::int32_t labels[kTile];
+    define_nearest(set_, tile, d, centroids_, clusters_, labels);
+    for (std::int64_t lane = 0; lane < count; ++lane) set(rows[lane], labels[lane]);
+    scratch.decided += count;
+    scratch.undecided.drop(count);
+  }
+
+  lloyd::DatasetView dataset_;
+  InstructionSet set_;
+  TileScreens<T> screens_;
+  Pruning pruning_;
+  std::vector<double> no_origin_;    // zeros
+  std::vector<Scratch<T>> scratch_;  // one per thread
+  std::int64_t clusters_ = 0;
+  const double* centroids_ = nullptr;
+};
+
+}  // namespace lloyd_openmp

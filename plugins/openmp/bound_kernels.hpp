@@ -1,0 +1,33 @@
+// What is done with bounds of many samples, vectorised for the machine at hand.
+#pragma once
+
+#include <cstdint>
+
+#include "bounds.hpp"
+#include "instruction_set.hpp"
+#include "nearest.hpp"
+
+namespace lloyd_openmp {
+
+/// Bounds as they are stored: bounds.hpp.
+struct StoredBounds {
+  float* upper;
+  float* lower;
+};
+
+/// Bit i: the bounds of sample i of kTile do not prove that its label stands. `labels`: kTile.
+std::uint64_t find_unsettled(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
+                             const CentroidTravel& travel);
+
+/// Stores kTile bounds: unlimited ones where bit i of `unknown` is set.
+void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unknown,
+                  const CentroidTravel& travel, StoredBounds bounds);
+
+/// Squared distances of `count` samples, `stride` values apart, to their centroids, in float64,
+/// added up in any order. `rows`: which samples; labels[row]: which of the centroids (k x d).
+template <class T>
+void measure_distances(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t d,
+                       const std::int64_t* rows, std::int64_t count, const std::int32_t* labels,
+                       const double* centroids, double* squared);
+
+}  // namespace lloyd_openmp

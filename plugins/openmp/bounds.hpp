@@ -1,0 +1,135 @@
+// Bounds on distances that outlive an iteration: their arithmetic, and how far centroids moved.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace lloyd_openmp {
+
+// A sample keeps an upper bound of the distance to its own centroid and a lower one of that to any
+// other (Hamerly 2010). As long as they do not meet, its label stands. Bounds are float32; the
+// processor rounds to the nearest, 2^-24 at the most, and each operation is followed by a factor
+// that puts its result on the safe side.
+//
+// While centroids move bounds are not touched: they are stored as of the beginning of the fit, an
+// upper bound less the way that its centroid had gone by then, a lower bound with the longest way
+// of any centroid added; the way gone since is added or taken off when they are read.
+//
+// The definition (score_screen.hpp) is off by (d + 2) 2^-53 of a squared distance, below 2^-36, and
+// by what underflows in float64, which kTinyDistance exceeds by far. So where
+// lower > upper (1 + kBoundMargin), every other centroid is farther by the definition too.
+
+/// Covers two roundings to float32.
+inline constexpr double kBoundExcess = 0x1p-21;
+/// What a lower bound is above an upper one where a label stands: covers the roundings of both when
+/// they are read, of the comparison, and of the definition.
+inline constexpr double kBoundMargin = 0x1p-19;
+/// Above everything that squares lose to underflow in float32, for up to 2^16 features.
+inline constexpr double kTinyDistance = 0x1p-50;
+
+/// How far something moved since the fit began. The difference of a later `up` and an earlier
+/// `down` is at least the way between the two.
+struct Travel {
+  float down = 0;
+  float up = 0;
+};
+
+/// A way in float64, rounded up whenever it grows, to float32 both ways.
+inline Travel published(double way) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  if (way == 0) return {};
+  if (!(way < std::numeric_limits<float>::max())) {
+    return {std::numeric_limits<float>::max(), kInfinite};
+  }
+  const auto near = static_cast<float>(way);
+  return {std::nextafter(near, -kInfinite), std::nextafter(near, kInfinite)};
+}
+
+/// An upper bound as it is stored, and what it is after its centroid moved.
+inline float store_upper(float upper, Travel own) {
+  const float stored = upper - own.down;
+  return stored + std::abs(stored) * static_cast<float>(kBoundExcess);
+}
+inline float upper_now(float stored, Travel own) {
+  return stored + own.up;
+}
+
+/// A lower bound as it is stored, and what it is after centroids moved. Negative, or no number: it
+/// says nothing.
+inline float store_lower(float lower, Travel longest) {
+  return (lower + longest.down) * static_cast<float>(1 - kBoundExcess);
+}
+inline float lower_now(float stored, Travel longest) {
+  return stored - longest.up;
+}
+
+/// Whether these bounds prove a label. False for what is no number.
+inline bool settles(float upper, float lower) {
+  return lower > upper * static_cast<float>(1 + kBoundMargin);
+}
+
+/// The bound of a distance whose square float64 gave, in any order of adding up.
+inline float upper_bound(double squared) {
+  const double upper = std::sqrt(squared) * (1 + kBoundExcess) + kTinyDistance;
+  return upper < std::numeric_limits<float>::max() ? static_cast<float>(upper)
+                                                   : std::numeric_limits<float>::infinity();
+}
+
+/// How far each of a fit's centroids moved since it began.
+class CentroidTravel {
+ public:
+  /// The first centroids: k x d.
+  void begin(const double* centroids, std::int64_t k, std::int64_t d) {
+    d_ = d;
+    centroids_.assign(centroids, centroids + k * d);
+    ways_.assign(static_cast<std::size_t>(k), 0);
+    of_each_.assign(static_cast<std::size_t>(k), published(0));
+    longest_way_ = 0;
+    longest_ = published(0);
+  }
+
+  /// The same ones where they are now.
+  void move(const double* centroids) {
+    double longest = 0;
+    for (std::size_t c = 0; c < ways_.size(); ++c) {
+      double squared = 0;
+      const std::size_t first = c * static_cast<std::size_t>(d_);
+      for (std::size_t j = first; j < first + static_cast<std::size_t>(d_); ++j) {
+        const double difference = centroids[j] - centroids_[j];
+        squared += difference * difference;
+        centroids_[j] = centroids[j];
+      }
+      // Above (d + 3) 2^-53, for up to 2^16 features, and what underflows.
+      const double way = squared > 0 ? std::sqrt(squared) * (1 + 0x1p-36) + 0x1p-500 : 0;
+      if (way > 0) ways_[c] = std::nextafter(ways_[c] + way, kFar);
+      of_each_[c] = published(ways_[c]);
+      longest = std::max(longest, way);
+    }
+    if (longest > 0) longest_way_ = std::nextafter(longest_way_ + longest, kFar);
+    longest_ = published(longest_way_);
+  }
+
+  Travel of(std::int64_t c) const { return of_each_[static_cast<std::size_t>(c)]; }
+  const Travel* of_each() const { return of_each_.data(); }  ///< k
+  /// The longest of each iteration, added up.
+  Travel longest() const { return longest_; }
+
+  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
+    return k * (8 * d + 8 + static_cast<std::int64_t>(sizeof(Travel)));
+  }
+
+ private:
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
+
+  std::int64_t d_ = 0;
+  std::vector<double> centroids_;  // k x d
+  std::vector<double> ways_;       // k
+  std::vector<Travel> of_each_;    // k
+  double longest_way_ = 0;
+  Travel longest_;
+};
+
+}  // namespace lloyd_openmp

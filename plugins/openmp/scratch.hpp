@@ -1,0 +1,61 @@
+// Scratch: what a thread works with.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "integer_screen.hpp"
+#include "tile.hpp"
+#include "waiting_rows.hpp"
+
+namespace lloyd_openmp {
+
+/// Real: type of the samples. Integers are for float32.
+template <class Real>
+class alignas(64) Scratch {
+ public:
+  explicit Scratch(std::int64_t features)
+      : tile_(static_cast<std::size_t>(features)),
+        exact_(static_cast<std::size_t>(kNarrow ? features : 0)),
+        pairs_(static_cast<std::size_t>(kNarrow ? (features + 1) / 2 : 0)) {}
+
+  /// Before labelling with k centroids.
+  void prepare(std::int64_t clusters) {
+    if (kNarrow) norms_.resize(static_cast<std::size_t>(clusters));
+  }
+
+  TileRow<Real>* tile() { return tile_.data(); }
+  /// For samples in float64; where they are that anyway, it is tile().
+  TileRow<double>* exact_tile() {
+    if constexpr (kNarrow) {
+      return exact_.data();
+    } else {
+      return tile_.data();
+    }
+  }
+  IntegerWorkspace integers() { return {pairs_.data(), norms_.data()}; }
+
+  static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
+    constexpr std::int64_t of_each = kNarrow ? 12 : 8;
+    const std::int64_t of_integers = kNarrow ? (features + 1) / 2 * kTile * 4 + clusters * 4 : 0;
+    return features * kTile * of_each + of_integers;
+  }
+
+  WaitingRows unsettled;       ///< by bounds as they were kept
+  WaitingRows loose;           ///< by bounds with the distance to the own centroid as it is
+  WaitingRows unproven;        ///< by integers
+  WaitingRows undecided;       ///< by any screen
+  std::int64_t decided = 0;    ///< of these, by the definition
+  std::int64_t distances = 0;  ///< computed, or screened
+  std::int64_t open = 0;       ///< rows that bounds did not settle
+
+ private:
+  static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
+
+  std::vector<TileRow<Real>> tile_;
+  std::vector<TileRow<double>> exact_;
+  std::vector<PairRow> pairs_;
+  std::vector<std::int32_t> norms_;
+};
+
+}  // namespace lloyd_openmp

@@ -1,0 +1,128 @@
+// TileScreens: the screens of a data set's samples, of which the fastest for the shape is taken.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+#include "instruction_set.hpp"
+#include "integer_screen.hpp"
+#include "nearest.hpp"
+#include "row_screen.hpp"
+#include "score_screen.hpp"
+#include "scratch.hpp"
+#include "screen_choice.hpp"
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+/// T: type of the samples.
+template <class T>
+class TileScreens {
+ public:
+  /// What `dataset` points to must outlive it.
+  TileScreens(const lloyd::DatasetView& dataset, InstructionSet set)
+      : dataset_(dataset), set_(set), scores_(dataset) {}
+
+  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
+    const ScreenKind kind = fastest(k, d);
+    return (kind == ScreenKind::integers ? IntegerScreen::bytes(k, d) : 0) +
+           ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
+  }
+
+  /// `centroids`: k x d.
+  void set_centroids(const double* centroids, std::int64_t k) {
+    const std::int64_t d = dataset_.features;
+    kind_ = fastest(k, d);
+    scores_.set_centroids(centroids, k, kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
+    if constexpr (kNarrow) {
+      if (kind_ != ScreenKind::integers || !scores_.fits()) return;
+      integers_.set_centroids(centroids, k, d, scores_.origin(), scores_.reach());
+      if (!integers_.fits()) kind_ = ScreenKind::tiles;
+    }
+  }
+
+  /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
+  bool fits() const { return scores_.fits(); }
+  /// Whether what screen() leaves open is worth screening again, by screen_again().
+  bool leaves_to_tiles() const { return kind_ == ScreenKind::integers; }
+
+  /// Screens `rows` (1 to kTile) samples from row `begin` on. `former`: kTile labels.
+  void screen(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
+              Scratch<T>& scratch, TileLabels& nearest) const {
+    if constexpr (kNarrow) {
+      if (kind_ == ScreenKind::rows) {
+        const T* samples[kTile + kRowsAhead];
+        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+          samples[lane] = row(std::min(begin + lane, dataset_.samples - 1));
+        }
+        screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
+        return;
+      }
+    }
+    load_tile(set_, row(begin), dataset_.stride, rows, dataset_.features, scores_.origin(),
+              scratch.tile());
+    screen_loaded(former, scratch, nearest);
+  }
+
+  /// screen() of `count` (1 to kTile) rows anywhere.
+  void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
+              Scratch<T>& scratch, TileLabels& nearest) const {
+    if constexpr (kNarrow) {
+      if (kind_ == ScreenKind::rows) {
+        const T* samples[kTile + kRowsAhead];
+        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+          samples[lane] = row(rows[lane < count ? lane : 0]);
+        }
+        screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
+        return;
+      }
+    }
+    gather(rows, count, scratch);
+    screen_loaded(former, scratch, nearest);
+  }
+
+  /// Screens rows that integers left open.
+  void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
+                    Scratch<T>& scratch, TileLabels& nearest) const {
+    gather(rows, count, scratch);
+    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+  }
+
+ private:
+  static constexpr bool kNarrow = std::is_same_v<T, float>;
+
+  static ScreenKind fastest(std::int64_t k, std::int64_t d) {
+    return kNarrow ? fastest_screen(k, d) : ScreenKind::tiles;
+  }
+
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
+
+  void gather(const std::int64_t* rows, std::int64_t count, Scratch<T>& scratch) const {
+    gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(),
+                scratch.tile());
+  }
+
+  void screen_loaded(const std::int32_t* former, Scratch<T>& scratch, TileLabels& nearest) const {
+    if constexpr (kNarrow) {
+      if (kind_ == ScreenKind::integers) {
+        screen_integers(set_, scratch.tile(), dataset_.features, integers_.centroids(), former,
+                        scratch.integers(), nearest);
+        return;
+      }
+    }
+    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+  }
+
+  lloyd::DatasetView dataset_;
+  InstructionSet set_;
+  ScoreScreen<T> scores_;
+  IntegerScreen integers_;
+  ScreenKind kind_ = ScreenKind::tiles;
+};
+
+}  // namespace lloyd_openmp

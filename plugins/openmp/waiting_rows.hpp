@@ -1,0 +1,31 @@
+// WaitingRows: rows that wait until there are enough of them for a tile.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+class WaitingRows {
+ public:
+  /// Not when seven tiles wait: there must be room for another one.
+  void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
+  bool empty() const { return waiting_ == 0; }
+  bool fill_tile() const { return waiting_ >= kTile; }
+  const std::int64_t* first() const { return rows_.data(); }
+  /// Rows of the next tile.
+  std::int64_t count() const { return std::min(kTile, waiting_); }
+  void drop(std::int64_t count) {
+    waiting_ -= count;
+    std::copy_n(rows_.data() + count, waiting_, rows_.data());
+  }
+
+ private:
+  std::array<std::int64_t, 8 * kTile> rows_;
+  std::int64_t waiting_ = 0;
+};
+
+}  // namespace lloyd_openmp
