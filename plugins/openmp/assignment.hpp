@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,9 +13,12 @@
 
 #include "bound_kernels.hpp"
 #include "bounds.hpp"
+#include "centroid_groups.hpp"
+#include "group_bounds.hpp"
 #include "instruction_set.hpp"
 #include "nearest.hpp"
 #include "pruning.hpp"
+#include "scan.hpp"
 #include "scratch.hpp"
 #include "tile.hpp"
 #include "tile_screens.hpp"
@@ -42,7 +44,11 @@ class Assignment {
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads,
                             Algorithm algorithm) {
-    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(k, d) +
+    const std::int64_t scans =
+        Pruning::scans(algorithm, k, d)
+            ? threads * Scratch<T>::scan_bytes(k, d) + CentroidGroups<T>::bytes(k, d)
+            : 0;
+    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(k, d) + scans +
            Pruning::bytes(algorithm, n, k, d);
   }
 
@@ -58,11 +64,17 @@ class Assignment {
     clusters_ = k;
     screens_.set_centroids(centroids, k);
     std::int64_t open = 0;
-    for (Scratch<T>& scratch : scratch_) {
-      scratch.prepare(k);
-      open += std::exchange(scratch.open, 0);
-    }
+    for (Scratch<T>& scratch : scratch_) open += std::exchange(scratch.open, 0);
     pruning_.next_pass(centroids, k, dataset_.features, open);
+    for (Scratch<T>& scratch : scratch_) scratch.prepare(k, pruning_.scans());
+    if (!pruning_.scans()) return;
+    if (pruning_.begins_groups()) {
+      groups_.make(centroids, k, dataset_.features);
+      group_bounds_.begin(pruning_.bound_of(), dataset_.samples, k);
+    } else {
+      group_bounds_.move(pruning_.travel(), groups_.centroids().labels);
+    }
+    groups_.set_centroids(centroids, screens_.origin(), screens_.limit_of_scans());
   }
 
   /// Labels the rows of a block, given their former labels, as one of `threads`. Calls
@@ -85,18 +97,18 @@ class Assignment {
       if (!screens_.fits()) {
         for (std::int64_t i = begin; i < begin + rows; ++i) {
           scratch.undecided.add(i);
-          if (pruning_.keeps()) *pruning_.of(i).upper = std::numeric_limits<float>::infinity();
+          if (pruning_.keeps()) forget(pruning_.of(i));
         }
         scratch.distances += rows * clusters_;
       } else {
         assign_tile(begin, rows, of_row + begin, scratch, set);
       }
-      if (scratch.unsettled.fill_tile()) settle_waiting(of_row, scratch);
+      if (scratch.unsettled.fill_tile()) settle_waiting(of_row, scratch, set);
       if (scratch.loose.fill_tile()) screen_loose(of_row, scratch, set);
       if (scratch.unproven.fill_tile()) screen_unproven(of_row, scratch, set);
       if (scratch.undecided.fill_tile()) decide(scratch, set);
     }
-    while (!scratch.unsettled.empty()) settle_waiting(of_row, scratch);
+    while (!scratch.unsettled.empty()) settle_waiting(of_row, scratch, set);
     while (!scratch.loose.empty()) screen_loose(of_row, scratch, set);
     while (!scratch.unproven.empty()) screen_unproven(of_row, scratch, set);
     while (!scratch.undecided.empty()) decide(scratch, set);
@@ -139,6 +151,12 @@ class Assignment {
       std::fill(std::copy_n(labels, rows, padded), padded + kTile, 0);
       former = padded;
     }
+    if (pruning_.begins_groups()) {
+      const Travel longest = pruning_.travel().longest();
+      for (std::int64_t i = begin; i < begin + rows; ++i) {
+        group_bounds_.fill(i, lower_now(*pruning_.of(i).lower, longest));
+      }
+    }
     if (pruning_.uses()) {
       const std::uint64_t open = unsettled(begin, rows, former);
       const int count = std::popcount(open);
@@ -158,6 +176,7 @@ class Assignment {
     screens_.screen(begin, rows, former, scratch, nearest);
     scratch.distances += rows * clusters_;
     if (pruning_.keeps()) keep_bounds_of_tile(begin, rows, nearest);
+    if (pruning_.scans()) bound_left_centroids(begin, rows, labels, nearest);
     settle(
         nearest, rows, [begin](int lane) { return begin + lane; },
         screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set);
@@ -187,6 +206,19 @@ class Assignment {
     std::copy_n(lower, rows, bounds.lower);
   }
 
+  // The centroids of former labels are among the others now, of which `nearest` has one lower
+  // bound.
+  void bound_left_centroids(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
+                            const TileLabels& nearest) const {
+    for (std::uint64_t left = (nearest.changed | nearest.undecided) & first_bits(rows); left != 0;
+         left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const bool known = (nearest.undecided >> lane & 1) == 0;
+      const std::int32_t slot = groups_.centroids().slots[former[lane]];
+      group_bounds_.lower_to(begin + lane, slot, known ? nearest.bounds->lower[lane] : 0);
+    }
+  }
+
   void keep_bounds_of_rows(const std::int64_t* rows, std::int64_t count,
                            const TileLabels& nearest) const {
     float upper[kTile], lower[kTile];
@@ -199,8 +231,9 @@ class Assignment {
   }
 
   // Measures the distance of up to a tile of samples to their own centroids; those that are not
-  // settled by that either are loose.
-  void settle_waiting(const std::int32_t* labels, Scratch<T>& scratch) const {
+  // settled by that either are scanned, or are loose.
+  template <class Set>
+  void settle_waiting(const std::int32_t* labels, Scratch<T>& scratch, const Set& set) const {
     const std::int64_t count = scratch.unsettled.count();
     const std::int64_t* rows = scratch.unsettled.first();
     double squared[kTile];
@@ -213,11 +246,31 @@ class Assignment {
       const float upper = upper_bound(squared[i]);
       if (settles(upper, lower_now(*bounds.lower, longest))) {
         *bounds.upper = store_upper(upper, pruning_.travel().of(labels[rows[i]]));
+      } else if (pruning_.scans()) {
+        scan_row(rows[i], labels[rows[i]], squared[i], scratch, set);
       } else {
         scratch.loose.add(rows[i]);
       }
     }
     scratch.unsettled.drop(count);
+  }
+
+  template <class Set>
+  void scan_row(std::int64_t i, std::int32_t own, double own_squared, Scratch<T>& scratch,
+                const Set& set) const {
+    const Scanned found = scan(set_, group_bounds_.of(), row(i), dataset_.features,
+                               screens_.origin(), groups_.centroids(), own, own_squared,
+                               group_bounds_.of_sample(i), scratch.scan_values());
+    scratch.distances += found.distances;
+    const StoredBounds bounds = pruning_.of(i);
+    if (!found.proven) {
+      forget(bounds);
+      scratch.undecided.add(i);
+      return;
+    }
+    *bounds.upper = store_upper(found.upper, pruning_.travel().of(found.label));
+    *bounds.lower = store_lower(found.lower, pruning_.travel().longest());
+    set(i, found.label);
   }
 
   template <class Set>
@@ -288,6 +341,8 @@ class Assignment {
   InstructionSet set_;
   TileScreens<T> screens_;
   Pruning pruning_;
+  CentroidGroups<T> groups_;
+  GroupBoundsOfFit group_bounds_;
   std::vector<double> no_origin_;    // zeros
   std::vector<Scratch<T>> scratch_;  // one per thread
   std::int64_t clusters_ = 0;

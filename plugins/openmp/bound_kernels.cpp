@@ -57,7 +57,7 @@ void store_bounds_in(const TileLabels& nearest, std::uint64_t unknown, const Cen
     hn::StoreU(hn::Mul(lower, less), tag, bounds.lower + at);
   }
   for (std::uint64_t left = unknown; left != 0; left &= left - 1) {
-    bounds.upper[std::countr_zero(left)] = std::numeric_limits<float>::infinity();
+    forget({bounds.upper + std::countr_zero(left), bounds.lower + std::countr_zero(left)});
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "bounds.hpp"
 #include "instruction_set.hpp"
@@ -15,11 +16,17 @@ struct StoredBounds {
   float* lower;
 };
 
+/// Bounds of a sample that settle nothing, whatever its label is.
+inline void forget(StoredBounds bounds) {
+  *bounds.upper = std::numeric_limits<float>::infinity();
+  *bounds.lower = -std::numeric_limits<float>::infinity();
+}
+
 /// Bit i: the bounds of sample i of kTile do not prove that its label stands. `labels`: kTile.
 std::uint64_t find_unsettled(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
                              const CentroidTravel& travel);
 
-/// Stores kTile bounds: unlimited ones where bit i of `unknown` is set.
+/// Stores kTile bounds; forgets those of sample i where bit i of `unknown` is set.
 void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unknown,
                   const CentroidTravel& travel, StoredBounds bounds);
 

@@ -71,11 +71,18 @@ inline bool settles(float upper, float lower) {
   return lower > upper * static_cast<float>(1 + kBoundMargin);
 }
 
-/// The bound of a distance whose square float64 gave, in any order of adding up.
+/// Bounds of a distance whose square float64 gave, in any order of adding up.
 inline float upper_bound(double squared) {
   const double upper = std::sqrt(squared) * (1 + kBoundExcess) + kTinyDistance;
   return upper < std::numeric_limits<float>::max() ? static_cast<float>(upper)
                                                    : std::numeric_limits<float>::infinity();
+}
+
+inline float lower_bound(double squared) {
+  const double lower = std::sqrt(squared) * (1 - kBoundExcess) - kTinyDistance;
+  // Half of the greatest: what is added to it stays finite.
+  constexpr double kMost = std::numeric_limits<float>::max() / 2;
+  return static_cast<float>(std::clamp(lower, 0.0, kMost));
 }
 
 /// How far each of a fit's centroids moved since it began.
@@ -85,6 +92,7 @@ class CentroidTravel {
   void begin(const double* centroids, std::int64_t k, std::int64_t d) {
     d_ = d;
     centroids_.assign(centroids, centroids + k * d);
+    last_.assign(static_cast<std::size_t>(k), 0);
     ways_.assign(static_cast<std::size_t>(k), 0);
     of_each_.assign(static_cast<std::size_t>(k), published(0));
     longest_way_ = 0;
@@ -104,6 +112,7 @@ class CentroidTravel {
       }
       // Above (d + 3) 2^-53, for up to 2^16 features, and what underflows.
       const double way = squared > 0 ? std::sqrt(squared) * (1 + 0x1p-36) + 0x1p-500 : 0;
+      last_[c] = way;
       if (way > 0) ways_[c] = std::nextafter(ways_[c] + way, kFar);
       of_each_[c] = published(ways_[c]);
       longest = std::max(longest, way);
@@ -114,11 +123,13 @@ class CentroidTravel {
 
   Travel of(std::int64_t c) const { return of_each_[static_cast<std::size_t>(c)]; }
   const Travel* of_each() const { return of_each_.data(); }  ///< k
+  /// In the last iteration, at least.
+  double last_way(std::int64_t c) const { return last_[static_cast<std::size_t>(c)]; }
   /// The longest of each iteration, added up.
   Travel longest() const { return longest_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return k * (8 * d + 8 + static_cast<std::int64_t>(sizeof(Travel)));
+    return k * (8 * d + 16 + static_cast<std::int64_t>(sizeof(Travel)));
   }
 
  private:
@@ -126,6 +137,7 @@ class CentroidTravel {
 
   std::int64_t d_ = 0;
   std::vector<double> centroids_;  // k x d
+  std::vector<double> last_;       // k
   std::vector<double> ways_;       // k
   std::vector<Travel> of_each_;    // k
   double longest_way_ = 0;

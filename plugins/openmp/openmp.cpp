@@ -23,9 +23,10 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                              "rows that a thread takes at a time; 0: chosen from n"),
     lloyd::choice_parameter("isa", lloyd_openmp::InstructionSet::kNames,
                             "instruction set; auto: the best one that the machine has"),
-    lloyd::choice_parameter("algorithm", lloyd_openmp::kAlgorithmNames,
-                            "lloyd: all distances; hamerly: bounds leave samples out; auto: bounds "
-                            "while they pay"),
+    lloyd::choice_parameter(
+        "algorithm", lloyd_openmp::kAlgorithmNames,
+        "lloyd: all distances; hamerly, elkan, yinyang: those that bounds do not "
+        "leave out; auto: whichever takes least time"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {

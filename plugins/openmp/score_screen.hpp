@@ -98,8 +98,12 @@ class ScoreScreen {
       squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
     }
     const std::int64_t blocks = (d_ + kScoreBlock - 1) / kScoreBlock;
-    set_limit(greatest, row_chain > 0 ? row_chain : std::min(d_, kScoreBlock) + blocks);
+    of_tiles_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks);
+    limit_ = row_chain > 0 ? limit_of(greatest, row_chain) : of_tiles_;
   }
+
+  /// The limit of scores that are summed as screen_nearest() does.
+  const ScoreLimit<Real>& limit_of_tiles() const { return of_tiles_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d, bool by_rows) {
     return (lines(k, d, by_rows) * CacheLine::kValues + k + d) *
@@ -122,7 +126,7 @@ class ScoreScreen {
     return centroids[c * d_ + j] - static_cast<double>(origin_[static_cast<std::size_t>(j)]);
   }
 
-  void set_limit(double greatest, std::int64_t chain) {
+  ScoreLimit<Real> limit_of(double greatest, std::int64_t chain) const {
     constexpr double u = std::numeric_limits<Real>::epsilon() / 2.0;
     constexpr double v = std::numeric_limits<double>::epsilon() / 2.0;
     constexpr double t = std::numeric_limits<Real>::denorm_min();
@@ -136,8 +140,7 @@ class ScoreScreen {
                   4 * std::sqrt(d) * t * greatest + 2 * (d + 2) * t;
     // Squares that underflow make |y| too small by this at most.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
-    limit_ = {above(base * slack), above(slope * slack), above(square * slack),
-              above((d + 16) * u)};
+    return {above(base * slack), above(slope * slack), above(square * slack), above((d + 16) * u)};
   }
 
   static Real above(double value) {
@@ -150,7 +153,7 @@ class ScoreScreen {
   std::vector<CacheLine> factors_;   // in panels, or by rows
   std::vector<Real> squared_norms_;  // k
   std::int64_t clusters_ = 0;
-  ScoreLimit<Real> limit_{};
+  ScoreLimit<Real> limit_{}, of_tiles_{};
   bool fits_ = false;
 };
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
+#include "centroid_groups.hpp"
 #include "integer_screen.hpp"
 #include "tile.hpp"
 #include "waiting_rows.hpp"
@@ -19,9 +21,10 @@ class alignas(64) Scratch {
         exact_(static_cast<std::size_t>(kNarrow ? features : 0)),
         pairs_(static_cast<std::size_t>(kNarrow ? (features + 1) / 2 : 0)) {}
 
-  /// Before labelling with k centroids.
-  void prepare(std::int64_t clusters) {
+  /// Before labelling with k centroids; `scans`: whether scan_values() are wanted.
+  void prepare(std::int64_t clusters, bool scans) {
     if (kNarrow) norms_.resize(static_cast<std::size_t>(clusters));
+    if (scans) scan_.resize(scan_rows(clusters, std::ssize(tile_)));
   }
 
   TileRow<Real>* tile() { return tile_.data(); }
@@ -33,12 +36,18 @@ class alignas(64) Scratch {
       return tile_.data();
     }
   }
+  /// The workspace of scan().
+  Real* scan_values() { return scan_.data()->lanes; }
   IntegerWorkspace integers() { return {pairs_.data(), norms_.data()}; }
 
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;
     const std::int64_t of_integers = kNarrow ? (features + 1) / 2 * kTile * 4 + clusters * 4 : 0;
     return features * kTile * of_each + of_integers;
+  }
+  /// Further ones where there are scans.
+  static std::int64_t scan_bytes(std::int64_t clusters, std::int64_t features) {
+    return static_cast<std::int64_t>(scan_rows(clusters, features) * sizeof(TileRow<Real>));
   }
 
   WaitingRows unsettled;       ///< by bounds as they were kept
@@ -52,10 +61,15 @@ class alignas(64) Scratch {
  private:
   static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
 
+  static std::size_t scan_rows(std::int64_t clusters, std::int64_t features) {
+    return static_cast<std::size_t>((clusters + features + 2 * kGroup) / kTile + 1);
+  }
+
   std::vector<TileRow<Real>> tile_;
   std::vector<TileRow<double>> exact_;
   std::vector<PairRow> pairs_;
   std::vector<std::int32_t> norms_;
+  std::vector<TileRow<Real>> scan_;
 };
 
 }  // namespace lloyd_openmp

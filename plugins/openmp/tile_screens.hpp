@@ -46,6 +46,9 @@ class TileScreens {
 
   /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
   bool fits() const { return scores_.fits(); }
+  const T* origin() const { return scores_.origin(); }
+  /// The limit of scores that a scan makes.
+  const ScoreLimit<T>& limit_of_scans() const { return scores_.limit_of_tiles(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().
   bool leaves_to_tiles() const { return kind_ == ScreenKind::integers; }
 

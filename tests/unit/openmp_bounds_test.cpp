@@ -131,7 +131,7 @@ TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
       const Travel own = before.of(nearest.labels[i]);
       const bool unknown = (kUnknown >> i & 1) != 0;
       EXPECT_EQ(upper[i], unknown ? kInfinite : store_upper(fresh.upper[i], own));
-      EXPECT_EQ(lower[i], store_lower(fresh.lower[i], before.longest()));
+      EXPECT_EQ(lower[i], unknown ? -kInfinite : store_lower(fresh.lower[i], before.longest()));
       const bool stands = settles(upper_now(upper[i], travel.of(nearest.labels[i])),
                                   lower_now(lower[i], travel.longest()));
       EXPECT_EQ((unsettled >> i & 1) == 0, stands) << i;
@@ -226,7 +226,8 @@ void check_moving_centroids(std::int64_t n, std::int64_t d, std::int64_t k, doub
 }
 
 TEST(OpenmpPruning, LabelsAreTheDefinitions) {
-  for (const Algorithm algorithm : {Algorithm::hamerly, Algorithm::automatic}) {
+  for (const Algorithm algorithm :
+       {Algorithm::hamerly, Algorithm::elkan, Algorithm::yinyang, Algorithm::automatic}) {
     for (const double offset : {0.0, 1e4}) {
       check_moving_centroids<float>(2000, 2, 9, offset, algorithm);    // tiles
       check_moving_centroids<float>(2000, 16, 70, offset, algorithm);  // integers

@@ -1,0 +1,117 @@
+// CentroidGroups: centroids in groups of neighbours, as rows of samples are scanned against them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+#include "bounds.hpp"
+#include "nearest.hpp"
+
+namespace lloyd_openmp {
+
+/// Centroids of a group: lanes of one or more vectors.
+inline constexpr std::int64_t kGroup = 16;
+
+/// k centroids of d features in groups, relative to the origin of a ScoreScreen; slot s is place
+/// s % kGroup of group s / kGroup.
+template <class Real>
+struct GroupedCentroids {
+  const Real* squared_norms;   ///< of each slot; infinite where it is empty
+  const Real* factors;         ///< -2 times the centroids: groups x d x kGroup
+  const std::int32_t* labels;  ///< of each slot
+  const std::int32_t* slots;   ///< of each centroid
+  std::int64_t groups;
+  ScoreLimit<Real> limit;
+};
+
+/// Groups are made once in a fit, of centroids that lie together then.
+template <class Real>
+class CentroidGroups {
+ public:
+  static std::int64_t count(std::int64_t k) { return (k + kGroup - 1) / kGroup; }
+  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
+    return count(k) * kGroup * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
+  }
+
+  /// `centroids`: k x d.
+  void make(const double* centroids, std::int64_t k, std::int64_t d) {
+    d_ = d;
+    clusters_ = k;
+    std::vector<std::int32_t> order(static_cast<std::size_t>(k));
+    std::iota(order.begin(), order.end(), 0);
+    split(centroids, order.begin(), order.end());
+    labels_.assign(static_cast<std::size_t>(count(k) * kGroup), 0);
+    std::copy(order.begin(), order.end(), labels_.begin());
+    slots_.resize(order.size());
+    for (std::size_t s = 0; s < order.size(); ++s) {
+      slots_[static_cast<std::size_t>(order[s])] = static_cast<std::int32_t>(s);
+    }
+    squared_norms_.assign(labels_.size(), std::numeric_limits<Real>::infinity());
+    factors_.assign(labels_.size() * static_cast<std::size_t>(d), 0);
+  }
+
+  /// Centroids as they are now: k x d. `origin`: d.
+  void set_centroids(const double* centroids, const Real* origin, const ScoreLimit<Real>& limit) {
+    limit_ = limit;
+    for (std::int64_t s = 0; s < clusters_; ++s) {
+      const double* centroid = centroids + labels_[static_cast<std::size_t>(s)] * d_;
+      double squared = 0;
+      for (std::int64_t j = 0; j < d_; ++j) {
+        const double e = centroid[j] - static_cast<double>(origin[j]);
+        squared += e * e;
+        factors_[static_cast<std::size_t>((s / kGroup * d_ + j) * kGroup + s % kGroup)] =
+            static_cast<Real>(-2 * e);
+      }
+      squared_norms_[static_cast<std::size_t>(s)] = static_cast<Real>(squared);
+    }
+  }
+
+  GroupedCentroids<Real> centroids() const {
+    return {squared_norms_.data(), factors_.data(),  labels_.data(),
+            slots_.data(),         count(clusters_), limit_};
+  }
+
+ private:
+  using Order = std::vector<std::int32_t>::iterator;
+
+  // Halves a set along the feature in which it is widest, down to single groups.
+  void split(const double* centroids, Order begin, Order end) const {
+    if (end - begin <= kGroup) return;
+    std::int64_t widest = 0;
+    double width = -1;
+    for (std::int64_t j = 0; j < d_; ++j) {
+      const auto less = [&](std::int32_t a, std::int32_t b) {
+        return centroids[a * d_ + j] < centroids[b * d_ + j];
+      };
+      const auto [low, high] = std::minmax_element(begin, end, less);
+      const double range = centroids[*high * d_ + j] - centroids[*low * d_ + j];
+      if (range > width) {
+        width = range;
+        widest = j;
+      }
+    }
+    // Whole groups on the lower side.
+    const Order middle = begin + (count(end - begin) + 1) / 2 * kGroup;
+    std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
+      const double of_a = centroids[a * d_ + widest], of_b = centroids[b * d_ + widest];
+      return of_a < of_b || (of_a == of_b && a < b);
+    });
+    split(centroids, begin, middle);
+    split(centroids, middle, end);
+  }
+
+  std::int64_t d_ = 0;
+  std::int64_t clusters_ = 0;
+  std::vector<std::int32_t> labels_;  // of each slot
+  std::vector<std::int32_t> slots_;   // of each centroid
+  std::vector<Real> squared_norms_;   // of each slot
+  std::vector<Real> factors_;         // groups x d x kGroup
+  ScoreLimit<Real> limit_{};
+};
+
+}  // namespace lloyd_openmp
