@@ -16,8 +16,8 @@ for part in "${parts[@]}"; do
   case $part in
     release | asan)
       packages+=(doxygen)
-      # For the report's page, whose tests are skipped without one elsewhere.
-      [ "${CI:-}" != true ] || packages+=(chromium)
+      # For the report's page and counts of instructions, whose tests are skipped without them elsewhere.
+      [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
     fuzz) packages+=(libclang-rt-dev) ;;
     tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;

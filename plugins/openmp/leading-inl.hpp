@@ -103,6 +103,9 @@ template <class Real>
 struct Leading {
   using Index = hn::TFromD<SignedTag<Real>>;
 
+  // As others are made that mark scores.
+  HWY_INLINE explicit Leading(std::int64_t /*marks*/) : Leading() {}
+
   HWY_INLINE Leading() {
     for (std::size_t v = 0; v < kVectors; ++v) {
       least[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());

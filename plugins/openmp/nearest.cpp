@@ -83,16 +83,94 @@ HWY_INLINE void score_rest(const TileRow<Real>* tile, std::size_t first, std::si
   }
 }
 
+// |y|^2 of the samples in kVectors registers.
 template <class Real>
-HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
-                       const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
-                       TileLabels& nearest) {
+HWY_INLINE void square(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+                       Vector<Real> (&norms)[kVectors]) {
+  const Tag<Real> tag;
+  for (std::size_t v = 0; v < kVectors; ++v) norms[v] = hn::Zero(tag);
+  for (std::size_t j = 0; j < d; ++j) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const Vector<Real> y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+      norms[v] = hn::MulAdd(y, y, norms[v]);
+    }
+  }
+}
+
+// Leading, with whose a score is in its last bits: costs less than to keep that apart.
+template <class Real>
+struct MarkedLeading {
+  using Index = hn::TFromD<SignedTag<Real>>;
+
+  HWY_INLINE explicit MarkedLeading(std::int64_t marks) : mask(static_cast<Index>(marks - 1)) {}
+
+  HWY_INLINE void offer(std::size_t v, std::size_t c, Vector<Real> score) {
+    const SignedTag<Real> bits;
+    const Vector<Real> marked =
+        hn::BitCast(Tag<Real>(), hn::OrAnd(hn::Set(bits, static_cast<Index>(c)),
+                                           hn::BitCast(bits, score), hn::Set(bits, ~mask)));
+    leading.second[v] = hn::Min(leading.second[v], hn::Max(leading.least[v], marked));
+    leading.least[v] = hn::Min(leading.least[v], marked);
+  }
+
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
+                         const ScoreLimit<Real>& limit, TileLabels& nearest) {
+    const SignedTag<Real> bits;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      leading.index[v] = hn::And(hn::BitCast(bits, leading.least[v]), hn::Set(bits, mask));
+    }
+    leading.finish(first, norms, limit, nearest);
+  }
+
+  Index mask;
+  Leading<Real> leading;
+};
+
+// Samples of D features stay in registers, and what is known of their least scores. A function of
+// its own, into which everything is inlined: else GCC 12 keeps arrays of vectors in memory.
+template <std::size_t D, template <class> class LeadingOf, class Real>
+HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileRow<Real>* tile,
+                                                  const ScreenedCentroids<Real>& centroids,
+                                                  TileLabels& nearest) {
   const Tag<Real> tag;
   const std::size_t lanes = hn::Lanes(tag);
-  const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
-  nearest.undecided = 0;
   for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
+    Vector<Real> y[D][kVectors];
+    unroll<D>([&](auto j) HWY_ATTR {
+      unroll<kVectors>(
+          [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
+    });
+    LeadingOf<Real> leading(marks(centroids.clusters, D));
+    const auto offer = [&](std::size_t c, const Real* factors) HWY_ATTR {
+      Vector<Real> scores[kVectors];
+      const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
+      unroll<kVectors>([&](auto v) HWY_ATTR { scores[v] = norm; });
+      unroll<D>([&](auto j) HWY_ATTR {
+        const Vector<Real> factor = hn::Set(tag, factors[j * kPanel]);
+        unroll<kVectors>([&](auto v)
+                             HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
+      });
+      unroll<kVectors>([&](auto v) HWY_ATTR { leading.offer(v, c, scores[v]); });
+    };
+    const Real* panel = centroids.panels;
+    std::size_t c = 0;
+    for (; c + kPanel <= k; c += kPanel, panel += D * kPanel) {
+      for (std::size_t i = 0; i < kPanel; ++i) offer(c + i, panel + i);
+    }
+    for (std::size_t i = 0; c + i < k; ++i) offer(c + i, panel + i);
+    Vector<Real> norms[kVectors];
+    square(tile, first, D, norms);
+    leading.finish(first, norms, centroids.limit, nearest);
+  }
+}
+
+template <class Real>
+HWY_INLINE void screen_many_features(const TileRow<Real>* tile, std::size_t d,
+                                     const ScreenedCentroids<Real>& centroids,
+                                     TileLabels& nearest) {
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(Tag<Real>())) {
     Leading<Real> leading;
     const Real* panel = centroids.panels;
     std::size_t c = 0;
@@ -101,15 +179,35 @@ HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
     }
     score_rest<kPanel - 1>(tile, first, d, panel, centroids.squared_norms, c, k, leading);
     Vector<Real> norms[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) norms[v] = hn::Zero(tag);
-    for (std::size_t j = 0; j < d; ++j) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const Vector<Real> y = hn::Load(tag, tile[j].lanes + first + v * lanes);
-        norms[v] = hn::MulAdd(y, y, norms[v]);
-      }
-    }
+    square(tile, first, d, norms);
     leading.finish(first, norms, centroids.limit, nearest);
   }
+}
+
+// D features at the most, or many.
+template <std::size_t D, class Real>
+HWY_INLINE void screen_features(const TileRow<Real>* tile, std::size_t d,
+                                const ScreenedCentroids<Real>& centroids, TileLabels& nearest) {
+  if constexpr (D == 0) {
+    screen_many_features(tile, d, centroids, nearest);
+  } else if (d == D) {
+    if (marks(centroids.clusters, D) > 0) {
+      screen_few_features<D, MarkedLeading>(tile, centroids, nearest);
+    } else {
+      screen_few_features<D, Leading>(tile, centroids, nearest);
+    }
+  } else {
+    screen_features<D - 1>(tile, d, centroids, nearest);
+  }
+}
+
+template <class Real>
+HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
+                       const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
+                       TileLabels& nearest) {
+  nearest.undecided = 0;
+  screen_features<static_cast<std::size_t>(kFewFeatures)>(tile, static_cast<std::size_t>(features),
+                                                          centroids, nearest);
   find_changed(former, nearest);
 }
 

@@ -2,6 +2,7 @@
 // expanded form, with a proof for most of them, or by the definition.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "tile.hpp"
@@ -23,6 +24,17 @@ inline constexpr std::int64_t kPanel = 6;
 /// Products that are summed one after another; sums of so many are added up. Shorter chains of
 /// roundings prove more labels.
 inline constexpr std::int64_t kScoreBlock = 64;
+
+/// Features up to which samples stay in registers.
+inline constexpr std::int64_t kFewFeatures = 8;
+
+/// Of k clusters and d features: how many values the last bits of a score have that say whose it
+/// is; 0: there are none such.
+constexpr std::int64_t marks(std::int64_t k, std::int64_t d) {
+  constexpr std::int64_t kMost = 64;
+  if (d > kFewFeatures || k > kMost) return 0;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k)));
+}
 
 /// k centroids of d features as the screen takes them, relative to the origin of the tiles.
 template <class Real>

@@ -25,8 +25,10 @@ namespace lloyd_openmp {
 /// times, and the products, where the machine rounds them, by u M together; in float64, where |e|^2
 /// is no better than the rest, d + 2 times more. So the screened score is off by at most
 ///   E = g M,  g = (h + 8) u, or (h + d + 10) u in float64,
-/// where the small excess covers terms of the order u^2 for (2d + 10) u < 1/16. What underflows
-/// adds at most t, half the least denormal, for each rounding: 2 sqrt(d) t (|y| + |e|) + (d + 2) t.
+/// where the small excess covers terms of the order u^2 for (2d + 10) u < 1/16. A mark in a score
+/// (marks()) changes it by less than 2u M for each value of the mark, as so many roundings do. What
+/// underflows adds at most t, half the least denormal, for each rounding: 2 sqrt(d) t (|y| + |e|) +
+/// (d + h + 2) t.
 ///
 /// The definition rounds to float64, v = 2^-53: it is off by at most (d + 2) v of a distance, which
 /// is at most 2 (|y|^2 + |e|^2). Where the least score is below the second by more than
@@ -98,7 +100,7 @@ class ScoreScreen {
       squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
     }
     const std::int64_t blocks = (d_ + kScoreBlock - 1) / kScoreBlock;
-    of_tiles_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks);
+    of_tiles_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks + 2 * marks(k, d_));
     limit_ = row_chain > 0 ? limit_of(greatest, row_chain) : of_tiles_;
   }
 
@@ -137,7 +139,7 @@ class ScoreScreen {
     const double square = 4 * (d + 3) * v;
     double slope = 4 * g * greatest + 4 * std::sqrt(d) * t;
     double base = 2 * g * greatest * greatest + square * greatest * greatest +
-                  4 * std::sqrt(d) * t * greatest + 2 * (d + 2) * t;
+                  4 * std::sqrt(d) * t * greatest + 2 * (d + h + 2) * t;
     // Squares that underflow make |y| too small by this at most.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
     return {above(base * slack), above(slope * slack), above(square * slack), above((d + 16) * u)};

@@ -262,7 +262,10 @@ TYPED_TEST(OpenmpNearest, WhatIsProvenIsDefinedSo) {
   for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128}) {
     for (const std::int64_t k : {1, 2, 5, 33}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
-        EXPECT_GE(check_screen(blobs<TypeParam>(300, d, k, scale, 0)), 290) << d << ' ' << k;
+        // Marked scores of float32 prove less.
+        const bool marked = sizeof(TypeParam) == sizeof(float) && marks(k, d) > 16;
+        EXPECT_GE(check_screen(blobs<TypeParam>(300, d, k, scale, 0)), marked ? 285 : 290)
+            << d << ' ' << k;
       }
       check_screen(blobs<TypeParam>(300, d, k, 1, 1e6));
       check_screen(blobs<TypeParam>(300, d, k, 1e-19, 0));  // squares near the least numbers
