@@ -55,6 +55,7 @@ class Assignment {
   /// Whether the passes to come belong to one fit, so that bounds of one serve the next.
   void keep_bounds(bool wanted) {
     pruning_.begin(wanted, dataset_.samples);
+    group_bounds_ = {};
     for (Scratch<T>& scratch : scratch_) scratch.distances = scratch.decided = scratch.open = 0;
   }
 
@@ -74,6 +75,7 @@ class Assignment {
     } else {
       group_bounds_.move(pruning_.travel(), groups_.centroids().labels);
     }
+    if (!screens_.fits()) return;
     groups_.set_centroids(centroids, screens_.origin(), screens_.limit_of_scans());
   }
 
@@ -98,6 +100,7 @@ class Assignment {
         for (std::int64_t i = begin; i < begin + rows; ++i) {
           scratch.undecided.add(i);
           if (pruning_.keeps()) forget(pruning_.of(i));
+          if (pruning_.scans()) group_bounds_.fill(i, 0);
         }
         scratch.distances += rows * clusters_;
       } else {
@@ -122,8 +125,8 @@ class Assignment {
     return decided;
   }
 
-  /// How many distances were computed or screened since this was asked last, each sample's to a
-  /// centroid once at the most in a pass.
+  /// How many distances were computed or screened since this was asked last; where a screen leaves
+  /// samples to another one, they count once.
   std::int64_t take_distances() {
     std::int64_t distances = 0;
     for (Scratch<T>& scratch : scratch_) distances += std::exchange(scratch.distances, 0);
@@ -275,7 +278,8 @@ class Assignment {
 
   template <class Set>
   void screen_loose(const std::int32_t* labels, Scratch<T>& scratch, const Set& set) const {
-    scratch.distances += scratch.loose.count() * clusters_;
+    // That to the own centroid is known.
+    scratch.distances += scratch.loose.count() * (clusters_ - 1);
     screen_waiting(labels, scratch, scratch.loose,
                    screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set,
                    [&](auto&&... arguments) { screens_.screen(arguments...); });

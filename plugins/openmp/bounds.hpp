@@ -37,13 +37,13 @@ struct Travel {
   float up = 0;
 };
 
-/// A way in float64, rounded up whenever it grows, to float32 both ways.
+/// At most `way` and at least that, in float32. The former is no more than half of the greatest, as
+/// lower bounds are, so that their sum is finite.
 inline Travel published(double way) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  constexpr float kMost = std::numeric_limits<float>::max() / 2;
   if (way == 0) return {};
-  if (!(way < std::numeric_limits<float>::max())) {
-    return {std::numeric_limits<float>::max(), kInfinite};
-  }
+  if (!(way < kMost)) return {kMost, kInfinite};
   const auto near = static_cast<float>(way);
   return {std::nextafter(near, -kInfinite), std::nextafter(near, kInfinite)};
 }
@@ -111,7 +111,7 @@ class CentroidTravel {
         centroids_[j] = centroids[j];
       }
       // Above (d + 3) 2^-53, for up to 2^16 features, and what underflows.
-      const double way = squared > 0 ? std::sqrt(squared) * (1 + 0x1p-36) + 0x1p-500 : 0;
+      const double way = squared == 0 ? 0 : std::sqrt(squared) * (1 + 0x1p-36) + 0x1p-500;
       last_[c] = way;
       if (way > 0) ways_[c] = std::nextafter(ways_[c] + way, kFar);
       of_each_[c] = published(ways_[c]);

@@ -7,8 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
-
 #include "bounds.hpp"
 #include "nearest.hpp"
 
@@ -16,6 +14,10 @@ namespace lloyd_openmp {
 
 /// Centroids of a group: lanes of one or more vectors.
 inline constexpr std::int64_t kGroup = 16;
+
+constexpr std::int64_t groups_of(std::int64_t k) {
+  return (k + kGroup - 1) / kGroup;
+}
 
 /// k centroids of d features in groups, relative to the origin of a ScoreScreen; slot s is place
 /// s % kGroup of group s / kGroup.
@@ -33,9 +35,8 @@ struct GroupedCentroids {
 template <class Real>
 class CentroidGroups {
  public:
-  static std::int64_t count(std::int64_t k) { return (k + kGroup - 1) / kGroup; }
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return count(k) * kGroup * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
+    return groups_of(k) * kGroup * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
   }
 
   /// `centroids`: k x d.
@@ -45,7 +46,7 @@ class CentroidGroups {
     std::vector<std::int32_t> order(static_cast<std::size_t>(k));
     std::iota(order.begin(), order.end(), 0);
     split(centroids, order.begin(), order.end());
-    labels_.assign(static_cast<std::size_t>(count(k) * kGroup), 0);
+    labels_.assign(static_cast<std::size_t>(groups_of(k) * kGroup), 0);
     std::copy(order.begin(), order.end(), labels_.begin());
     slots_.resize(order.size());
     for (std::size_t s = 0; s < order.size(); ++s) {
@@ -72,8 +73,8 @@ class CentroidGroups {
   }
 
   GroupedCentroids<Real> centroids() const {
-    return {squared_norms_.data(), factors_.data(),  labels_.data(),
-            slots_.data(),         count(clusters_), limit_};
+    return {squared_norms_.data(), factors_.data(),      labels_.data(),
+            slots_.data(),         groups_of(clusters_), limit_};
   }
 
  private:
@@ -96,7 +97,7 @@ class CentroidGroups {
       }
     }
     // Whole groups on the lower side.
-    const Order middle = begin + (count(end - begin) + 1) / 2 * kGroup;
+    const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroup;
     std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
       const double of_a = centroids[a * d_ + widest], of_b = centroids[b * d_ + widest];
       return of_a < of_b || (of_a == of_b && a < b);

@@ -24,15 +24,10 @@ class GroupBoundsOfFit {
   void begin(BoundOf of, std::int64_t n, std::int64_t k) {
     of_ = of;
     clusters_ = k;
-    const std::int64_t each = bounds_of_sample(of, k);
-    if (n * each != values_) {
-      lower_.reset();  // not both at once
-      lower_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n * each));
-      values_ = n * each;
-    }
-    each_ = each;
-    ways_.assign(static_cast<std::size_t>(each), 0);
-    published_.assign(static_cast<std::size_t>(each), {});
+    each_ = bounds_of_sample(of, k);
+    lower_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n * each_));
+    ways_.assign(static_cast<std::size_t>(each_), 0);
+    published_.assign(static_cast<std::size_t>(each_), {});
   }
 
   /// Centroids moved. `labels`: of each slot.
@@ -50,11 +45,11 @@ class GroupBoundsOfFit {
     }
   }
 
-  /// The first bounds of a sample: no centroid but its own is nearer than `lower`.
+  /// The same bound for all that a sample has: no centroid but its own is nearer than `lower`. 0
+  /// says nothing, whatever its label is.
   void fill(std::int64_t sample, float lower) const {
     float* const bounds = lower_.get() + sample * each_;
-    const std::int64_t used =
-        of_ == BoundOf::group ? CentroidGroups<float>::count(clusters_) : clusters_;
+    const std::int64_t used = of_ == BoundOf::group ? groups_of(clusters_) : clusters_;
     std::fill_n(bounds, used, lower > 0 ? store_lower(lower, {}) : 0);
     std::fill(bounds + used, bounds + each_, std::numeric_limits<float>::infinity());
   }
@@ -78,14 +73,13 @@ class GroupBoundsOfFit {
  private:
   // Whole vectors; nobody is behind the last one.
   static std::int64_t bounds_of_sample(BoundOf of, std::int64_t k) {
-    const std::int64_t groups = CentroidGroups<float>::count(k);
+    const std::int64_t groups = groups_of(k);
     return of == BoundOf::centroid ? groups * kGroup : (groups + kGroup - 1) / kGroup * kGroup;
   }
 
   BoundOf of_ = BoundOf::group;
   std::int64_t clusters_ = 0;
   std::int64_t each_ = 0;           // bounds of a sample
-  std::int64_t values_ = 0;         // of all
   std::unique_ptr<float[]> lower_;  // samples x each_
   std::vector<double> ways_;        // of each bound
   std::vector<Travel> published_;   // likewise

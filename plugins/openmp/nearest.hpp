@@ -50,7 +50,7 @@ struct ScreenedCentroids {
 /// Distances of the samples of a tile, on the safe side: bounds.hpp.
 struct TileBounds {
   alignas(64) float upper[kTile];  ///< at least that to the centroid of the label
-  alignas(64) float lower[kTile];  ///< at most that to any other; finite
+  alignas(64) float lower[kTile];  ///< at most that to any other; half of the greatest at most
 };
 
 /// Labels of a tile.

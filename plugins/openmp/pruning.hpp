@@ -108,8 +108,8 @@ class Pruning {
   using Clock = std::chrono::steady_clock;
   enum class Groups { none, begin, go_on };
 
-  // Where scans of some groups may be cheaper than screening against all centroids: NOTES.md. Their
-  // bounds take no more memory than the samples.
+  // Where scans of some groups may be cheaper than screening against all centroids: NOTES.md. There
+  // are no more of their bounds than features, but for rounding up to whole vectors.
   static bool groups_may_pay(std::int64_t k, std::int64_t d) {
     return k * d >= 16384 && k >= 4 * kGroup && k <= d * kGroup;
   }

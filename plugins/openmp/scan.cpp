@@ -79,6 +79,8 @@ class Scan {
         }
         bits |= bits_of(tag, hn::Not(stands)) << (part * lanes);
       }
+      // What is behind the last bound is nobody's.
+      if (count - first < kGroup) bits &= (std::uint64_t{1} << (count - first)) - 1;
       if (bits != 0) open(first, bits);
     }
     rest_ = hn::GetLane(hn::MinOfLanes(tag, rest));

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
-
 #include "bounds.hpp"
 #include "centroid_groups.hpp"
 #include "instruction_set.hpp"
@@ -35,7 +33,7 @@ struct Scanned {
 
 /// Scans a sample x of d features whose squared distance to the centroid of its label `own` is
 /// `own_squared`, as measure_distances() gives it. Bounds are brought up to date. `origin`: d;
-/// `workspace`: (groups x kGroup + d + 16) values.
+/// `workspace`: d, rounded up to kGroup, and groups x kGroup values, at a 64-byte boundary.
 template <class T>
 Scanned scan(InstructionSet set, BoundOf of, const T* x, std::int64_t d, const T* origin,
              const GroupedCentroids<T>& centroids, std::int32_t own, double own_squared,

@@ -43,7 +43,7 @@ class alignas(64) Scratch {
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;
     const std::int64_t of_integers = kNarrow ? (features + 1) / 2 * kTile * 4 + clusters * 4 : 0;
-    return features * kTile * of_each + of_integers;
+    return static_cast<std::int64_t>(sizeof(Scratch)) + features * kTile * of_each + of_integers;
   }
   /// Further ones where there are scans.
   static std::int64_t scan_bytes(std::int64_t clusters, std::int64_t features) {

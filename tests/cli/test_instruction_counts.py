@@ -19,8 +19,8 @@ from program import LLOYD, SANITIZED, TestCase, run
 
 TABLE = pathlib.Path(__file__).with_name("instruction_counts.json")
 TOLERANCE = 0.02
-# Samples, features, clusters: one for each screen that is not along rows, and one of bounds.
-SHAPES = {"100000, 2, 32": [], "8000, 16, 64": [], "2000, 128, 100": [],
+# Samples, features, clusters: few features, tiles, integers, and bounds.
+SHAPES = {"100000, 2, 32": [], "8000, 24, 16": [], "8000, 16, 64": [],
           "8000, 16, 64 with bounds": ["--param", "algorithm=hamerly"]}
 
 

@@ -107,7 +107,7 @@ void check_estimate(const Context& context, const Samples& samples, std::int64_t
   const Dataset dataset = make_dataset(samples, context.dtype());
   if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
-  setting.max_iterations = 2;
+  setting.max_iterations = 5;  // some of what a backend holds comes with later iterations alone
   const MemoryEstimate memory = estimated(context, dataset, setting);
   // Once before, so that what the backend keeps for the whole process is there.
   run_fit(*context.open(dataset, clusters), samples, setting, Run{0, false, nullptr});

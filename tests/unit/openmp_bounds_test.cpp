@@ -168,34 +168,25 @@ TEST(OpenmpBounds, MeasuresDistances) {
   }
 }
 
-// Samples around k centres, some of them half way between two, and centroids that move.
+constexpr Algorithm kPruning[] = {Algorithm::hamerly, Algorithm::elkan, Algorithm::yinyang,
+                                  Algorithm::automatic};
+
+// Labels samples by one set of centroids after another, as a fit does, and expects the definition's
+// labels of each. Returns how many distances that took, with the last instruction set.
 template <class T>
-void check_moving_centroids(std::int64_t n, std::int64_t d, std::int64_t k, double offset,
-                            Algorithm algorithm) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(n + d + k));
-  std::normal_distribution<double> normal;
-  std::vector<double> centroids;
-  for (std::int64_t i = 0; i < k * d; ++i) centroids.push_back(offset + 4 * normal(random));
-  std::vector<T> samples;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto a = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(k));
-    const auto b = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(k));
-    for (std::int64_t j = 0; j < d; ++j) {
-      const double of_a = centroids[static_cast<std::size_t>(a * d + j)];
-      const double of_b = centroids[static_cast<std::size_t>(b * d + j)];
-      samples.push_back(static_cast<T>(i % 3 == 0 ? (of_a + of_b) / 2 : of_a + normal(random)));
-    }
-  }
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, n, d));
+std::int64_t check_passes(const lloyd::Dataset& data,
+                          const std::vector<std::vector<double>>& passes, Algorithm algorithm) {
+  const lloyd::DatasetView view = data.view();
+  const std::int64_t n = view.samples, d = view.features;
+  std::int64_t distances = 0;
   for (const InstructionSet set : instruction_sets()) {
-    Assignment<T> assignment(data.view(), 1, set, algorithm);
+    Assignment<T> assignment(view, 1, set, algorithm);
     assignment.keep_bounds(true);
     std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
-    std::vector<double> moving = centroids;
-    std::int64_t distances = 0;
-    constexpr int kPasses = 14;
-    for (int pass = 0; pass < kPasses; ++pass) {
-      assignment.set_centroids(moving.data(), k);
+    distances = 0;
+    for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+      const std::int64_t k = std::ssize(passes[pass]) / d;
+      assignment.set_centroids(passes[pass].data(), k);
       std::int64_t reported = 0, changed = 0;
       // Blocks that are no whole tiles.
       for (std::int64_t begin = 0; begin < n; begin += 333) {
@@ -206,33 +197,127 @@ void check_moving_centroids(std::int64_t n, std::int64_t d, std::int64_t k, doub
       EXPECT_EQ(reported, changed);
       distances += assignment.take_distances();
       for (std::int64_t i = 0; i < n; ++i) {
-        ASSERT_EQ(labels[static_cast<std::size_t>(i)],
-                  lloyd::nearest_centroid(samples.data() + i * d, moving.data(), k, d).label)
-            << "sample " << i << ", pass " << pass << ", set " << set.index();
-      }
-      if (pass == 6) {
-        // One jumps, as an empty cluster's does, and one falls onto another.
-        for (std::int64_t j = 0; j < d; ++j) {
-          moving[static_cast<std::size_t>(j)] += 20 * normal(random);
-          moving[static_cast<std::size_t>((k - 1) * d + j)] =
-              moving[static_cast<std::size_t>((k / 2) * d + j)];
-        }
-      } else if (pass != 9) {  // once nothing moves
-        for (double& value : moving) value += 0.3 * normal(random) / (1 + pass * pass);
+        const std::int32_t defined =
+            lloyd::nearest_centroid(static_cast<const T*>(view.data) + i * view.stride,
+                                    passes[pass].data(), k, d)
+                .label;
+        EXPECT_EQ(labels[static_cast<std::size_t>(i)], defined)
+            << "sample " << i << ", pass " << pass << ", set " << set.index() << ", algorithm "
+            << kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+        if (labels[static_cast<std::size_t>(i)] != defined) return 0;
       }
     }
-    EXPECT_LT(distances, n * k * kPasses);
+  }
+  return distances;
+}
+
+template <class T>
+struct Moving {
+  lloyd::Dataset data;
+  std::vector<std::vector<double>> passes;
+};
+
+// Samples around k centres, some of them half way between two, and centroids that move.
+template <class T>
+Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, double offset) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(n + d + k));
+  std::normal_distribution<double> normal;
+  std::vector<double> centroids;
+  for (std::int64_t i = 0; i < k * d; ++i) centroids.push_back(offset + 4 * scale * normal(random));
+  std::vector<T> samples;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto a = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(k));
+    const auto b = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(k));
+    for (std::int64_t j = 0; j < d; ++j) {
+      const double of_a = centroids[static_cast<std::size_t>(a * d + j)];
+      const double of_b = centroids[static_cast<std::size_t>(b * d + j)];
+      samples.push_back(
+          static_cast<T>(i % 3 == 0 ? (of_a + of_b) / 2 : of_a + scale * normal(random)));
+    }
+  }
+  Moving<T> made{lloyd::Dataset("samples", lloyd::Matrix::own(samples, n, d)), {}};
+  for (int pass = 0; pass < 14; ++pass) {
+    made.passes.push_back(centroids);
+    if (pass == 6) {
+      // One jumps, as an empty cluster's does, and one falls onto another.
+      for (std::int64_t j = 0; j < d; ++j) {
+        centroids[static_cast<std::size_t>(j)] += 20 * scale * normal(random);
+        centroids[static_cast<std::size_t>((k - 1) * d + j)] =
+            centroids[static_cast<std::size_t>((k / 2) * d + j)];
+      }
+    } else if (pass != 9) {  // once nothing moves
+      for (double& value : centroids) value += 0.3 * scale * normal(random) / (1 + pass * pass);
+    }
+  }
+  return made;
+}
+
+template <class T>
+void check_moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, double offset) {
+  const Moving<T> made = moving<T>(n, d, k, scale, offset);
+  for (const Algorithm algorithm : kPruning) {
+    const std::int64_t distances = check_passes<T>(made.data, made.passes, algorithm);
+    // In float32 nothing is left out of what is farther away than bounds can tell apart.
+    if (scale == 1) {
+      EXPECT_LT(distances, n * k * std::ssize(made.passes));
+    }
   }
 }
 
 TEST(OpenmpPruning, LabelsAreTheDefinitions) {
-  for (const Algorithm algorithm :
-       {Algorithm::hamerly, Algorithm::elkan, Algorithm::yinyang, Algorithm::automatic}) {
-    for (const double offset : {0.0, 1e4}) {
-      check_moving_centroids<float>(2000, 2, 9, offset, algorithm);    // tiles
-      check_moving_centroids<float>(2000, 16, 70, offset, algorithm);  // integers
-      check_moving_centroids<float>(1500, 130, 8, offset, algorithm);  // rows
-      check_moving_centroids<double>(1500, 5, 12, offset, algorithm);
+  for (const double offset : {0.0, 1e4}) {
+    check_moving<float>(2000, 2, 9, 1, offset);    // few features
+    check_moving<float>(2000, 12, 21, 1, offset);  // tiles
+    check_moving<float>(2000, 16, 70, 1, offset);  // integers
+    check_moving<float>(1500, 130, 8, 1, offset);  // rows
+    check_moving<double>(1500, 5, 40, 1, offset);
+  }
+}
+
+TEST(OpenmpPruning, HoldsForAnyMagnitude) {
+  for (const double scale : {1e-30, 1e-19, 1e-12, 1e12, 1e16}) {
+    check_moving<float>(700, 3, 40, scale, 0);
+  }
+  for (const double scale : {1e-160, 1e-40, 1e-19, 1e17, 3e37, 1e38, 3e38, 1e39, 1e42, 1e140}) {
+    check_moving<double>(700, 3, 40, scale, 0);
+  }
+}
+
+// A lower bound and a way that both fit float32, and their sum does not.
+TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
+  const lloyd::Dataset data("samples", lloyd::Matrix::own(std::vector<double>{0}, 1, 1));
+  const std::vector<std::vector<double>> passes = {{-1.6e38, 3.8e38},  {-1.6e38, 3.8e38},
+                                                   {-1.6e38, 1.8e38},  {-1.65e38, 1.45e38},
+                                                   {-1.65e38, 1.4e38}, {-1.2e38, 1.4e38}};
+  for (const Algorithm algorithm : kPruning) check_passes<double>(data, passes, algorithm);
+}
+
+// A sample whose distance is beyond float32 among many whose bounds settle them.
+TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
+  constexpr std::int64_t k = 20;
+  std::vector<double> samples, centroids;
+  for (std::int64_t c = 0; c < k; ++c) {
+    centroids.push_back(1e42 * static_cast<double>(c));
+    for (int i = 0; i < 10; ++i) samples.push_back(centroids.back() + 1e30 * i);
+  }
+  samples[17] += 1e39;
+  const lloyd::Dataset data("samples",
+                            lloyd::Matrix::own(samples, std::ssize(samples), std::int64_t{1}));
+  std::vector<std::vector<double>> passes;
+  for (int pass = 0; pass < 6; ++pass) {
+    passes.push_back(centroids);
+    centroids[3] += 1e29;
+  }
+  for (const Algorithm algorithm : kPruning) check_passes<double>(data, passes, algorithm);
+}
+
+// One centroid is so far away for a pass that nothing can be screened.
+TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
+  for (const std::size_t far : {0, 1, 2, 3, 5, 8}) {
+    Moving<float> made = moving<float>(700, 3, 40, 1, 0);
+    made.passes[far][7] = 1e19;
+    for (const Algorithm algorithm : kPruning) {
+      check_passes<float>(made.data, made.passes, algorithm);
     }
   }
 }
@@ -257,6 +342,31 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   assignment.keep_bounds(true);
   EXPECT_EQ(label(swapped, none), second);
   for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(label(swapped, second), second);
+}
+
+// Fits of one session need not have as many clusters.
+TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
+  const std::vector<float> samples = {0, 1, 10, 11, 20, 21, 22};
+  const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 7, 1));
+  for (const Algorithm algorithm : kPruning) {
+    Assignment<float> assignment(data.view(), 1, InstructionSet(), algorithm);
+    for (const std::int64_t k : {7, 2, 40, 1, 40}) {
+      assignment.keep_bounds(true);
+      std::vector<double> centroids;
+      for (std::int64_t c = 0; c < k; ++c) centroids.push_back(3 * static_cast<double>(c));
+      std::vector<std::int32_t> labels(7, -1);
+      for (int pass = 0; pass < 6; ++pass) {
+        assignment.set_centroids(centroids.data(), k);
+        assignment.assign(0, {0, 7}, labels.data(),
+                          [](std::int64_t, std::int32_t, std::int32_t) {});
+        for (std::size_t i = 0; i < 7; ++i) {
+          EXPECT_EQ(labels[i],
+                    lloyd::nearest_centroid(samples.data() + i, centroids.data(), k, 1).label);
+        }
+        for (double& value : centroids) value *= 0.95;
+      }
+    }
+  }
 }
 
 }  // namespace
