@@ -1,5 +1,6 @@
 // Bounds of the openmp plugin: that they hold, and that labels by them are the definition's.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -342,6 +343,24 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   assignment.keep_bounds(true);
   EXPECT_EQ(label(swapped, none), second);
   for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(label(swapped, second), second);
+}
+
+// What bounds of groups say of a label that the definition gave in such a pass. The first sample
+// goes from a to b in it, and back to a while the group of a seems far away.
+TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
+  constexpr double kScale = 1e15;
+  const lloyd::Dataset data("samples",
+                            lloyd::Matrix::own(std::vector<float>{0, 500 * kScale}, 2, 1));
+  std::vector<std::vector<double>> passes;
+  for (const auto& [a, b, c] :
+       {std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 45.0},
+        std::array{-6.0, 5.0, 1e4}, std::array{-6.0, 5.0, 45.0}, std::array{-6.0, 7.0, 45.0}}) {
+    std::vector<double> centroids;
+    for (int i = 0; i < 15; ++i) centroids.push_back((-100.0 - i) * kScale);
+    for (const double value : {a, b, c, 500.0}) centroids.push_back(value * kScale);
+    passes.push_back(centroids);
+  }
+  for (const Algorithm algorithm : kPruning) check_passes<float>(data, passes, algorithm);
 }
 
 // Fits of one session need not have as many clusters.
