@@ -18,21 +18,12 @@
 #include "openmp/bounds.hpp"
 #include "openmp/instruction_set.hpp"
 #include "openmp/pruning.hpp"
+#include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {
 namespace {
 
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-
-std::vector<InstructionSet> instruction_sets() {
-  std::vector<InstructionSet> sets;
-  for (std::size_t choice = 1; choice < std::size(InstructionSet::kNames); ++choice) {
-    const auto number = static_cast<std::int64_t>(choice);
-    if (InstructionSet::has(number)) sets.emplace_back(number);
-  }
-  if (sets.empty()) sets.emplace_back();
-  return sets;
-}
 
 TEST(OpenmpBounds, HoldWhileCentroidsMove) {
   std::mt19937_64 random(1);

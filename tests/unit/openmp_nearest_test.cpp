@@ -19,6 +19,7 @@
 #include "openmp/nearest.hpp"
 #include "openmp/row_screen.hpp"
 #include "openmp/score_screen.hpp"
+#include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {
 namespace {
@@ -35,16 +36,6 @@ struct Case {
     return lloyd::nearest_centroid(samples.data() + i * d, centroids.data(), k, d).label;
   }
 };
-
-std::vector<InstructionSet> instruction_sets() {
-  std::vector<InstructionSet> sets;
-  for (std::size_t choice = 1; choice < std::size(InstructionSet::kNames); ++choice) {
-    const auto number = static_cast<std::int64_t>(choice);
-    if (InstructionSet::has(number)) sets.emplace_back(number);
-  }
-  if (sets.empty()) sets.emplace_back();
-  return sets;
-}
 
 enum class Screen { tiles, rows, integers };
 
