@@ -16,6 +16,7 @@
 
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "machine/affinity.hpp"
 #include "output.hpp"
 
 namespace {
@@ -62,6 +63,7 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
+  machine::processors_at_start();
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
   app.set_version_flag("--version", "lloyd " LLOYD_VERSION);

@@ -16,6 +16,8 @@
 
 #include <lloyd/error.hpp>
 
+#include "machine/affinity.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -122,6 +124,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
   Descriptor from(::fcntl(its.get(), F_DUPFD_CLOEXEC, first_free));
   Descriptor output(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, first_free));
   if (!from || !output) fail("duplicate a descriptor", errno);
+  machine::run_on(machine::processors_at_start());  // or the new process stays where this is bound
   pid_t pid = -1;
   const int error =
       SpawnPlan(from.get(), socket, output.get()).start(pid, command, worker_environment(scratch));

@@ -24,7 +24,7 @@ void measure_into(DoctorReport& report) {
   const std::int64_t memory = machine::usable_memory(report.memory, report.cgroup);
   try {
     report.ceilings = machine::measure_ceilings(
-        machine::usable_processors(machine::allowed_processors(), report.cgroup.cpus),
+        machine::usable_processors(machine::processors_at_start(), report.cgroup.cpus),
         machine::last_level_bytes(report.caches), std::min(report.memory.available, memory));
   } catch (const std::bad_alloc&) {
     report.ceilings_problem = "there is not enough memory";
@@ -46,7 +46,7 @@ DoctorReport examine(Registry& registry, bool measure) {
   report.build = machine::this_build();
   report.os = machine::operating_system();
   report.cpu = machine::read_cpu();
-  report.allowed_processors = static_cast<std::int64_t>(machine::allowed_processors().size());
+  report.allowed_processors = static_cast<std::int64_t>(machine::processors_at_start().size());
   report.cgroup = machine::read_cgroup_limits();
   report.caches = machine::read_caches();
   report.memory = machine::read_memory();

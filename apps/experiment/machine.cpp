@@ -45,7 +45,7 @@ Machine this_machine() {
   const machine::CgroupLimits limits = machine::read_cgroup_limits();
   Machine machine;
   machine.cpu = cpu.model;
-  machine.cores = static_cast<std::int64_t>(machine::allowed_processors().size());
+  machine.cores = static_cast<std::int64_t>(machine::processors_at_start().size());
   machine.memory_bytes = machine::usable_memory(machine::read_memory(), limits);
   machine.os = machine::operating_system();
   machine.compiler = build.compiler;

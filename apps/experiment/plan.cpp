@@ -181,7 +181,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.until = experiment.until;
   plan.order_seed = experiment.order_seed;
   plan.isolation = experiment.isolation;
-  check_processors(plan.isolation, machine::allowed_processors());
+  check_processors(plan.isolation, machine::processors_at_start());
   plan.trace = experiment.trace;
   plan.variants = make_variants(experiment.backends, load);
   if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);

@@ -39,7 +39,7 @@ WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& o
       datasets_(datasets),
       command_(std::move(command)),
       processors_(machine::fastest_processors(
-          plan.isolation.cpus.empty() ? machine::allowed_processors() : plan.isolation.cpus)) {
+          plan.isolation.cpus.empty() ? machine::processors_at_start() : plan.isolation.cpus)) {
   if (command_.empty()) {
     command_ = {"/proc/self/exe", "worker", "--parent", fmt::format("{}", ::getpid())};
   }

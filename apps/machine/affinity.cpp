@@ -64,6 +64,11 @@ std::vector<int> allowed_processors() {
   return processors;
 }
 
+const std::vector<int>& processors_at_start() {
+  static const std::vector<int> processors = allowed_processors();
+  return processors;
+}
+
 bool run_on(const std::vector<int>& processors) {
   const int last = *std::max_element(processors.begin(), processors.end());
   AffinityMask mask(std::max(CPU_SETSIZE, last + 1));

@@ -8,6 +8,10 @@ namespace lloyd::machine {
 /// Logical processors that the affinity mask of the calling thread allows, ascending; never empty.
 std::vector<int> allowed_processors();
 
+/// allowed_processors() at the first call, which is main()'s. Later the mask can be smaller: where
+/// OMP_PROC_BIND is set, a plugin's OpenMP binds the thread that loads it.
+const std::vector<int>& processors_at_start();
+
 /// The calling thread, and those that it starts later, run on these processors alone. At least one.
 /// Returns false, with errno set, where the system refuses.
 bool run_on(const std::vector<int>& processors);

@@ -156,7 +156,7 @@ Ceilings measure_ceilings(const std::vector<int>& processors, std::int64_t cache
 Ceilings measure_ceilings() {
   const CgroupLimits limits = read_cgroup_limits();
   const Memory memory = read_memory();
-  return measure_ceilings(usable_processors(allowed_processors(), limits.cpus),
+  return measure_ceilings(usable_processors(processors_at_start(), limits.cpus),
                           last_level_bytes(read_caches()),
                           std::min(memory.available, usable_memory(memory, limits)));
 }

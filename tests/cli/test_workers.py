@@ -146,6 +146,22 @@ class Workers(WorkerCase):
                 elif len(allowed) == 2:  # of one kind, that is
                     self.assertEqual(used, set(allowed))
 
+    def test_processes_are_not_bound_with_the_runner(self):
+        # OpenMP binds the thread that loads it; the runner loads every plugin to check parameters.
+        allowed = sorted(os.sched_getaffinity(0))
+        os.environ.update(OMP_PROC_BIND="true", OMP_PLACES="cores")
+        self.addCleanup(lambda: [os.environ.pop(name) for name in ("OMP_PROC_BIND", "OMP_PLACES")])
+        process = self.start(keys="isolate: worker")
+        self.run_to_end(process)
+        used = set()
+        for record in self.records():
+            self.assertEqual(record["machine"]["cores"], len(allowed))
+            if record["backend"]["name"] == "sequential":
+                used.add(record["process"]["processor"])
+        self.assertGreater(len(used), 0)
+        if len(allowed) == 2:  # of one kind, that is
+            self.assertEqual(used, set(allowed))
+
     def test_a_trial_is_over_when_its_threads_are(self):
         for mode in ["none", "worker", "trial"]:
             begin = time.monotonic()
