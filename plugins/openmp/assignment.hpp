@@ -48,13 +48,14 @@ class Assignment {
         Pruning::scans(algorithm, k, d)
             ? threads * Scratch<T>::scan_bytes(k, d) + CentroidGroups<T>::bytes(k, d)
             : 0;
-    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(k, d) + scans +
+    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(n, k, d) + scans +
            Pruning::bytes(algorithm, n, k, d);
   }
 
   /// Whether the passes to come belong to one fit, so that bounds of one serve the next.
   void keep_bounds(bool wanted) {
     pruning_.begin(wanted, dataset_.samples);
+    screens_.keep_samples(wanted);
     group_bounds_ = {};
     for (Scratch<T>& scratch : scratch_) scratch.distances = scratch.decided = scratch.open = 0;
   }
@@ -80,7 +81,7 @@ class Assignment {
   }
 
   /// Labels the rows of a block, given their former labels, as one of `threads`. Calls
-  /// report(row, former, label) for labels that change, and returns how many do.
+  /// report(changes, count) for labels that change, some at a time, and returns how many do.
   template <class Report>
   std::int64_t assign(int thread, lloyd::RowRange block, std::int32_t* labels,
                       const Report& report) {
@@ -90,9 +91,21 @@ class Assignment {
     const auto set = [&](std::int64_t row, std::int32_t label) {
       std::int32_t& former = of_row[row];
       if (former == label) return;
-      report(row, former, label);
+      scratch.changes.push_back({row, former, label});
+      prefetch(row);
       former = label;
       ++changed;
+    };
+    // Whoever is told reads the samples. Where screens do not, these take their time to come from
+    // memory, and are told of a tile later.
+    std::size_t known = 0;
+    const auto report_known = [&] {
+      std::vector<lloyd::LabelChange>& changes = scratch.changes;
+      const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
+      if (!later) known = changes.size();
+      report(changes.data(), static_cast<std::int64_t>(known));
+      changes.erase(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(known));
+      known = changes.size();
     };
     for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
       const std::int64_t rows = std::min(kTile, block.end - begin);
@@ -110,11 +123,14 @@ class Assignment {
       if (scratch.loose.fill_tile()) screen_loose(of_row, scratch, set);
       if (scratch.unproven.fill_tile()) screen_unproven(of_row, scratch, set);
       if (scratch.undecided.fill_tile()) decide(scratch, set);
+      report_known();
     }
     while (!scratch.unsettled.empty()) settle_waiting(of_row, scratch, set);
     while (!scratch.loose.empty()) screen_loose(of_row, scratch, set);
     while (!scratch.unproven.empty()) screen_unproven(of_row, scratch, set);
     while (!scratch.undecided.empty()) decide(scratch, set);
+    report_known();
+    report_known();
     return changed;
   }
 
@@ -139,6 +155,15 @@ class Assignment {
 
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
+  }
+
+  // The first lines of it: the machine sees to the others.
+  void prefetch(std::int64_t i) const {
+    constexpr std::int64_t kMostValues = 256 / sizeof(T);
+    constexpr std::int64_t kLine = 64 / sizeof(T);
+    for (std::int64_t j = 0; j < std::min(dataset_.features, kMostValues); j += kLine) {
+      __builtin_prefetch(row(i) + j);
+    }
   }
 
   static std::uint64_t first_bits(std::int64_t count) {

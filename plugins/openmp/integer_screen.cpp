@@ -157,25 +157,30 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
   }
 }
 
-void screen_integers_in(const TileRow<float>* tile, std::int64_t features,
+void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
+                   IntegerTile& integers) {
+  const auto d = static_cast<std::size_t>(features);
+  squared_norms(tile, d, *integers.norms);
+  float greatest_norm = 0;
+  for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
+  const double greatest = std::sqrt(double{greatest_norm}) * (1 + 4e-3);
+  integers.greatest = static_cast<float>(greatest);
+  integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
+  round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
+}
+
+void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                         const IntegerCentroids& centroids, const std::int32_t* former,
-                        const IntegerWorkspace& workspace, TileLabels& nearest) {
+                        std::int32_t* half_norms, TileLabels& nearest) {
   constexpr double u = std::numeric_limits<float>::epsilon() / 2;
   constexpr double v = std::numeric_limits<double>::epsilon() / 2;
   constexpr double kQ = IntegerScreen::kMostUnits;
   const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
 
-  TileRow<float> norms, residuals;
-  squared_norms(tile, d, norms);
-  float greatest_norm = 0;
-  for (const float norm : norms.lanes) greatest_norm = std::max(greatest_norm, norm);
-  const double reach = std::max(std::sqrt(double{greatest_norm}) * (1 + 4e-3), centroids.greatest);
-  const auto unit = static_cast<float>(reach / kQ);
-  round_to_units(tile, d, unit, workspace.pairs, residuals);
-  const double s = unit, t = centroids.unit, e = centroids.greatest, p = centroids.residual;
+  const double s = tile.unit, t = centroids.unit, e = centroids.greatest, p = centroids.residual;
   for (std::size_t c = 0; c < k; ++c) {
-    workspace.norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] / s);
+    half_norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] * (1 / s));
   }
 
   // limit = of_residual |y - s q| + of_norm |y| + square |y|^2 + base, in units of st.
@@ -197,13 +202,13 @@ void screen_integers_in(const TileRow<float>* tile, std::int64_t features,
     const std::int32_t* panel = centroids.panels;
     std::size_t c = 0;
     for (; c + kPanel <= k; c += kPanel, panel += count * kPanel) {
-      score<kPanel>(workspace.pairs, first, count, panel, workspace.norms, c, greatest);
+      score<kPanel>(tile.pairs, first, count, panel, half_norms, c, greatest);
     }
-    score_rest<kPanel - 1>(workspace.pairs, first, count, panel, workspace.norms, c, k, greatest);
+    score_rest<kPanel - 1>(tile.pairs, first, count, panel, half_norms, c, k, greatest);
     for (std::size_t i = 0; i < kVectors; ++i) {
       const std::size_t at = first + i * hn::Lanes(tag);
-      const auto norm = hn::Load(tag, norms.lanes + at);
-      const auto residual = hn::Load(tag, residuals.lanes + at);
+      const auto norm = hn::Load(tag, tile.norms->lanes + at);
+      const auto residual = hn::Load(tag, tile.residuals->lanes + at);
       auto limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(square)),
                               hn::Set(tag, static_cast<float>(base)));
       limit = hn::MulAdd(hn::Sqrt(norm), hn::Set(tag, static_cast<float>(of_norm)), limit);
@@ -237,12 +242,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lloyd_openmp {
 
+HWY_EXPORT(round_tile_in);
 HWY_EXPORT(screen_integers_in);
 
-void screen_integers(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
+                IntegerTile& integers) {
+  LLOYD_DISPATCH(set, round_tile_in)(tile, d, reach, integers);
+}
+
+void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     const IntegerWorkspace& workspace, TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, workspace, nearest);
+                     std::int32_t* norms, TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, norms, nearest);
 }
 
 }  // namespace lloyd_openmp

@@ -25,21 +25,28 @@ struct IntegerCentroids {
   double residual;             ///< greatest |e/t - p|
 };
 
-/// What a thread needs to screen a tile.
-struct IntegerWorkspace {
-  PairRow* pairs;       ///< (d + 1) / 2
-  std::int32_t* norms;  ///< k
+/// Samples y of a tile in units s, rounded to integers q.
+struct IntegerTile {
+  PairRow* pairs;             ///< (d + 1) / 2
+  TileRow<float>* norms;      ///< |y|^2
+  TileRow<float>* residuals;  ///< |y - s q|^2
+  float unit;                 ///< s
+  float greatest;             ///< no less than any |y|
 };
 
-/// Screens a tile of float32 samples relative to the origin. `former`: kTile labels.
-void screen_integers(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+/// Rounds a tile of float32 samples relative to the origin. `reach`: E, or what it may become.
+void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
+                IntegerTile& integers);
+
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `norms`: room for k integers.
+void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     const IntegerWorkspace& workspace, TileLabels& nearest);
+                     std::int32_t* norms, TileLabels& nearest);
 
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
 ///   a = q.p - |e|^2/2st,
-/// the last term as an integer. With E the greatest |e|, s = max(|y|, E)/Q where |y| is the
+/// the last term as an integer. With E the greatest |e|, s >= max(|y|, E)/Q where |y| is the
 /// greatest of a tile's samples, t = E/Q, |q.p| and its terms stay below (Q + sqrt(d))^2 and a
 /// below 2^30 by Cauchy-Schwarz, so that sums in 32 bits are exact. By the same inequality
 ///   |A/st - a| <= R Q + |q| P + 1,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:

@@ -127,18 +127,19 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
     return assignment_.assign(omp_get_thread_num(), block, labels,
-                              [](std::int64_t, std::int32_t, std::int32_t) {});
+                              [](const lloyd::LabelChange*, std::int64_t) {});
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    return assignment_.assign(
-        omp_get_thread_num(), block, labels,
-        [&](std::int64_t row, std::int32_t from, std::int32_t to) { changes.add(row, from, to); });
+    return assignment_.assign(omp_get_thread_num(), block, labels,
+                              [&](const lloyd::LabelChange* changed, std::int64_t count) {
+                                changes.add(changed, count);
+                              });
   }
 
   lloyd::SumKernels<T> sum_kernels() const {
-    return lloyd_openmp::sum_kernels<T>(instruction_set_, features_);
+    return lloyd_openmp::sum_kernels<T>(instruction_set_);
   }
 
   std::int64_t take_redecided() {
@@ -153,7 +154,8 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     constexpr std::int64_t kLeast = 512;
     constexpr std::int64_t kMost = 16384;
-    return std::clamp(rows.size() / (8 * threads_), kLeast, kMost);
+    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), kLeast, kMost);
+    return rows_each / lloyd_openmp::kTile * lloyd_openmp::kTile;
   }
 
   std::int64_t features_;

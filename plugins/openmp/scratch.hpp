@@ -5,6 +5,8 @@
 #include <iterator>
 #include <vector>
 
+#include <lloyd/plugin/cluster_sums.hpp>
+
 #include "centroid_groups.hpp"
 #include "integer_screen.hpp"
 #include "tile.hpp"
@@ -38,7 +40,10 @@ class alignas(64) Scratch {
   }
   /// The workspace of scan().
   Real* scan_values() { return scan_.data()->lanes; }
-  IntegerWorkspace integers() { return {pairs_.data(), norms_.data()}; }
+  /// A tile in integers; its units are not kept.
+  IntegerTile integers() { return {pairs_.data(), &squares_[0], &squares_[1], 0, 0}; }
+  /// The workspace of screen_integers().
+  std::int32_t* integer_norms() { return norms_.data(); }
 
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;
@@ -50,13 +55,14 @@ class alignas(64) Scratch {
     return static_cast<std::int64_t>(scan_rows(clusters, features) * sizeof(TileRow<Real>));
   }
 
-  WaitingRows unsettled;       ///< by bounds as they were kept
-  WaitingRows loose;           ///< by bounds with the distance to the own centroid as it is
-  WaitingRows unproven;        ///< by integers
-  WaitingRows undecided;       ///< by any screen
-  std::int64_t decided = 0;    ///< of these, by the definition
-  std::int64_t distances = 0;  ///< computed, or screened
-  std::int64_t open = 0;       ///< rows that bounds did not settle
+  WaitingRows unsettled;  ///< by bounds as they were kept
+  WaitingRows loose;      ///< by bounds with the distance to the own centroid as it is
+  WaitingRows unproven;   ///< by integers
+  WaitingRows undecided;  ///< by any screen
+  std::vector<lloyd::LabelChange> changes;  ///< not reported yet
+  std::int64_t decided = 0;                 ///< of these, by the definition
+  std::int64_t distances = 0;               ///< computed, or screened
+  std::int64_t open = 0;                    ///< rows that bounds did not settle
 
  private:
   static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
@@ -69,6 +75,7 @@ class alignas(64) Scratch {
   std::vector<TileRow<double>> exact_;
   std::vector<PairRow> pairs_;
   std::vector<std::int32_t> norms_;
+  TileRow<float> squares_[2];
   std::vector<TileRow<Real>> scan_;
 };
 

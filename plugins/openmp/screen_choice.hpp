@@ -11,11 +11,12 @@ enum class ScreenKind {
   integers,  ///< screen_integers(), and what it leaves open by tiles
 };
 
-/// For k centroids of d features in float32.
-constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d) {
+/// For k centroids of d features in float32; `kept`: samples are at hand in integers.
+constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, bool kept) {
   if (k <= 10 && d >= 128) return ScreenKind::rows;
 #if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
-  if (k >= 64 || (k >= 32 && d >= 32)) return ScreenKind::integers;
+  if (kept ? k >= 8 && d > 8 : k >= 32 && d >= 32) return ScreenKind::integers;
+  if (k >= (d > 4 ? 64 : 65)) return ScreenKind::integers;
 #endif
   return ScreenKind::tiles;
 }

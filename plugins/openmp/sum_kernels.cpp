@@ -16,32 +16,36 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Reals = hn::CappedTag<double, 8>;
-using Integers = hn::RebindToSigned<Reals>;
+template <std::size_t Width>
+using Reals = hn::CappedTag<double, Width>;
+template <std::size_t Width>
+using Integers = hn::RebindToSigned<Reals<Width>>;
 
-HWY_INLINE hn::Vec<Reals> load(const float* x) {
-  return hn::PromoteTo(Reals(), hn::LoadU(hn::Rebind<float, Reals>(), x));
+template <class D>
+HWY_INLINE hn::Vec<D> load(D reals, const float* x) {
+  return hn::PromoteTo(reals, hn::LoadU(hn::Rebind<float, D>(), x));
 }
-HWY_INLINE hn::Vec<Reals> load(const double* x) {
-  return hn::LoadU(Reals(), x);
+template <class D>
+HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
+  return hn::LoadU(reals, x);
 }
 
-// SumLayout::for_each_part(), `use` with vectors of parts; returns how many features they are of.
-template <std::size_t Lanes, class T, class Use>
-HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout,
+// SumLayout::for_each_part() from feature j on, `use` with vectors of parts, at most Width of them
+// and fewer for the last features; returns the first feature that is left.
+template <std::size_t Lanes, std::size_t Width, class T, class Use>
+HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout, std::int64_t j,
                                         const Use& use) {
-  const Reals reals;
-  const Integers integers;
+  const Reals<Width> reals;
+  const Integers<Width> integers;
   const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
   const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
   const std::int64_t d = layout.features;
-  std::int64_t j = 0;
   for (; j + width <= d; j += width) {
-    auto rest = load(x + j);
+    auto rest = load(reals, x + j);
     for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
       const auto scales = hn::LoadU(reals, layout.scales + lane * d + j);
       const auto shifted = hn::Add(hn::Mul(rest, scales), shift);
-      use(lane * layout.apart + j,
+      use(integers, lane * layout.apart + j,
           hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
       if (lane > 0) {
         const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
@@ -49,36 +53,37 @@ HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layo
       }
     }
   }
+  if constexpr (Width > 2) {
+    if (j + 2 <= d) return for_each_vector<Lanes, Width / 2>(x, layout, j, use);
+  }
   return j;
 }
 
-// All parts of x: vectors of them to `use`, those of the last features to `use_one`.
+// All parts of x: vectors of them to `use`, those of a feature that is left to `use_one`.
 template <class T, class Use, class UseOne>
 HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, const Use& use,
                               const UseOne& use_one) {
-  const std::int64_t done = layout.lanes == 1   ? for_each_vector<1>(x, layout, use)
-                            : layout.lanes == 2 ? for_each_vector<2>(x, layout, use)
-                                                : for_each_vector<3>(x, layout, use);
-  layout.for_each_part(x, use_one, done);
+  const std::int64_t done = layout.lanes == 1   ? for_each_vector<1, 8>(x, layout, 0, use)
+                            : layout.lanes == 2 ? for_each_vector<2, 8>(x, layout, 0, use)
+                                                : for_each_vector<3, 8>(x, layout, 0, use);
+  if (done < layout.features) layout.for_each_part(x, use_one, done);
 }
 
 template <class T>
-HWY_INLINE void add(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums) {
-  const Integers tag;
+HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums) {
   for_each_part(
       x, layout,
-      [&](std::int64_t at, auto parts)
+      [&](auto tag, std::int64_t at, auto parts)
           HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); },
       [&](std::int64_t at, std::int64_t part) { sums[at] += part; });
 }
 
 template <class T>
-HWY_INLINE void move(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
-                     std::int64_t* enters) {
-  const Integers tag;
+HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
+                            std::int64_t* enters) {
   for_each_part(
       x, layout,
-      [&](std::int64_t at, auto parts) HWY_ATTR {
+      [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
         hn::StoreU(hn::Sub(hn::LoadU(tag, leaves + at), parts), tag, leaves + at);
         hn::StoreU(hn::Add(hn::LoadU(tag, enters + at), parts), tag, enters + at);
       },
@@ -88,19 +93,52 @@ HWY_INLINE void move(const T* x, const lloyd::SumLayout& layout, std::int64_t* l
       });
 }
 
-void add_float(const float* x, const lloyd::SumLayout& layout, std::int64_t* sums) {
-  add(x, layout, sums);
+template <class T>
+HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
+                    const std::int32_t* labels, const lloyd::SumLayout& layout, std::int64_t* sums,
+                    std::int64_t* counts) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    add_sample(data + i * stride, layout, sums + labels[i] * layout.features);
+    ++counts[labels[i]];
+  }
 }
-void add_double(const double* x, const lloyd::SumLayout& layout, std::int64_t* sums) {
-  add(x, layout, sums);
+
+template <class T>
+HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
+                     std::int64_t count, const lloyd::SumLayout& layout, std::int64_t* sums,
+                     std::int64_t* counts) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto [row, from, to] = changes[i];
+    const T* const x = data + row * stride;
+    ++counts[to];
+    if (from < 0) {
+      add_sample(x, layout, sums + to * layout.features);
+    } else {
+      --counts[from];
+      move_sample(x, layout, sums + from * layout.features, sums + to * layout.features);
+    }
+  }
 }
-void move_float(const float* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
-                std::int64_t* enters) {
-  move(x, layout, leaves, enters);
+
+void add_float(const float* data, std::int64_t stride, std::int64_t rows,
+               const std::int32_t* labels, const lloyd::SumLayout& layout, std::int64_t* sums,
+               std::int64_t* counts) {
+  add(data, stride, rows, labels, layout, sums, counts);
 }
-void move_double(const double* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
-                 std::int64_t* enters) {
-  move(x, layout, leaves, enters);
+void add_double(const double* data, std::int64_t stride, std::int64_t rows,
+                const std::int32_t* labels, const lloyd::SumLayout& layout, std::int64_t* sums,
+                std::int64_t* counts) {
+  add(data, stride, rows, labels, layout, sums, counts);
+}
+void move_float(const float* data, std::int64_t stride, const lloyd::LabelChange* changes,
+                std::int64_t count, const lloyd::SumLayout& layout, std::int64_t* sums,
+                std::int64_t* counts) {
+  move(data, stride, changes, count, layout, sums, counts);
+}
+void move_double(const double* data, std::int64_t stride, const lloyd::LabelChange* changes,
+                 std::int64_t count, const lloyd::SumLayout& layout, std::int64_t* sums,
+                 std::int64_t* counts) {
+  move(data, stride, changes, count, layout, sums, counts);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -115,18 +153,12 @@ HWY_EXPORT(add_double);
 HWY_EXPORT(move_float);
 HWY_EXPORT(move_double);
 
-namespace {
-constexpr std::int64_t kLeastFeatures = 8;
-}
-
 template <>
-lloyd::SumKernels<float> sum_kernels(InstructionSet set, std::int64_t d) {
-  if (d < kLeastFeatures) return {};
+lloyd::SumKernels<float> sum_kernels(InstructionSet set) {
   return {&LLOYD_DISPATCH(set, add_float), &LLOYD_DISPATCH(set, move_float)};
 }
 template <>
-lloyd::SumKernels<double> sum_kernels(InstructionSet set, std::int64_t d) {
-  if (d < kLeastFeatures) return {};
+lloyd::SumKernels<double> sum_kernels(InstructionSet set) {
   return {&LLOYD_DISPATCH(set, add_double), &LLOYD_DISPATCH(set, move_double)};
 }
 

@@ -7,9 +7,8 @@
 
 namespace lloyd_openmp {
 
-/// Those of an instruction set, for samples of d features: none where there are too few of them to
-/// be worth a call. T: float or double.
+/// Those of an instruction set. T: float or double.
 template <class T>
-lloyd::SumKernels<T> sum_kernels(InstructionSet set, std::int64_t d);
+lloyd::SumKernels<T> sum_kernels(InstructionSet set);
 
 }  // namespace lloyd_openmp

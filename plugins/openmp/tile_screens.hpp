@@ -9,6 +9,7 @@
 
 #include "instruction_set.hpp"
 #include "integer_screen.hpp"
+#include "integer_tiles.hpp"
 #include "nearest.hpp"
 #include "row_screen.hpp"
 #include "score_screen.hpp"
@@ -26,21 +27,30 @@ class TileScreens {
   TileScreens(const lloyd::DatasetView& dataset, InstructionSet set)
       : dataset_(dataset), set_(set), scores_(dataset) {}
 
-  static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    const ScreenKind kind = fastest(k, d);
-    return (kind == ScreenKind::integers ? IntegerScreen::bytes(k, d) : 0) +
+  static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
+    const std::int64_t kept = IntegerTiles::bytes(n, k, d);
+    const ScreenKind kind = fastest(k, d, kept > 0);
+    return (kind == ScreenKind::integers ? IntegerScreen::bytes(k, d) + kept : 0) +
            ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
   }
+
+  /// Whether passes will follow over the same samples, so that it pays to keep these rounded.
+  void keep_samples(bool wanted) { keeps_ = wanted; }
 
   /// `centroids`: k x d.
   void set_centroids(const double* centroids, std::int64_t k) {
     const std::int64_t d = dataset_.features;
-    kind_ = fastest(k, d);
+    const bool keeps = keeps_ && IntegerTiles::bytes(dataset_.samples, k, d) > 0;
+    kind_ = fastest(k, d, keeps);
     scores_.set_centroids(centroids, k, kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
     if constexpr (kNarrow) {
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
       integers_.set_centroids(centroids, k, d, scores_.origin(), scores_.reach());
-      if (!integers_.fits()) kind_ = ScreenKind::tiles;
+      if (!integers_.fits()) {
+        kind_ = ScreenKind::tiles;
+      } else if (keeps && !kept_.kept()) {
+        kept_.reserve(dataset_.samples, d);
+      }
     }
   }
 
@@ -49,6 +59,8 @@ class TileScreens {
   const T* origin() const { return scores_.origin(); }
   /// The limit of scores that a scan makes.
   const ScoreLimit<T>& limit_of_scans() const { return scores_.limit_of_tiles(); }
+  /// Whether most samples are screened as they are kept.
+  bool kept() const { return kind_ == ScreenKind::integers && kept_.kept(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().
   bool leaves_to_tiles() const { return kind_ == ScreenKind::integers; }
 
@@ -65,8 +77,23 @@ class TileScreens {
         return;
       }
     }
-    load_tile(set_, row(begin), dataset_.stride, rows, dataset_.features, scores_.origin(),
-              scratch.tile());
+    const auto load = [&] {
+      load_tile(set_, row(begin), dataset_.stride, rows, dataset_.features, scores_.origin(),
+                scratch.tile());
+      return scratch.tile();
+    };
+    if constexpr (kNarrow) {
+      const bool whole =
+          begin % kTile == 0 && begin + rows == std::min(begin + kTile, dataset_.samples);
+      if (kept() && whole) {
+        const IntegerTile tile =
+            kept_.get(set_, begin / kTile, dataset_.features, integers_.centroids().greatest, load);
+        screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
+                        scratch.integer_norms(), nearest);
+        return;
+      }
+    }
+    load();
     screen_loaded(former, scratch, nearest);
   }
 
@@ -97,8 +124,8 @@ class TileScreens {
  private:
   static constexpr bool kNarrow = std::is_same_v<T, float>;
 
-  static ScreenKind fastest(std::int64_t k, std::int64_t d) {
-    return kNarrow ? fastest_screen(k, d) : ScreenKind::tiles;
+  static ScreenKind fastest(std::int64_t k, std::int64_t d, bool kept) {
+    return kNarrow ? fastest_screen(k, d, kept) : ScreenKind::tiles;
   }
 
   const T* row(std::int64_t i) const {
@@ -113,8 +140,10 @@ class TileScreens {
   void screen_loaded(const std::int32_t* former, Scratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kNarrow) {
       if (kind_ == ScreenKind::integers) {
-        screen_integers(set_, scratch.tile(), dataset_.features, integers_.centroids(), former,
-                        scratch.integers(), nearest);
+        IntegerTile tile = scratch.integers();
+        round_tile(set_, scratch.tile(), dataset_.features, integers_.centroids().greatest, tile);
+        screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
+                        scratch.integer_norms(), nearest);
         return;
       }
     }
@@ -125,6 +154,8 @@ class TileScreens {
   InstructionSet set_;
   ScoreScreen<T> scores_;
   IntegerScreen integers_;
+  IntegerTiles kept_;
+  bool keeps_ = false;
   ScreenKind kind_ = ScreenKind::tiles;
 };
 

@@ -180,11 +180,15 @@ std::int64_t check_passes(const lloyd::Dataset& data,
       const std::int64_t k = std::ssize(passes[pass]) / d;
       assignment.set_centroids(passes[pass].data(), k);
       std::int64_t reported = 0, changed = 0;
-      // Blocks that are no whole tiles.
-      for (std::int64_t begin = 0; begin < n; begin += 333) {
-        changed += assignment.assign(
-            0, {begin, std::min(begin + 333, n)}, labels.data() + begin,
-            [&](std::int64_t, std::int32_t from, std::int32_t to) { reported += from != to; });
+      // Blocks of whole tiles, whose samples are kept, and others.
+      const std::int64_t rows = pass % 2 == 0 ? 5 * kTile : 333;
+      for (std::int64_t begin = 0; begin < n; begin += rows) {
+        changed += assignment.assign(0, {begin, std::min(begin + rows, n)}, labels.data() + begin,
+                                     [&](const lloyd::LabelChange* changes, std::int64_t count) {
+                                       for (std::int64_t i = 0; i < count; ++i) {
+                                         reported += changes[i].from != changes[i].to;
+                                       }
+                                     });
       }
       EXPECT_EQ(reported, changed);
       distances += assignment.take_distances();
@@ -322,7 +326,7 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   const std::vector<double> near = {0, 10}, swapped = {10, 0};
   const auto label = [&](const std::vector<double>& centroids, std::vector<std::int32_t> former) {
     assignment.set_centroids(centroids.data(), 2);
-    assignment.assign(0, {0, 4}, former.data(), [](std::int64_t, std::int32_t, std::int32_t) {});
+    assignment.assign(0, {0, 4}, former.data(), [](const lloyd::LabelChange*, std::int64_t) {});
     return former;
   };
   const std::vector<std::int32_t> none(4, -1), first = {0, 0, 1, 1}, second = {1, 1, 0, 0};
@@ -367,8 +371,7 @@ TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
       std::vector<std::int32_t> labels(7, -1);
       for (int pass = 0; pass < 6; ++pass) {
         assignment.set_centroids(centroids.data(), k);
-        assignment.assign(0, {0, 7}, labels.data(),
-                          [](std::int64_t, std::int32_t, std::int32_t) {});
+        assignment.assign(0, {0, 7}, labels.data(), [](const lloyd::LabelChange*, std::int64_t) {});
         for (std::size_t i = 0; i < 7; ++i) {
           EXPECT_EQ(labels[i],
                     lloyd::nearest_centroid(samples.data() + i, centroids.data(), k, 1).label);

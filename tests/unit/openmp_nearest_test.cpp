@@ -82,8 +82,9 @@ class Screener {
     load_tile(set_, samples, view_.stride, rows, d, screen_.origin(), tile_.data());
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::integers) {
-        screen_integers(set_, tile_.data(), d, integers_.centroids(), former,
-                        {pairs_.data(), norms_.data()}, nearest);
+        IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
+        round_tile(set_, tile_.data(), d, integers_.centroids().greatest, integers);
+        screen_integers(set_, integers, d, integers_.centroids(), former, norms_.data(), nearest);
         return nearest;
       }
     }
@@ -100,6 +101,7 @@ class Screener {
   std::vector<TileRow<T>> tile_;
   std::vector<PairRow> pairs_;
   std::vector<std::int32_t> norms_;
+  TileRow<float> squares_[2];
   bool fits_;
 };
 

@@ -32,26 +32,32 @@ std::vector<T> values_of(std::int64_t count, int bits) {
   return values;
 }
 
-// Adds all samples, then moves every third one to another cluster.
+// Adds all samples twice, then moves every third one to another cluster.
 template <class T>
 std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const std::vector<T>& values,
                                  const lloyd::SumKernels<T>& kernels) {
   lloyd::ClusterSums sums(plan, kClusters);
+  std::vector<std::int32_t> labels;
+  std::vector<lloyd::LabelChange> changes;
   for (std::int64_t i = 0; i < kRows; ++i) {
-    const T* x = values.data() + i * plan.features;
     const auto label = static_cast<std::int32_t>(i % kClusters);
-    sums.move(x, -1, label, kernels);
-    if (i % 3 == 0) sums.move(x, label, (label + 1) % std::int32_t{kClusters}, kernels);
+    labels.push_back(label);
+    changes.push_back({i, -1, label});
+    if (i % 3 == 0) changes.push_back({i, label, (label + 1) % std::int32_t{kClusters}});
   }
+  sums.add(values.data(), plan.features, kRows, labels.data(), kernels);
+  sums.move(values.data(), plan.features, changes.data(), std::ssize(changes), kernels);
   std::vector<lloyd::SumWords> words(static_cast<std::size_t>(kClusters * plan.features));
-  sums.store(words.data(), nullptr);
+  std::vector<std::int64_t> counts(kClusters);
+  sums.store(words.data(), counts.data());
+  for (const std::int64_t count : counts) words.push_back({static_cast<std::uint64_t>(count), 0});
   return words;
 }
 
 template <class T>
 void check() {
   for (const int bits : {20, 60, 105}) {
-    for (const std::int64_t d : {8, 11, 64, 100}) {
+    for (const std::int64_t d : {1, 2, 3, 5, 7, 8, 11, 64, 100}) {
       const std::vector<T> values = values_of<T>(kRows * d, bits);
       const lloyd::Dataset data("samples", lloyd::Matrix::own(values, kRows, d));
       const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
@@ -61,7 +67,7 @@ void check() {
       for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
         const auto number = static_cast<std::int64_t>(choice);
         if (!InstructionSet::has(number)) continue;
-        const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number), d);
+        const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number));
         ASSERT_NE(kernels.add, nullptr);
         ASSERT_NE(kernels.move, nullptr);
         const std::vector<lloyd::SumWords> found = sum<T>(plan, values, kernels);

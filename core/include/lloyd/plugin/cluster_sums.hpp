@@ -120,15 +120,24 @@ struct SumLayout {
   }
 };
 
-/// Loops over the features of a sample that a step may bring its own of, for wider vectors than the
-/// plugin is compiled for. Null: those of ClusterSums.
+/// A sample leaves a cluster for another one.
+struct LabelChange {
+  std::int64_t row;   ///< of the data set
+  std::int32_t from;  ///< -1: it had none
+  std::int32_t to;    ///< its cluster from now on
+};
+
+/// Loops over samples that a step may bring its own of, for wider vectors than the plugin is
+/// compiled for. Sample i is at data + i*stride, the sums of cluster c are from sums + c*features
+/// on, its count is counts[c]. Null: the loops of ClusterSums.
 template <class T>
 struct SumKernels {
-  /// Adds the parts of x to `sums`.
-  void (*add)(const T* x, const SumLayout& layout, std::int64_t* sums) = nullptr;
-  /// Takes the parts of x out of `leaves` and adds them to `enters`.
-  void (*move)(const T* x, const SumLayout& layout, std::int64_t* leaves,
-               std::int64_t* enters) = nullptr;
+  /// Adds `rows` samples; sample i is of cluster labels[i].
+  void (*add)(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
+              const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
+  /// Moves `count` samples.
+  void (*move)(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
+               const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
 };
 
 /// Sums and counts of k clusters. One per worker; `merge` adds them up.
@@ -171,9 +180,10 @@ class ClusterSums {
     }
     while (rows > 0) {
       const std::int64_t part = std::min(rows, plan_->flush_rows - rows_since_flush_);
-      for (std::int64_t i = 0; i < part; ++i) {
-        add_parts(data + i * stride, lanes_.data() + cell(labels[i], 0), kernels);
-        ++counts_[static_cast<std::size_t>(labels[i])];
+      if (kernels.add != nullptr) {
+        kernels.add(data, stride, part, labels, layout(), lanes_.data(), counts_.data());
+      } else {
+        for (std::int64_t i = 0; i < part; ++i) move_parts(data + i * stride, -1, labels[i]);
       }
       rows_since_flush_ += part;
       if (rows_since_flush_ == plan_->flush_rows) flush();
@@ -187,17 +197,29 @@ class ClusterSums {
   /// been added to other sums that are merged with these; counts are below 0 until then. Integer
   /// forms only.
   template <class T>
-  void move(const T* sample, std::int32_t from, std::int32_t to,
-            const SumKernels<T>& kernels = {}) {
-    std::int64_t* enters = lanes_.data() + cell(to, 0);
-    ++counts_[static_cast<std::size_t>(to)];
-    if (from < 0) {
-      add_parts(sample, enters, kernels);
-    } else {
-      --counts_[static_cast<std::size_t>(from)];
-      move_parts(sample, lanes_.data() + cell(from, 0), enters, kernels);
-    }
+  void move(const T* sample, std::int32_t from, std::int32_t to) {
+    move_parts(sample, from, to);
     if (++rows_since_flush_ == plan_->flush_rows) flush();
+  }
+
+  /// move() of `count` samples; sample i is at `data + i*stride`.
+  template <class T>
+  void move(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
+            const SumKernels<T>& kernels) {
+    while (count > 0) {
+      const std::int64_t part = std::min(count, plan_->flush_rows - rows_since_flush_);
+      if (kernels.move != nullptr) {
+        kernels.move(data, stride, changes, part, layout(), lanes_.data(), counts_.data());
+      } else {
+        for (std::int64_t i = 0; i < part; ++i) {
+          move_parts(data + changes[i].row * stride, changes[i].from, changes[i].to);
+        }
+      }
+      rows_since_flush_ += part;
+      if (rows_since_flush_ == plan_->flush_rows) flush();
+      changes += part;
+      count -= part;
+    }
   }
 
   /// Adds another worker's sums of the same plan. Integer forms only.
@@ -268,15 +290,16 @@ class ClusterSums {
   }
 
   template <class T>
-  void add_parts(const T* x, std::int64_t* sums, const SumKernels<T>& kernels) const {
-    if (kernels.add != nullptr) return kernels.add(x, layout(), sums);
-    layout().for_each_part(x, [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
-  }
-
-  template <class T>
-  void move_parts(const T* x, std::int64_t* __restrict leaves, std::int64_t* __restrict enters,
-                  const SumKernels<T>& kernels) const {
-    if (kernels.move != nullptr) return kernels.move(x, layout(), leaves, enters);
+  void move_parts(const T* x, std::int32_t from, std::int32_t to) {
+    std::int64_t* const enters = lanes_.data() + cell(to, 0);
+    ++counts_[static_cast<std::size_t>(to)];
+    if (from < 0) {
+      layout().for_each_part(x,
+                             [enters](std::int64_t at, std::int64_t part) { enters[at] += part; });
+      return;
+    }
+    std::int64_t* const leaves = lanes_.data() + cell(from, 0);
+    --counts_[static_cast<std::size_t>(from)];
     layout().for_each_part(x, [leaves, enters](std::int64_t at, std::int64_t part) {
       leaves[at] -= part;
       enters[at] += part;

@@ -20,7 +20,12 @@ class LabelChanges {
 
   /// Sample `row` of the data set leaves cluster `from` (-1: it had none) for another one.
   void add(std::int64_t row, std::int32_t from, std::int32_t to) {
-    sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to, kernels_);
+    sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
+  }
+
+  /// `count` of them, by the step's SumKernels.
+  void add(const LabelChange* changes, std::int64_t count) {
+    sums_.move(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count, kernels_);
   }
 
  private:

@@ -1,0 +1,94 @@
+// IntegerTiles: the samples of a data set in 16-bit integers, kept from one pass to the next.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "integer_screen.hpp"
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+/// Tile t has samples [t kTile, (t + 1) kTile). Each is rounded when it is asked for first, and
+/// again where the centroids have gone too far out, or so far in that a smaller unit proves more.
+class IntegerTiles {
+ public:
+  /// Of n samples of d features for k centroids; 0: they are not kept.
+  static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
+    // More centroids than this take so long to screen that rounding does not count.
+    constexpr std::int64_t kMostClusters = 512;
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+    const std::int64_t bytes =
+        count(n) * static_cast<std::int64_t>((rows(d) + 2) * sizeof(PairRow) + sizeof(Units));
+    return k <= kMostClusters && bytes <= kMostBytes ? bytes : 0;
+  }
+
+  /// Room for n samples of d features, of which none is kept yet.
+  void reserve(std::int64_t n, std::int64_t d) {
+    const auto tiles = static_cast<std::size_t>(count(n));
+    rows_ = rows(d);
+    pairs_.reset(allocate(tiles * rows_));
+    squares_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles);
+    units_ = std::make_unique<Units[]>(tiles);
+  }
+
+  /// Whether reserve() was called.
+  bool kept() const { return units_ != nullptr; }
+
+  /// Tile t for centroids no farther from the origin than `reach`. load() makes the tile of the
+  /// samples where they are to be rounded, and returns it.
+  template <class Load>
+  IntegerTile get(InstructionSet set, std::int64_t t, std::int64_t d, double reach,
+                  const Load& load) const {
+    const auto at = static_cast<std::size_t>(t);
+    Units& units = units_[at];
+    IntegerTile tile{pairs_.get() + at * rows_, &squares_[2 * at], &squares_[2 * at + 1],
+                     units.unit, units.greatest};
+    const double holds = double{units.unit} * IntegerScreen::kMostUnits;
+    if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.greatest)) {
+      round_tile(set, load(), d, kRoom * reach, tile);
+      units = {tile.unit, tile.greatest};
+    }
+    return tile;
+  }
+
+ private:
+  // Centroids may move so much farther out, or in, before a tile is rounded again.
+  static constexpr double kRoom = 1.05, kMostRoom = 1.25;
+
+  struct Units {
+    float unit = 0, greatest = 0;  // of IntegerTile; 0: nothing is there
+  };
+
+  static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
+  static std::size_t rows(std::int64_t d) { return static_cast<std::size_t>((d + 1) / 2); }
+
+  struct Free {
+    void operator()(PairRow* rows) const { std::free(rows); }
+  };
+
+  // Not touched before a thread rounds its own. Where much is kept, pages of the usual size would
+  // take several milliseconds for each 100 MB to come.
+  static PairRow* allocate(std::size_t rows) {
+    constexpr std::size_t kLargePage = std::size_t{1} << 21;
+    const std::size_t bytes = rows * sizeof(PairRow);
+    const bool large = bytes >= 16 * kLargePage;
+    const std::size_t unit = large ? kLargePage : alignof(PairRow);
+    const std::size_t whole = (bytes + unit - 1) / unit * unit;
+    void* const memory = std::aligned_alloc(unit, whole);
+    if (memory == nullptr) throw std::bad_alloc();
+    if (large) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
+    return static_cast<PairRow*>(memory);
+  }
+
+  std::size_t rows_ = 0;
+  std::unique_ptr<PairRow[], Free> pairs_;
+  std::unique_ptr<TileRow<float>[]> squares_;
+  std::unique_ptr<Units[]> units_;
+};
+
+}  // namespace lloyd_openmp

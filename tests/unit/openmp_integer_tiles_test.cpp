@@ -1,0 +1,99 @@
+// What the openmp plugin keeps of samples in integers, as centroids move.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "openmp/instruction_set.hpp"
+#include "openmp/integer_tiles.hpp"
+
+namespace lloyd_openmp {
+namespace {
+
+constexpr std::int64_t kFeatures = 3;
+
+// Sample i of a tile has the features i, 0 and -i, but for what `scale` says.
+std::vector<TileRow<float>> tile_of(float scale) {
+  std::vector<TileRow<float>> tile(kFeatures);
+  for (std::int64_t lane = 0; lane < kTile; ++lane) {
+    tile[0].lanes[lane] = scale * static_cast<float>(lane);
+    tile[1].lanes[lane] = 0;
+    tile[2].lanes[lane] = -scale * static_cast<float>(lane);
+  }
+  return tile;
+}
+
+class OpenmpIntegerTiles : public testing::Test {
+ protected:
+  OpenmpIntegerTiles() { tiles_.reserve(2 * kTile - 5, kFeatures); }
+
+  IntegerTile get(std::int64_t t, double reach) {
+    return tiles_.get(InstructionSet(0), t, kFeatures, reach, [&] {
+      ++loads_;
+      tile_ = tile_of(t == 0 ? 1.0f : 0.5f);
+      return tile_.data();
+    });
+  }
+
+  // The tile is that of the samples, and fine enough for centroids within `reach`.
+  void check(std::int64_t t, double reach) {
+    const IntegerTile found = get(t, reach);
+    const std::vector<TileRow<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
+    const double greatest = std::sqrt(2.0) * expected[0].lanes[kTile - 1];
+    EXPECT_GE(found.greatest, greatest);
+    const double holds = double{found.unit} * IntegerScreen::kMostUnits;
+    EXPECT_GE(holds, reach);
+    EXPECT_LE(holds, 1.3 * std::max(reach, greatest));
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      const double x = expected[0].lanes[lane];
+      const auto low = static_cast<std::int16_t>(found.pairs[0].lanes[lane] & 0xffff);
+      const auto third = static_cast<std::int16_t>(found.pairs[1].lanes[lane] & 0xffff);
+      EXPECT_NEAR(low * double{found.unit}, x, 0.51 * double{found.unit});
+      EXPECT_NEAR(third * double{found.unit}, -x, 0.51 * double{found.unit});
+      EXPECT_EQ(found.pairs[0].lanes[lane] >> 16, 0);
+      EXPECT_NEAR(found.norms->lanes[lane], 2 * x * x, 1e-5 * x * x);
+      EXPECT_LE(found.residuals->lanes[lane], 0.51 * double{found.unit} * double{found.unit});
+    }
+  }
+
+  IntegerTiles tiles_;
+  std::vector<TileRow<float>> tile_;
+  int loads_ = 0;
+};
+
+TEST_F(OpenmpIntegerTiles, AreRoundedOnceWhileCentroidsStayAmongSamples) {
+  for (const double reach : {50.0, 20.0, 80.0, 1.0}) {
+    check(0, reach);
+    EXPECT_EQ(loads_, 1);
+  }
+  check(1, 20);
+  EXPECT_EQ(loads_, 2);
+  check(0, 30);
+  EXPECT_EQ(loads_, 2);
+}
+
+TEST_F(OpenmpIntegerTiles, AreRoundedAgainWhereCentroidsGoFarOutOrComeBack) {
+  check(0, 50);
+  check(0, 1000);
+  EXPECT_EQ(loads_, 2);
+  check(0, 1030);  // there was room
+  check(0, 900);
+  EXPECT_EQ(loads_, 2);
+  check(0, 2000);
+  EXPECT_EQ(loads_, 3);
+  check(0, 100);
+  EXPECT_EQ(loads_, 4);
+  check(0, 10);
+  EXPECT_EQ(loads_, 4);
+}
+
+TEST(OpenmpIntegerTilesOfMuch, AreNotKept) {
+  EXPECT_GT(IntegerTiles::bytes(1000000, 256, 16), 1000000 * (2 * 16 + 8));
+  EXPECT_EQ(IntegerTiles::bytes(1000000, 256, 1600), 0);
+  EXPECT_EQ(IntegerTiles::bytes(1000000, 1000, 16), 0);
+}
+
+}  // namespace
+}  // namespace lloyd_openmp
