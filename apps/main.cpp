@@ -63,7 +63,7 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
-  machine::processors_at_start();
+  machine::processors_at_start();  // before any plugin is loaded
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
   app.set_version_flag("--version", "lloyd " LLOYD_VERSION);

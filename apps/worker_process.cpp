@@ -124,7 +124,8 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
   Descriptor from(::fcntl(its.get(), F_DUPFD_CLOEXEC, first_free));
   Descriptor output(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, first_free));
   if (!from || !output) fail("duplicate a descriptor", errno);
-  machine::run_on(machine::processors_at_start());  // or the new process stays where this is bound
+  // Or the new process stays where this thread is bound, which computes nothing from here on.
+  machine::run_on(machine::processors_at_start());
   pid_t pid = -1;
   const int error =
       SpawnPlan(from.get(), socket, output.get()).start(pid, command, worker_environment(scratch));

@@ -27,7 +27,7 @@ const DeviceInfo* used_device(const Variant& variant) {
 }  // namespace
 
 MonitoredRunner::MonitoredRunner(const Plan& plan, TrialRunner& runner, const char* nvml)
-    : plan_(plan), runner_(runner), nvml_(nvml), processors_(machine::allowed_processors()) {}
+    : plan_(plan), runner_(runner), nvml_(nvml), processors_(machine::processors_at_start()) {}
 
 std::optional<MonitoredRunner::UsedGpu> MonitoredRunner::used_gpu(const Variant& variant) {
   const DeviceInfo* device = used_device(variant);

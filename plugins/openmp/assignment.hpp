@@ -52,7 +52,8 @@ class Assignment {
            Pruning::bytes(algorithm, n, k, d);
   }
 
-  /// Whether the passes to come belong to one fit, so that bounds of one serve the next.
+  /// Whether the passes to come belong to one fit, so that bounds of one serve the next, and
+  /// samples that were rounded.
   void keep_bounds(bool wanted) {
     pruning_.begin(wanted, dataset_.samples);
     screens_.keep_samples(wanted);
@@ -92,12 +93,12 @@ class Assignment {
       std::int32_t& former = of_row[row];
       if (former == label) return;
       scratch.changes.push_back({row, former, label});
-      prefetch(row);
+      if (former >= 0 && screens_.kept()) prefetch(row);
       former = label;
       ++changed;
     };
-    // Whoever is told reads the samples. Where screens do not, these take their time to come from
-    // memory, and are told of a tile later.
+    // Whoever is told reads the samples. Where screens do not, as after the first pass, these take
+    // their time to come from memory, and are told of a tile later.
     std::size_t known = 0;
     const auto report_known = [&] {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
@@ -129,8 +130,8 @@ class Assignment {
     while (!scratch.loose.empty()) screen_loose(of_row, scratch, set);
     while (!scratch.unproven.empty()) screen_unproven(of_row, scratch, set);
     while (!scratch.undecided.empty()) decide(scratch, set);
-    report_known();
-    report_known();
+    report_known();  // of the last tile
+    report_known();  // of the waiting rows
     return changed;
   }
 

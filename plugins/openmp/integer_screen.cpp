@@ -252,8 +252,8 @@ void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, 
 
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* norms, TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, norms, nearest);
+                     std::int32_t* half_norms, TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, half_norms, nearest);
 }
 
 }  // namespace lloyd_openmp

@@ -38,10 +38,11 @@ struct IntegerTile {
 void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
                 IntegerTile& integers);
 
-/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `norms`: room for k integers.
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `half_norms`: room for k
+/// integers.
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* norms, TileLabels& nearest);
+                     std::int32_t* half_norms, TileLabels& nearest);
 
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is

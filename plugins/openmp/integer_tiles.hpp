@@ -39,8 +39,9 @@ class IntegerTiles {
   /// Whether reserve() was called.
   bool kept() const { return units_ != nullptr; }
 
-  /// Tile t for centroids no farther from the origin than `reach`. load() makes the tile of the
-  /// samples where they are to be rounded, and returns it.
+  /// Tile t, which is in one block of rows and so asked for by one thread at a time, for centroids
+  /// no farther from the origin than `reach`. load() makes the tile of the samples where they are
+  /// to be rounded, and returns it.
   template <class Load>
   IntegerTile get(InstructionSet set, std::int64_t t, std::int64_t d, double reach,
                   const Load& load) const {

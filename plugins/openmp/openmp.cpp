@@ -19,8 +19,9 @@ namespace {
 
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("threads", 0, 0, 1024, "threads of the pool; 0: one per core"),
-    lloyd::integer_parameter("chunk", 0, 0, std::int64_t{1} << 40,
-                             "rows that a thread takes at a time; 0: chosen from n"),
+    lloyd::integer_parameter(
+        "chunk", 0, 0, std::int64_t{1} << 40,
+        "rows that a thread takes at a time, best a multiple of 64; 0: chosen from n"),
     lloyd::choice_parameter("isa", lloyd_openmp::InstructionSet::kNames,
                             "instruction set; auto: the best one that the machine has"),
     lloyd::choice_parameter(
@@ -150,7 +151,8 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
  private:
-  // Enough chunks to balance the load, none so small that handing it out costs more than it takes.
+  // Enough chunks to balance the load, none so small that handing it out costs more than it takes;
+  // whole tiles, since only these are kept in integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     constexpr std::int64_t kLeast = 512;
     constexpr std::int64_t kMost = 16384;

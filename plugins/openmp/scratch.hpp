@@ -21,7 +21,9 @@ class alignas(64) Scratch {
   explicit Scratch(std::int64_t features)
       : tile_(static_cast<std::size_t>(features)),
         exact_(static_cast<std::size_t>(kNarrow ? features : 0)),
-        pairs_(static_cast<std::size_t>(kNarrow ? (features + 1) / 2 : 0)) {}
+        pairs_(static_cast<std::size_t>(kNarrow ? (features + 1) / 2 : 0)) {
+    changes.reserve(kMostChanges);
+  }
 
   /// Before labelling with k centroids; `scans`: whether scan_values() are wanted.
   void prepare(std::int64_t clusters, bool scans) {
@@ -40,7 +42,7 @@ class alignas(64) Scratch {
   }
   /// The workspace of scan().
   Real* scan_values() { return scan_.data()->lanes; }
-  /// A tile in integers; its units are not kept.
+  /// A tile in integers, rounded anew at each use.
   IntegerTile integers() { return {pairs_.data(), &squares_[0], &squares_[1], 0, 0}; }
   /// The workspace of screen_integers().
   std::int32_t* integer_norms() { return norms_.data(); }
@@ -48,7 +50,8 @@ class alignas(64) Scratch {
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;
     const std::int64_t of_integers = kNarrow ? (features + 1) / 2 * kTile * 4 + clusters * 4 : 0;
-    return static_cast<std::int64_t>(sizeof(Scratch)) + features * kTile * of_each + of_integers;
+    return static_cast<std::int64_t>(sizeof(Scratch) + kMostChanges * sizeof(lloyd::LabelChange)) +
+           features * kTile * of_each + of_integers;
   }
   /// Further ones where there are scans.
   static std::int64_t scan_bytes(std::int64_t clusters, std::int64_t features) {
@@ -65,6 +68,10 @@ class alignas(64) Scratch {
   std::int64_t open = 0;                    ///< rows that bounds did not settle
 
  private:
+  // A tile and a tile of each kind of waiting rows may change between two reports, of which those
+  // of the tile before are still there; in the end fewer than a tile of each kind waits.
+  static constexpr std::size_t kMostChanges = 16 * kTile;
+
   static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
 
   static std::size_t scan_rows(std::int64_t clusters, std::int64_t features) {

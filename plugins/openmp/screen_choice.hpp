@@ -15,8 +15,10 @@ enum class ScreenKind {
 constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, bool kept) {
   if (k <= 10 && d >= 128) return ScreenKind::rows;
 #if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
-  if (kept ? k >= 8 && d > 8 : k >= 32 && d >= 32) return ScreenKind::integers;
-  if (k >= (d > 4 ? 64 : 65)) return ScreenKind::integers;
+  if (k >= 32 && d >= 32) return ScreenKind::integers;
+  if (kept && k >= 8 && d > 8 && d < 128) return ScreenKind::integers;
+  const bool in_registers = d <= 4 && k <= 64;  // scores have marks there
+  if (k >= 64 && !in_registers) return ScreenKind::integers;
 #endif
   return ScreenKind::tiles;
 }

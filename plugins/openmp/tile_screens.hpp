@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 #include <lloyd/plugin/dataset_view.hpp>
@@ -49,7 +50,11 @@ class TileScreens {
       if (!integers_.fits()) {
         kind_ = ScreenKind::tiles;
       } else if (keeps && !kept_.kept()) {
-        kept_.reserve(dataset_.samples, d);
+        try {
+          kept_.reserve(dataset_.samples, d);
+        } catch (const std::bad_alloc&) {
+          kind_ = ScreenKind::tiles;  // that needs no more than there is
+        }
       }
     }
   }
@@ -59,7 +64,7 @@ class TileScreens {
   const T* origin() const { return scores_.origin(); }
   /// The limit of scores that a scan makes.
   const ScoreLimit<T>& limit_of_scans() const { return scores_.limit_of_tiles(); }
-  /// Whether most samples are screened as they are kept.
+  /// Whether samples of whole tiles are screened as they are kept.
   bool kept() const { return kind_ == ScreenKind::integers && kept_.kept(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().
   bool leaves_to_tiles() const { return kind_ == ScreenKind::integers; }

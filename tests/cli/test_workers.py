@@ -6,6 +6,7 @@ import pathlib
 import signal
 import time
 import unittest
+import unittest.mock
 
 from program import SANITIZED, run
 from worker_case import WorkerCase, processes_of
@@ -149,8 +150,9 @@ class Workers(WorkerCase):
     def test_processes_are_not_bound_with_the_runner(self):
         # OpenMP binds the thread that loads it; the runner loads every plugin to check parameters.
         allowed = sorted(os.sched_getaffinity(0))
-        os.environ.update(OMP_PROC_BIND="true", OMP_PLACES="cores")
-        self.addCleanup(lambda: [os.environ.pop(name) for name in ("OMP_PROC_BIND", "OMP_PLACES")])
+        patch = unittest.mock.patch.dict(os.environ, OMP_PROC_BIND="true", OMP_PLACES="cores")
+        patch.start()
+        self.addCleanup(patch.stop)
         process = self.start(keys="isolate: worker")
         self.run_to_end(process)
         used = set()

@@ -129,13 +129,14 @@ struct LabelChange {
 
 /// Loops over samples that a step may bring its own of, for wider vectors than the plugin is
 /// compiled for. Sample i is at data + i*stride, the sums of cluster c are from sums + c*features
-/// on, its count is counts[c]. Null: the loops of ClusterSums.
+/// on, its count is counts[c]: the loops change both. They are never given more rows than 64 bits
+/// hold the parts of. Null: the loops of ClusterSums.
 template <class T>
 struct SumKernels {
   /// Adds `rows` samples; sample i is of cluster labels[i].
   void (*add)(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
               const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
-  /// Moves `count` samples.
+  /// Moves `count` samples, of which some may come from no cluster.
   void (*move)(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
                const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
 };

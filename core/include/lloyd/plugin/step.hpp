@@ -32,8 +32,9 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
 };
 
 /// A step that tells which labels of a block changed: `assign(block, labels, changes)` is `assign`
-/// that also calls changes.add(row, from, to) for each row whose label becomes another one, from -1
-/// where it had none. It is called instead of the other one where sums are wanted.
+/// that also calls changes.add(row, from, to) once for each row whose label becomes another one,
+/// from -1 where it had none, or changes.add() for many of them, before it returns. It is called
+/// instead of the other one where sums are wanted.
 template <class S>
 concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
                                 LabelChanges<typename S::value_type>& changes) {
