@@ -20,6 +20,7 @@
 #include "pruning.hpp"
 #include "scan.hpp"
 #include "scratch.hpp"
+#include "spatial_screen.hpp"
 #include "tile.hpp"
 #include "tile_screens.hpp"
 
@@ -35,6 +36,8 @@ class Assignment {
       : dataset_(dataset),
         set_(set),
         screens_(dataset, set),
+        spatial_wanted_(spatial_pays(algorithm, dataset.samples, dataset.features)),
+        spatial_(dataset, set, threads),
         pruning_(algorithm),
         no_origin_(static_cast<std::size_t>(dataset.features)) {
     // Not copies of one: a copy of a vector has no room in reserve.
@@ -44,21 +47,27 @@ class Assignment {
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads,
                             Algorithm algorithm) {
+    const bool spatial = spatial_pays(algorithm, n, d);
     const std::int64_t scans =
         Pruning::scans(algorithm, k, d)
             ? threads * Scratch<T>::scan_bytes(k, d) + CentroidGroups<T>::bytes(k, d)
             : 0;
-    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(n, k, d) + scans +
-           Pruning::bytes(algorithm, n, k, d);
+    return threads * Scratch<T>::bytes(k, d) + TileScreens<T>::bytes(spatial ? 0 : n, k, d) +
+           scans + Pruning::bytes(algorithm, n, k, d) +
+           (spatial ? SpatialScreen<T>::bytes(n, k, d, threads) : 0);
   }
 
   /// Whether the passes to come belong to one fit, so that bounds of one serve the next, and
   /// samples that were rounded.
   void keep_bounds(bool wanted) {
-    pruning_.begin(wanted, dataset_.samples);
-    screens_.keep_samples(wanted);
+    spatial_.begin(wanted && spatial_wanted_);
+    pruning_.begin(wanted && !spatial_wanted_, dataset_.samples);
+    screens_.keep_samples(wanted && !spatial_wanted_);
     group_bounds_ = {};
-    for (Scratch<T>& scratch : scratch_) scratch.distances = scratch.decided = scratch.open = 0;
+    for (Scratch<T>& scratch : scratch_) {
+      scratch.distances = scratch.decided = scratch.open = 0;
+      scratch.labels = nullptr;
+    }
   }
 
   /// Before each pass. `centroids`: k x d; they stay valid during it.
@@ -66,6 +75,11 @@ class Assignment {
     centroids_ = centroids;
     clusters_ = k;
     screens_.set_centroids(centroids, k);
+    if (spatial_.next_pass(centroids, k, screens_.origin(),
+                           screens_.fits() ? &screens_.limit_of_some() : nullptr,
+                           former_labels())) {
+      pruning_.begin(true, dataset_.samples);
+    }
     std::int64_t open = 0;
     for (Scratch<T>& scratch : scratch_) open += std::exchange(scratch.open, 0);
     pruning_.next_pass(centroids, k, dataset_.features, open);
@@ -82,12 +96,14 @@ class Assignment {
   }
 
   /// Labels the rows of a block, given their former labels, as one of `threads`. Calls
-  /// report(changes, count) for labels that change, some at a time, and returns how many do.
+  /// report(samples, stride, changes, count) for labels that change, some at a time, and returns
+  /// how many do. A change's sample is at samples + row * stride.
   template <class Report>
   std::int64_t assign(int thread, lloyd::RowRange block, std::int32_t* labels,
                       const Report& report) {
     Scratch<T>& scratch = scratch_[static_cast<std::size_t>(thread)];
     std::int32_t* const of_row = labels - block.begin;
+    scratch.labels = of_row;
     std::int64_t changed = 0;
     const auto set = [&](std::int64_t row, std::int32_t label) {
       std::int32_t& former = of_row[row];
@@ -104,7 +120,7 @@ class Assignment {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
       const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
       if (!later) known = changes.size();
-      report(changes.data(), static_cast<std::int64_t>(known));
+      report(row(0), dataset_.stride, changes.data(), static_cast<std::int64_t>(known));
       changes.erase(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(known));
       known = changes.size();
     };
@@ -135,6 +151,37 @@ class Assignment {
     return changed;
   }
 
+  /// Labels as many rows as assign(), but maybe others: when it was called for all blocks of a
+  /// pass, each of which begins with a multiple of kTile, all rows have been labelled once.
+  /// `labels`: of all rows of the data set.
+  template <class Report>
+  std::int64_t assign_some(int thread, lloyd::RowRange block, std::int32_t* labels,
+                           const Report& report) {
+    if (!spatial_.uses()) return assign(thread, block, labels + block.begin, report);
+    Scratch<T>& scratch = scratch_[static_cast<std::size_t>(thread)];
+    std::int64_t decided = 0;
+    const auto decide_waiting = [&] {
+      decide(scratch, [&](std::int64_t row, std::int32_t label) {
+        std::int32_t& former = labels[row];
+        if (former == label) return;
+        const lloyd::LabelChange change{row, former, label};
+        report(this->row(0), dataset_.stride, &change, 1);
+        former = label;
+        ++decided;
+      });
+    };
+    const SpatialWork work = spatial_.label(
+        thread, block, labels,
+        [&](std::int64_t row) {
+          scratch.undecided.add(row);
+          if (scratch.undecided.fill_tile()) decide_waiting();
+        },
+        report);
+    while (!scratch.undecided.empty()) decide_waiting();
+    scratch.distances += work.distances;
+    return work.changed + decided;
+  }
+
   /// How many labels the definition decided since this was asked last.
   std::int64_t take_redecided() {
     std::int64_t decided = 0;
@@ -154,6 +201,14 @@ class Assignment {
   /// Where so many of a tile's rows are not settled, all are screened where they lie.
   static constexpr int kManyOfTile = 48;
 
+  // Those of all rows after a pass of assign().
+  const std::int32_t* former_labels() const {
+    for (const Scratch<T>& scratch : scratch_) {
+      if (scratch.labels != nullptr) return scratch.labels;
+    }
+    return nullptr;
+  }
+
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
@@ -165,6 +220,11 @@ class Assignment {
     for (std::int64_t j = 0; j < std::min(dataset_.features, kMostValues); j += kLine) {
       __builtin_prefetch(row(i) + j);
     }
+  }
+
+  static bool spatial_pays(Algorithm algorithm, std::int64_t n, std::int64_t d) {
+    const bool without_bounds = algorithm == Algorithm::lloyd || algorithm == Algorithm::automatic;
+    return without_bounds && SpatialScreen<T>::supports(n, d);
   }
 
   static std::uint64_t first_bits(std::int64_t count) {
@@ -370,6 +430,8 @@ class Assignment {
   lloyd::DatasetView dataset_;
   InstructionSet set_;
   TileScreens<T> screens_;
+  bool spatial_wanted_;
+  SpatialScreen<T> spatial_;
   Pruning pruning_;
   CentroidGroups<T> groups_;
   GroupBoundsOfFit group_bounds_;

@@ -111,7 +111,7 @@ class OpenmpStep : public lloyd::StepBase {
   void for_each_block(lloyd::RowRange rows, Body&& body) const {
     const std::int64_t chunk = chunk_ > 0 ? std::min(chunk_, rows.size()) : automatic_chunk(rows);
     const std::int64_t blocks = chunk > 0 ? (rows.size() + chunk - 1) / chunk : 0;
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(useful_threads(rows)) schedule(dynamic, 1)
     for (std::int64_t b = 0; b < blocks; ++b) {
       const std::int64_t begin = rows.begin + b * chunk;
       body(omp_get_thread_num(), lloyd::RowRange{begin, std::min(begin + chunk, rows.end)});
@@ -123,20 +123,28 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   void set_centroids(const double* centroids, std::int64_t clusters) {
+    clusters_ = clusters;
     assignment_.set_centroids(centroids, clusters);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
-    return assignment_.assign(omp_get_thread_num(), block, labels,
-                              [](const lloyd::LabelChange*, std::int64_t) {});
+    return assignment_.assign(
+        omp_get_thread_num(), block, labels,
+        [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    return assignment_.assign(omp_get_thread_num(), block, labels,
-                              [&](const lloyd::LabelChange* changed, std::int64_t count) {
-                                changes.add(changed, count);
-                              });
+    if (features_ <= kFewFeatures &&
+        std::all_of(labels, labels + block.size(), [](std::int32_t label) { return label < 0; })) {
+      return assign_first(block, labels, changes);
+    }
+    const auto report = [&](const T* samples, std::int64_t stride,
+                            const lloyd::LabelChange* changed,
+                            std::int64_t count) { changes.add(samples, stride, changed, count); };
+    const int thread = omp_get_thread_num();
+    if (chunk_ % lloyd_openmp::kTile != 0) return assignment_.assign(thread, block, labels, report);
+    return assignment_.assign_some(thread, block, labels - block.begin, report);
   }
 
   lloyd::SumKernels<T> sum_kernels() const {
@@ -151,6 +159,30 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
  private:
+  static constexpr std::int64_t kFewFeatures = 8;
+
+  // Labels rows that have no labels: all are added to sums, some at a time while they are in the
+  // first caches. With many features there are too few of them for that.
+  std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
+                            lloyd::LabelChanges<T>& changes) {
+    constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
+    for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
+      const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
+      std::int32_t* const of_rows = labels + (begin - block.begin);
+      assign(rows, of_rows);
+      changes.add(rows, of_rows);
+    }
+    return block.size();
+  }
+
+  // No more than have something to do: to wake one takes as long as some million operations.
+  int useful_threads(lloyd::RowRange rows) const {
+    constexpr double kLeastOperations = 4e6;
+    const double operations = static_cast<double>(rows.size()) * static_cast<double>(clusters_) *
+                              static_cast<double>(features_ + 2);
+    return static_cast<int>(std::clamp(operations / kLeastOperations, 1.0, double(threads_)));
+  }
+
   // Enough chunks to balance the load, none so small that handing it out costs more than it takes;
   // whole tiles, since only these are kept in integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
@@ -161,6 +193,7 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   std::int64_t features_;
+  std::int64_t clusters_ = 0;
   int threads_;
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;

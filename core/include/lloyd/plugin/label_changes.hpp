@@ -23,9 +23,21 @@ class LabelChanges {
     sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
   }
 
-  /// `count` of them, by the step's SumKernels.
+  /// `count` of such samples, by the step's SumKernels.
   void add(const LabelChange* changes, std::int64_t count) {
-    sums_.move(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count, kernels_);
+    add(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count);
+  }
+
+  /// The same, where a change's `row` is that of `samples`, copies of the data set's rows `stride`
+  /// values apart.
+  void add(const T* samples, std::int64_t stride, const LabelChange* changes, std::int64_t count) {
+    sums_.move(samples, stride, changes, count, kernels_);
+  }
+
+  /// Samples of the data set that had no labels: labels[0] is that of sample `rows.begin`.
+  void add(RowRange rows, const std::int32_t* labels) {
+    sums_.add(static_cast<const T*>(dataset_.data) + rows.begin * dataset_.stride, dataset_.stride,
+              rows.size(), labels, kernels_);
   }
 
  private:

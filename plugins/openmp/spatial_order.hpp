@@ -1,0 +1,227 @@
+// SpatialOrder: puts samples in an order in which those of a tile lie near each other.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+#include "box_screen.hpp"
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+/// A sample and where it is from.
+template <class T, std::size_t D>
+struct PlacedSample {
+  T x[D];
+  std::int32_t label;  ///< its former one
+  std::uint32_t row;   ///< of the data set
+};
+
+/// Intervals of equal length between two values; what is outside is in the first or the last one.
+template <class T>
+class Bins {
+ public:
+  Bins() = default;
+  Bins(double from, double to, std::uint32_t count)
+      : low_(static_cast<T>(from)),
+        scale_(static_cast<T>(count / (to - from))),
+        last_(static_cast<T>(count - 1)) {
+    if (!(scale_ > 0) || !std::isfinite(scale_)) scale_ = 0;  // all are alike
+  }
+
+  std::uint32_t of(T value) const {
+    // What is no number is in the first one.
+    const T bin = std::min(std::max(T{0}, (value - low_) * scale_), last_);
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(bin));
+  }
+
+ private:
+  T low_ = 0, scale_ = 0, last_ = 0;
+};
+
+/// Where most values of a feature are: few may lie far from the others.
+struct CommonRange {
+  explicit CommonRange(const lloyd::FeatureStatistics& feature) {
+    const double wide = 4 * std::sqrt(feature.variance);
+    low = std::max(feature.minimum, feature.mean - wide);
+    high = std::min(feature.maximum, feature.mean + wide);
+  }
+  double low, high;
+};
+
+/// Copies all samples in ascending order of the first feature, as far as some hundred values of it
+/// are told apart. `labels`: of all rows; `sorted`: room for n samples.
+template <class T, std::size_t D>
+void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads,
+                  PlacedSample<T, D>* sorted) {
+  // Where the next sample of each goes stays in the first cache.
+  constexpr std::uint32_t kBins = 256;
+  const CommonRange range(dataset.statistics[0]);
+  const Bins<T> bins(range.low, range.high, kBins);
+  const T* const data = static_cast<const T*>(dataset.data);
+  const std::int64_t n = dataset.samples, stride = dataset.stride;
+  const auto first_of = [n, threads](std::int64_t part) { return n * part / threads; };
+  using Ends = std::array<std::int64_t, kBins>;
+  std::vector<Ends> ends(static_cast<std::size_t>(threads));
+  // Parts, not threads: there may be fewer of these than were asked for.
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (std::int64_t part = 0; part < threads; ++part) {
+    Ends& of_part = ends[static_cast<std::size_t>(part)];
+    of_part = {};
+    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
+      ++of_part[bins.of(data[i * stride])];
+    }
+  }
+  std::int64_t before = 0;
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    for (Ends& of_part : ends) before += std::exchange(of_part[bin], before);
+  }
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (std::int64_t part = 0; part < threads; ++part) {
+    Ends& of_part = ends[static_cast<std::size_t>(part)];
+    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
+      PlacedSample<T, D> sample;
+      std::copy_n(data + i * stride, D, sample.x);
+      sample.label = labels[i];
+      sample.row = static_cast<std::uint32_t>(i);
+      sorted[of_part[bins.of(sample.x[0])]++] = sample;
+    }
+  }
+}
+
+/// Orders a part of what sort_roughly() made: cuts it into slices of about equally many samples
+/// along each feature but the last, so that tiles have equal sides, and goes through each along the
+/// last feature, there and back. After S. T. Leutenegger, J. Edgington and M. A. Lopez, "STR: a
+/// simple and efficient algorithm for R-tree packing", 1997, by one counting sort.
+///
+/// T: type of the samples. One for each thread: it has room for what it works with.
+template <class T>
+class SpatialOrder {
+ public:
+  /// Samples of a part: what is made of them stays in the second cache.
+  static constexpr std::int64_t kMostSamples = std::int64_t{1} << 15;
+
+  /// For n samples in all.
+  void reserve(std::int64_t n) {
+    const auto samples = static_cast<std::size_t>(std::min(n, kMostSamples));
+    room_.resize(samples * sizeof(PlacedSample<T, kBoxFeatures>));
+    keys_.resize(samples);
+    places_.resize(samples);
+    ends_.resize(kMostKeys + 1);
+  }
+  static std::int64_t bytes(std::int64_t n) {
+    constexpr auto kEach = static_cast<std::int64_t>(sizeof(PlacedSample<T, kBoxFeatures>) + 4);
+    return std::min(n, kMostSamples) * kEach + (kMostKeys + 1) * 2;
+  }
+
+  /// For the samples of a part.
+  template <std::size_t D>
+  PlacedSample<T, D>* room() {
+    return reinterpret_cast<PlacedSample<T, D>*>(room_.data());
+  }
+
+  /// The place in the order, from 0 on, of each of `count` samples.
+  template <std::size_t D>
+  const std::uint16_t* make(const lloyd::DatasetView& dataset, const PlacedSample<T, D>* samples,
+                            std::int64_t count) {
+    const double all_tiles = static_cast<double>(dataset.samples) / kTile;
+    const double tiles = static_cast<double>(count) / kTile;
+    // Along the first feature a part is a slice itself.
+    const double sides = std::pow(all_tiles, 1 / static_cast<double>(D));
+    const double first = std::max(1.0, std::ceil(sides * tiles / all_tiles));
+    const double others = D < 3 ? 1 : std::ceil(std::pow(tiles / first, 1 / (D - 1.0)));
+    std::uint32_t cells = 1;
+    std::array<Bins<T>, D> bins;
+    std::array<std::uint32_t, D> slices;
+    for (std::size_t j = 0; j + 1 < D; ++j) {
+      slices[j] = static_cast<std::uint32_t>(j == 0 ? first : others);
+      bins[j] = bins_of(dataset.statistics[j], samples, count, j, kSliceBins);
+      cut(samples, count, j, bins[j], slices[j], slices_[j]);
+      cells *= slices[j];
+    }
+    // More than one sample for each key, so that these stay in the first cache.
+    const auto along =
+        std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (2 * cells)));
+    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, along);
+
+    std::fill_n(ends_.begin(), cells * along + 1, std::uint16_t{0});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const T* const x = samples[i].x;
+      std::uint32_t cell = 0;
+      for (std::size_t j = 0; j + 1 < D; ++j) {
+        cell = cell * slices[j] + slices_[j][bins[j].of(x[j])];
+      }
+      // Each second cell from its end, without a branch: `along` is a power of two.
+      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (along - 1));
+      const std::uint32_t key = cell * along + bin;
+      keys_[i] = static_cast<std::uint16_t>(key);
+      ++ends_[key + 1];
+    }
+    for (std::uint32_t key = 1; key < cells * along; ++key) {
+      ends_[key] = static_cast<std::uint16_t>(ends_[key] + ends_[key - 1]);
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      places_[i] = ends_[keys_[i]]++;
+    }
+    return places_.data();
+  }
+
+ private:
+  static constexpr std::uint32_t kMostKeys = kMostSamples;
+  static constexpr std::uint32_t kSliceBins = 1024;
+  static constexpr std::int64_t kLooks = 2048;  // samples that stand for all
+
+  using SliceOfBin = std::array<std::uint16_t, kSliceBins>;
+
+  template <class Look>
+  static std::int64_t look(std::int64_t count, const Look& look_at) {
+    const std::int64_t step = std::max<std::int64_t>(1, count / kLooks);
+    std::int64_t looks = 0;
+    for (std::int64_t i = 0; i < count; i += step, ++looks) look_at(i);
+    return looks;
+  }
+
+  template <std::size_t D>
+  static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const PlacedSample<T, D>* samples,
+                         std::int64_t count, std::size_t j, std::uint32_t bins) {
+    T least = samples[0].x[j], most = least;
+    look(count, [&](std::int64_t i) {
+      least = std::min(least, samples[i].x[j]);
+      most = std::max(most, samples[i].x[j]);
+    });
+    const CommonRange range(feature);
+    return {std::max(range.low, static_cast<double>(least)),
+            std::min(range.high, static_cast<double>(most)), bins};
+  }
+
+  template <std::size_t D>
+  static void cut(const PlacedSample<T, D>* samples, std::int64_t count, std::size_t j,
+                  const Bins<T>& bins, std::uint32_t slices, SliceOfBin& slice_of) {
+    std::array<std::int64_t, kSliceBins> found{};
+    const std::int64_t looks =
+        look(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
+    std::int64_t below = 0;
+    for (std::size_t bin = 0; bin < found.size(); ++bin) {
+      slice_of[bin] =
+          static_cast<std::uint16_t>((2 * below + found[bin]) * slices / (2 * looks + 1));
+      below += found[bin];
+    }
+  }
+
+  std::vector<std::byte> room_;
+  std::vector<std::uint16_t> keys_, places_;
+  std::vector<std::uint16_t> ends_;  // of each key, the next place
+  std::array<SliceOfBin, kBoxFeatures> slices_;
+};
+
+}  // namespace lloyd_openmp

@@ -1,0 +1,265 @@
+// SpatialScreen: labels tiles of neighbours, each against the few centroids that can be the nearest
+// to any of its samples.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/types.hpp>
+
+#include "box_screen.hpp"
+#include "instruction_set.hpp"
+#include "nearest.hpp"
+#include "spatial_order.hpp"
+#include "spatial_tiles.hpp"
+
+namespace lloyd_openmp {
+
+/// What it took to label rows.
+struct SpatialWork {
+  std::int64_t distances = 0;
+  std::int64_t changed = 0;  ///< labels
+};
+
+/// For data of few features. Nothing is kept of centroids: each pass finds the nearest ones anew,
+/// first for the boxes of some tiles, then for those of tiles, then for samples; a tile that one
+/// centroid has for itself is not looked at. Source: D. Pelleg and A. Moore, "Accelerating exact
+/// k-means algorithms with geometric reasoning", 1999, with tiles in place of a tree.
+///
+/// T: type of the samples.
+template <class T>
+class SpatialScreen {
+ public:
+  /// What `dataset` points to must outlive it.
+  SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, int threads)
+      : dataset_(dataset), set_(set), threads_(static_cast<std::size_t>(threads)) {}
+
+  /// Whether fits of n samples of d features may use it.
+  static bool supports(std::int64_t n, std::int64_t d) {
+    return n >= kLeastRows && SpatialTiles<T>::bytes(n, d) > 0;
+  }
+
+  /// Bytes that it holds where it is used, for problems that it supports.
+  static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
+    const std::int64_t of_thread =
+        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) +
+        2 * BoxCentroids<T>::bytes(k, d) +
+        (k + BoxCentroids<T>::kPadding) * static_cast<std::int64_t>(sizeof(T));
+    return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * of_thread;
+  }
+
+  /// Before the first pass of a fit; `wanted` false: before others, where it is not used.
+  void begin(bool wanted) {
+    wanted_ = wanted;
+    uses_ = false;
+    fit_passes_ = 0;
+  }
+
+  /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
+  /// the centroids; null: they do not fit; `labels` of all rows by the last pass of
+  /// the fit, or null. Returns true when it is not
+  /// used for the rest of the fit, since it was found not to pay.
+  bool next_pass(const double* centroids, std::int64_t k, const T* origin,
+                 const ScoreLimit<T>* limit, const std::int32_t* labels) {
+    ++passes_;
+    const bool used = std::exchange(uses_, false);
+    if (!wanted_ || limit == nullptr) return false;
+    ++fit_passes_;
+    // To order the samples takes as long as to compare them with some tens of centroids, which only
+    // pays where passes follow.
+    constexpr std::int64_t kOrderingClusters = 32;
+    if (!tiles_.ordered() && (labels == nullptr || fit_passes_ < 2 + kOrderingClusters / (2 * k))) {
+      return false;
+    }
+    std::int64_t screened = 0;
+    for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
+    if (used && screened > dataset_.samples * k / 2) {
+      wanted_ = false;  // neighbours have no centroids of their own
+      return true;
+    }
+    if (!prepare(k, labels)) return true;
+    origin_ = origin;
+    limit_ = *limit;
+    all_.pad(k, dataset_.features);
+    for (std::int64_t c = 0; c < k; ++c) {
+      double squared = 0;
+      for (std::int64_t j = 0; j < dataset_.features; ++j) {
+        const double e = centroids[c * dataset_.features + j] - static_cast<double>(origin[j]);
+        squared += e * e;
+        all_.values[static_cast<std::size_t>((j + 1) * all_.apart + c)] = static_cast<T>(-2 * e);
+      }
+      all_.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
+      all_.indices[static_cast<std::size_t>(c)] = static_cast<typename BoxCentroids<T>::Index>(c);
+    }
+    all_.count = k;
+    uses_ = true;
+    return false;
+  }
+
+  /// Whether label() can be used in this pass.
+  bool uses() const { return uses_; }
+  /// Labels the rows at some places of the order, the first of which is a multiple of kTile, as one
+  /// of the threads. labels[row] are former labels, and become the new ones. Calls wait(row) for
+  /// each that is to be labelled by the definition, and report(samples, stride, changes, count) for
+  /// labels that change, some at a time; a change's sample is at samples + row * stride.
+  template <class Wait, class Report>
+  SpatialWork label(int thread, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
+                    const Report& report) {
+    Worker& worker = workers_[static_cast<std::size_t>(thread)];
+    SpatialWork work;
+    constexpr std::int64_t kMost = SpatialOrder<T>::kMostSamples;
+    for (std::int64_t begin = places.begin; begin < places.end; begin += kMost) {
+      const std::int64_t end = std::min(begin + kMost, places.end);
+      label_part(worker, {begin, end}, labels, wait, report, work);
+    }
+    worker.screened += work.distances;
+    return work;
+  }
+
+ private:
+  static constexpr std::int64_t kLeastRows = 4 * kTile;
+
+  struct alignas(64) Worker {
+    SpatialOrder<T> order;
+    BoxCentroids<T> of_group, of_tile;
+    std::vector<T> scores;
+    T samples[kTile * kBoxFeatures];  // of `changes`, one after another
+    lloyd::LabelChange changes[kTile];
+    std::int64_t screened = 0;  // distances
+  };
+
+  // Room; false where there is none.
+  bool prepare(std::int64_t k, const std::int32_t* labels) {
+    const std::int64_t d = dataset_.features;
+    try {
+      if (!tiles_.ordered()) {
+        tiles_.order(dataset_, labels, static_cast<int>(threads_));
+        labelled_ = passes_;
+      }
+      if (clusters_ == k) return true;
+      workers_.resize(threads_);
+      for (Worker& worker : workers_) {
+        worker.order.reserve(dataset_.samples);
+        worker.of_group.reserve(k, d);
+        worker.of_tile.reserve(k, d);
+        worker.scores.resize(static_cast<std::size_t>(k + BoxCentroids<T>::kPadding));
+      }
+      all_.reserve(k, d);
+      clusters_ = k;
+      return true;
+    } catch (const std::bad_alloc&) {
+      wanted_ = false;
+      clusters_ = 0;
+      return false;
+    }
+  }
+
+  template <class Wait, class Report>
+  void label_part(Worker& worker, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
+                  const Report& report, SpatialWork& work) {
+    typename SpatialTiles<T>::Part& part = tiles_.part(places.begin);
+    bool known = std::exchange(part.pass, passes_) == passes_ - 1;
+    if (part.places != places.size()) {
+      tiles_.make(set_, dataset_, places, origin_, worker.order);
+      known = labelled_ == passes_;
+    }
+    const std::int64_t first_tile = places.begin / kTile;
+    const std::int64_t tiles = (places.end + kTile - 1) / kTile;
+    for (std::int64_t t = first_tile; t < tiles; ++t) {
+      if ((t - first_tile) % SpatialTiles<T>::kGroupTiles == 0) {
+        screen_box(set_, tiles_.group(t), dataset_.features, limit_, all_, worker.scores.data(),
+                   worker.of_group);
+        work.distances += all_.count;
+      }
+      SpatialTile<T>& tile = tiles_.tile(t);
+      if (!known) tile.unknown = ~std::uint64_t{0};
+      if (t + 1 < tiles) prefetch(t + 1);
+      const BoxCentroids<T>* left = &worker.of_group;
+      if (left->count > 1) {
+        screen_box(set_, tile.box, dataset_.features, limit_, worker.of_group, worker.scores.data(),
+                   worker.of_tile);
+        work.distances += left->count;
+        left = &worker.of_tile;
+      }
+      const auto first = static_cast<std::int32_t>(left->indices.front());
+      const bool of_one = left->count == 1;
+      if (of_one && tile.label == first && tile.unknown == 0) continue;
+
+      if (!of_one) work.distances += left->count * tile.count;
+      recall(tile, t, labels);
+      TileLabels nearest;
+      screen_box_tile(set_, tiles_.values(t), origin_, tile.box, dataset_.features, limit_, *left,
+                      tiles_.labels(t), nearest);
+      const std::uint64_t all = ~std::uint64_t{0} >> (kTile - tile.count);
+      for (std::uint64_t open = nearest.undecided & all; open != 0; open &= open - 1) {
+        wait(tiles_.rows(t)[std::countr_zero(open)]);
+      }
+      const std::int64_t moved =
+          move(nearest.changed & ~nearest.undecided & all, t, nearest.labels, labels, worker);
+      report(worker.samples, dataset_.features, worker.changes, moved);
+      work.changed += moved;
+      std::copy_n(nearest.labels, kTile, tiles_.labels(t));
+      tile.unknown = nearest.undecided;
+      tile.label = of_one ? first : SpatialTile<T>::kMixed;
+    }
+  }
+
+  // Sees to it that the tile's labels are the former ones.
+  void recall(const SpatialTile<T>& tile, std::int64_t t, const std::int32_t* labels) {
+    std::int32_t* const former = tiles_.labels(t);
+    if (tile.label != SpatialTile<T>::kMixed) std::fill_n(former, kTile, tile.label);
+    for (std::uint64_t left = tile.unknown; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      former[lane] = labels[tiles_.rows(t)[lane]];
+    }
+  }
+
+  // Sets the labels of lanes, and lists the samples with the worker.
+  std::int64_t move(std::uint64_t lanes, std::int64_t t, const std::int32_t* nearest,
+                    std::int32_t* labels, Worker& worker) {
+    const std::int64_t d = dataset_.features;
+    const T* const values = tiles_.values(t)->lanes;
+    const std::int32_t* const former = tiles_.labels(t);
+    const std::uint32_t* const rows = tiles_.rows(t);
+    std::int64_t moved = 0;
+    for (; lanes != 0; lanes &= lanes - 1, ++moved) {
+      const int lane = std::countr_zero(lanes);
+      labels[rows[lane]] = nearest[lane];
+      worker.changes[moved] = {moved, former[lane], nearest[lane]};
+      for (std::int64_t j = 0; j < d; ++j) {
+        worker.samples[moved * d + j] = values[j * kTile + lane];
+      }
+    }
+    return moved;
+  }
+
+  // What is wanted of a tile whose samples differ.
+  void prefetch(std::int64_t t) {
+    if (tiles_.tile(t).label != SpatialTile<T>::kMixed) return;
+    const auto* const first = reinterpret_cast<const char*>(tiles_.values(t));
+    const auto* const end = reinterpret_cast<const char*>(tiles_.rows(t) + kTile);
+    for (const char* at = first; at < end; at += 64) __builtin_prefetch(at);
+  }
+
+  lloyd::DatasetView dataset_;
+  InstructionSet set_;
+  std::size_t threads_;
+  SpatialTiles<T> tiles_;
+  std::vector<Worker> workers_;
+  BoxCentroids<T> all_;
+  const T* origin_ = nullptr;
+  ScoreLimit<T> limit_{};
+  std::int64_t clusters_ = 0;    // that there is room for
+  std::int64_t labelled_ = 0;    // the pass before which samples were ordered with their labels
+  std::int64_t passes_ = 0;      // of any kind, since the beginning
+  std::int64_t fit_passes_ = 0;  // of this fit
+  bool wanted_ = false, uses_ = false;
+};
+
+}  // namespace lloyd_openmp

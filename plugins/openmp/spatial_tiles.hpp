@@ -1,0 +1,206 @@
+// SpatialTiles: the samples of a data set in tiles of neighbours, each with the box that it fills.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/types.hpp>
+
+#include "box_screen.hpp"
+#include "instruction_set.hpp"
+#include "large_pages.hpp"
+#include "spatial_order.hpp"
+#include "tile.hpp"
+
+namespace lloyd_openmp {
+
+/// Up to kTile samples that are neighbours in space.
+template <class T>
+struct SpatialTile {
+  static constexpr std::int32_t kMixed = -1;
+
+  Box<T> box;
+  std::int32_t count;     ///< of its samples
+  std::int32_t label;     ///< of all of them; kMixed: SpatialTiles has those of each
+  std::uint64_t unknown;  ///< bit i: that of sample i is not known
+};
+
+/// Places in the order of the samples take the part of rows: tile t has those from t * kTile on.
+/// They are made in parts, each by the thread that asks for it first. T: type of the samples.
+template <class T>
+class SpatialTiles {
+ public:
+  /// Tiles that have a box in common.
+  static constexpr std::int64_t kGroupTiles = 16;
+
+  /// Of n samples of d features; 0: they are not kept.
+  static std::int64_t bytes(std::int64_t n, std::int64_t d) {
+    if (d > kBoxFeatures) return 0;
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+    const auto each = tile_bytes(d) + static_cast<std::int64_t>(sizeof(SpatialTile<T>) +
+                                                                sizeof(Box<T>) + sizeof(Part));
+    const std::int64_t bytes = count(n) * each;
+    return bytes <= kMostBytes ? bytes : 0;
+  }
+
+  /// Orders the samples roughly; the tiles are still to be made. `labels`: of all rows. Throws
+  /// std::bad_alloc.
+  void order(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
+    const auto tiles = index(count(dataset.samples));
+    features_ = dataset.features;
+    samples_ = large_array<std::byte>(tiles * index(tile_bytes(features_)));
+    tiles_ = large_array<SpatialTile<T>>(tiles);
+    groups_ = large_array<Box<T>>(tiles);
+    parts_ = std::make_unique<Part[]>(tiles);
+    with_features([&](auto d) { sort_roughly<T, d>(dataset, labels, threads, placed<d>(0)); });
+  }
+  bool ordered() const { return parts_ != nullptr; }
+
+  /// What is known of the places from `begin` on, a multiple of kTile: of how many tiles were made,
+  /// and when their labels were set last, which the caller counts.
+  struct Part {
+    std::int64_t places = 0;
+    std::int64_t pass = 0;
+  };
+  Part& part(std::int64_t begin) { return parts_[index(begin / kTile)]; }
+
+  SpatialTile<T>& tile(std::int64_t t) { return tiles_[index(t)]; }
+  /// d rows: the samples as they are. The last sample fills the lanes behind it.
+  TileRow<T>* values(std::int64_t t) {
+    return reinterpret_cast<TileRow<T>*>(samples_.get() + t * tile_bytes(features_));
+  }
+  /// kTile labels.
+  std::int32_t* labels(std::int64_t t) {
+    return reinterpret_cast<std::int32_t*>(values(t) + features_);
+  }
+  /// kTile rows of the data set.
+  std::uint32_t* rows(std::int64_t t) {
+    return reinterpret_cast<std::uint32_t*>(labels(t) + kTile);
+  }
+  /// The box of kGroupTiles tiles of a part, or as many as there are; t: the first of them.
+  const Box<T>& group(std::int64_t t) const { return groups_[index(t)]; }
+
+  /// Makes tiles of at most SpatialOrder<T>::kMostSamples places. `origin`: d values.
+  void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange places,
+            const T* origin, SpatialOrder<T>& order) {
+    with_features([&](auto d) { place<d>(dataset, places, order); });
+    const std::int64_t first = places.begin / kTile, last = count(places.end);
+    Extent of_group;
+    for (std::int64_t t = first; t < last; ++t) {
+      SpatialTile<T>& tile = this->tile(t);
+      tile.count = static_cast<std::int32_t>(std::min(kTile, places.end - t * kTile));
+      tile.label = SpatialTile<T>::kMixed;
+      tile.unknown = 0;
+      Extent extent;
+      measure_tile(set, values(t), features_, extent.low, extent.high);
+      extent.take_off(origin, features_);
+      tile.box = extent.box(features_);
+      if ((t - first) % kGroupTiles == 0) of_group = {};
+      of_group.add(extent, features_);
+      groups_[index(t - (t - first) % kGroupTiles)] = of_group.box(features_);
+    }
+    part(places.begin).places = places.size();
+  }
+
+ private:
+  // Puts the samples where they belong.
+  template <std::size_t D>
+  void place(const lloyd::DatasetView& dataset, lloyd::RowRange places, SpatialOrder<T>& order) {
+    // A tile takes the room of its samples as they were.
+    static_assert(sizeof(PlacedSample<T, D>) == D * sizeof(T) + 8);
+    const std::int64_t samples = places.size();
+    PlacedSample<T, D>* const placed = order.template room<D>();
+    std::copy_n(this->placed<D>(places.begin), samples, placed);
+    const std::uint16_t* const place_of = order.make(dataset, placed, samples);
+    const std::int64_t first = places.begin / kTile;
+    const auto put = [&](std::int64_t place, const PlacedSample<T, D>& sample) {
+      const std::int64_t t = first + place / kTile, lane = place % kTile;
+      TileRow<T>* const tile = values(t);
+      for (std::size_t j = 0; j < D; ++j) tile[j].lanes[lane] = sample.x[j];
+      labels(t)[lane] = sample.label;
+      rows(t)[lane] = sample.row;
+    };
+    std::int64_t last = 0;
+    for (std::int64_t i = 0; i < samples; ++i) {
+      put(place_of[i], placed[i]);
+      if (place_of[i] == samples - 1) last = i;
+    }
+    const std::int64_t end = (count(places.end) - first) * kTile;
+    for (std::int64_t place = samples; place < end; ++place) put(place, placed[last]);
+  }
+
+  // From where to where samples lie in each feature.
+  struct Extent {
+    void add(const Extent& other, std::int64_t d) {
+      for (std::int64_t j = 0; j < d; ++j) {
+        low[j] = std::min(low[j], other.low[j]);
+        high[j] = std::max(high[j], other.high[j]);
+      }
+    }
+
+    // By the same rounding as each sample's.
+    void take_off(const T* origin, std::int64_t d) {
+      for (std::int64_t j = 0; j < d; ++j) {
+        low[j] -= origin[j];
+        high[j] -= origin[j];
+      }
+    }
+
+    Box<T> box(std::int64_t d) const {
+      // Covers the roundings of what it is applied to.
+      constexpr T kAbove = 1 + 8 * std::numeric_limits<T>::epsilon();
+      Box<T> box{};
+      double center = 0, half = 0;
+      for (std::int64_t j = 0; j < d; ++j) {
+        box.center[j] = (low[j] + high[j]) / 2;
+        box.half[j] = std::max(high[j] - box.center[j], box.center[j] - low[j]) * kAbove;
+        center += double{box.center[j]} * double{box.center[j]};
+        half += double{box.half[j]} * double{box.half[j]};
+      }
+      box.reach = static_cast<T>(std::sqrt(center) + std::sqrt(half)) * kAbove;
+      return box;
+    }
+
+    static constexpr T kFar = std::numeric_limits<T>::infinity();
+    T low[kBoxFeatures] = {kFar, kFar, kFar};
+    T high[kBoxFeatures] = {-kFar, -kFar, -kFar};
+  };
+
+  // body(d) with the number of features as a constant.
+  template <class Body>
+  void with_features(const Body& body) const {
+    static_assert(kBoxFeatures == 3);
+    if (features_ == 1) {
+      body(std::integral_constant<std::size_t, 1>());
+    } else if (features_ == 2) {
+      body(std::integral_constant<std::size_t, 2>());
+    } else {
+      body(std::integral_constant<std::size_t, 3>());
+    }
+  }
+
+  // Before the tiles of a part are made, its samples are where these will be.
+  template <std::size_t D>
+  PlacedSample<T, D>* placed(std::int64_t place) {
+    return reinterpret_cast<PlacedSample<T, D>*>(samples_.get()) + place;
+  }
+
+  static std::int64_t tile_bytes(std::int64_t d) {
+    return kTile * (d * static_cast<std::int64_t>(sizeof(T)) + 8);
+  }
+  static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
+  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  std::int64_t features_ = 0;
+  LargeArray<std::byte> samples_;  // with labels and rows
+  LargeArray<SpatialTile<T>> tiles_;
+  LargeArray<Box<T>> groups_;      // at the first tile of each group
+  std::unique_ptr<Part[]> parts_;  // at the first tile of each part
+};
+
+}  // namespace lloyd_openmp
