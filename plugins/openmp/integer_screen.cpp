@@ -129,8 +129,8 @@ HWY_INLINE void score_rest(const PairRow* pairs, std::size_t first, std::size_t 
   }
 }
 
-// |y|^2 of each sample.
-HWY_INLINE void squared_norms(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
+// |y| of each sample.
+HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
   const FloatTag tag;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
     FloatVector sums[kVectors];
@@ -142,12 +142,12 @@ HWY_INLINE void squared_norms(const TileRow<float>* tile, std::size_t d, TileRow
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::Store(sums[v], tag, norms.lanes + first + v * hn::Lanes(tag));
+      hn::Store(hn::Sqrt(sums[v]), tag, norms.lanes + first + v * hn::Lanes(tag));
     }
   }
 }
 
-// Samples in units; `residuals`: |y - s q|^2.
+// Samples in units; `residuals`: |y - s q|.
 HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
                                PairRow* pairs, TileRow<float>& residuals) {
   const FloatTag tag;
@@ -169,17 +169,17 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
       if (j + 1 < d) pair = hn::Or(pair, hn::ShiftLeft<16>(round(j + 1)));
       hn::Store(pair, integers, pairs[j / 2].lanes + at);
     }
-    hn::Store(sum, tag, residuals.lanes + at);
+    hn::Store(hn::Sqrt(sum), tag, residuals.lanes + at);
   }
 }
 
 void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
                    IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  squared_norms(tile, d, *integers.norms);
+  norms_of(tile, d, *integers.norms);
   float greatest_norm = 0;
   for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
-  const double greatest = std::sqrt(double{greatest_norm}) * (1 + 4e-3);
+  const double greatest = greatest_norm * (1 + 4e-3);
   integers.greatest = static_cast<float>(greatest);
   integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
@@ -210,8 +210,8 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const IntTag integers;
   const auto one_unit = hn::Set(tag, static_cast<float>(s * t * IntegerScreen::kSlack));
   const auto two_units = hn::Set(tag, static_cast<float>(2 * s * t));
-  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 16) * u);
-  nearest.undecided = 0;
+  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
+  std::uint64_t undecided = 0;
   const std::size_t count = (d + 1) / 2;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
     Greatest greatest;
@@ -239,12 +239,13 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const std::size_t at = first + i * hn::Lanes(tag);
       const auto norm = hn::Load(tag, tile.norms->lanes + at);
       const auto residual = hn::Load(tag, tile.residuals->lanes + at);
-      auto limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(square)),
+      const auto squared_norm = hn::Mul(norm, norm);
+      auto limit = hn::MulAdd(squared_norm, hn::Set(tag, static_cast<float>(square)),
                               hn::Set(tag, static_cast<float>(base)));
-      limit = hn::MulAdd(hn::Sqrt(norm), hn::Set(tag, static_cast<float>(of_norm)), limit);
-      limit = hn::MulAdd(hn::Sqrt(residual), hn::Set(tag, static_cast<float>(of_residual)), limit);
+      limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(of_norm)), limit);
+      limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(of_residual)), limit);
       const auto gap = hn::ConvertTo(tag, hn::Sub(greatest.greatest[i], greatest.second[i]));
-      nearest.undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
+      undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
       const auto score = [&](IntVector a)
@@ -254,14 +255,15 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       // A is off by half of the limit, a score by all of it; the rest are roundings.
       const auto excess = [&](auto of_score) HWY_ATTR {
         const auto rounded = hn::MulAdd(hn::Abs(of_score), hn::Set(tag, 0x1p-21f),
-                                        hn::Mul(norm, hn::Set(tag, norm_excess)));
+                                        hn::Mul(squared_norm, hn::Set(tag, norm_excess)));
         return hn::MulAdd(limit, one_unit, rounded);
       };
-      finish_bounds<float>(hn::Add(hn::Sub(norm, nearest_score), excess(nearest_score)),
-                           hn::Sub(hn::Sub(norm, next_score), excess(next_score)), at,
+      finish_bounds<float>(hn::Add(hn::Sub(squared_norm, nearest_score), excess(nearest_score)),
+                           hn::Sub(hn::Sub(squared_norm, next_score), excess(next_score)), at,
                            *nearest.bounds);
     }
   }
+  nearest.undecided = undecided;
   find_changed(former, nearest);
 }
 

@@ -28,8 +28,8 @@ struct IntegerCentroids {
 /// Samples y of a tile in units s, rounded to integers q.
 struct IntegerTile {
   PairRow* pairs;             ///< (d + 1) / 2
-  TileRow<float>* norms;      ///< |y|^2
-  TileRow<float>* residuals;  ///< |y - s q|^2
+  TileRow<float>* norms;      ///< |y|
+  TileRow<float>* residuals;  ///< |y - s q|
   float unit;                 ///< s
   float greatest;             ///< no less than any |y|
 };
