@@ -30,8 +30,7 @@ constexpr std::int32_t kNone = -(1 << 30);
 constexpr std::int32_t kLowBits = IntegerScreen::kLowBits;
 constexpr std::size_t kMarked = (kLowBits + 1) / kPanel * kPanel;
 
-// Which of kMarked centroids, in a score's low bits; 0 to kMarked - 1, to be read from memory: one
-// load, where a broadcast of a counter takes two operations more.
+// 0 to kMarked - 1, to be read from memory: a broadcast of a counter takes two operations more.
 constexpr auto kMarks = [] {
   std::array<std::int32_t, kMarked> marks{};
   for (std::size_t i = 0; i < kMarked; ++i) marks[i] = static_cast<std::int32_t>(i);
@@ -100,6 +99,7 @@ HWY_INLINE void score(const PairRow* pairs, std::size_t first, std::size_t count
     values += kTile;
     panel += kPanel;
   };
+  // Not in the loop: registers need not be set to the norms before.
   multiply_pair([&](auto i, auto v, IntVector product)
                     HWY_ATTR { scores[i][v] = hn::Add(product, hn::Set(tag, norms[i])); });
   for (std::size_t left = count - 1; left != 0; --left) {

@@ -47,7 +47,7 @@ void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
 ///   a = q.p - |e|^2/2st,
-/// the last term as an integer, and M = kLowBits: low bits of a say whose it is. With E the
+/// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With E the
 /// greatest |e|, s >= max(|y|, E)/Q where |y| is the greatest of a tile's samples, t = E/Q, |q.p|
 /// and its terms stay below (Q + sqrt(d))^2 and a below 2^30 by Cauchy-Schwarz, so that sums in 32
 /// bits are exact. By the same inequality
@@ -63,7 +63,7 @@ class IntegerScreen {
  public:
   static constexpr double kMostUnits = 26000;  ///< Q
   static constexpr double kSlack = 1 + 1e-3;
-  static constexpr std::int32_t kLowBits = 255;
+  static constexpr std::int32_t kLowBits = 255;  ///< M
   static constexpr std::int64_t kMostFeatures = 4096;
 
   /// `centroids`: k x d, `origin`: d; `reach`: no sample is farther from the origin.
