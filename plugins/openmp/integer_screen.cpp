@@ -2,6 +2,7 @@
 #include "integer_screen.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -25,38 +26,47 @@ using IntVector = hn::Vec<IntTag>;
 // Below any score, and 2^31 - 1 from the greatest at the most.
 constexpr std::int32_t kNone = -(1 << 30);
 
-// Greatest and second score of the samples in kVectors registers, and whose the greatest is.
+// A score's low bits say whose it is, of so many centroids in whole panels.
+constexpr std::int32_t kLowBits = IntegerScreen::kLowBits;
+constexpr std::size_t kMarked = (kLowBits + 1) / kPanel * kPanel;
+
+// 0 to kMarked - 1, to be read from memory: a broadcast of a counter takes two operations more.
+constexpr auto kMarks = [] {
+  std::array<std::int32_t, kMarked> marks{};
+  for (std::size_t i = 0; i < kMarked; ++i) marks[i] = static_cast<std::int32_t>(i);
+  return marks;
+}();
+
+// Greatest and second score of the samples in kVectors registers.
 struct Greatest {
   HWY_INLINE Greatest() {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      greatest[v] = second[v] = hn::Set(IntTag(), kNone);
-      index[v] = hn::Zero(IntTag());
-    }
+    for (std::size_t v = 0; v < kVectors; ++v) greatest[v] = second[v] = hn::Set(IntTag(), kNone);
   }
 
-  HWY_INLINE void offer(std::size_t v, std::size_t c, IntVector score) {
-    const auto nearer = hn::Gt(score, greatest[v]);
+  HWY_INLINE void offer(std::size_t v, IntVector score) {
     second[v] = hn::Max(second[v], hn::Min(greatest[v], score));
     greatest[v] = hn::Max(greatest[v], score);
-    index[v] = hn::IfThenElse(nearer, hn::Set(IntTag(), static_cast<std::int32_t>(c)), index[v]);
   }
 
-  IntVector greatest[kVectors], second[kVectors], index[kVectors];
+  IntVector greatest[kVectors], second[kVectors];
 };
 
-// sums + a.b over each lane's pair.
-HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
+// a.b over each lane's pair.
+HWY_INLINE IntVector multiply(IntVector a, IntVector b) {
 #if HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86
   const auto low = [](IntVector pair)
                        HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
-  sums = hn::Add(sums, hn::Mul(low(a), low(b)));
-  return hn::Add(sums, hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+  return hn::Add(hn::Mul(low(a), low(b)), hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
 #else
   const hn::RepartitionToNarrow<IntTag> halves;
   IntVector unused = hn::Zero(IntTag());
-  const IntVector products = hn::ReorderWidenMulAccumulate(
-      IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
-#if !HWY_COMPILER_GCC_ACTUAL
+  return hn::ReorderWidenMulAccumulate(IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b),
+                                       hn::Zero(IntTag()), unused);
+#endif
+}
+
+HWY_INLINE IntVector add(IntVector sums, IntVector products) {
+#if HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86 || !HWY_COMPILER_GCC_ACTUAL
   return hn::Add(sums, products);
 #else
   // In place: GCC 12 gives each sum another register, or none, and moves it back.
@@ -67,54 +77,60 @@ HWY_INLINE IntVector multiply_add(IntVector a, IntVector b, IntVector sums) {
 #endif
   return sums;
 #endif
-#endif
 }
 
+// Scores of Count centroids, which `mark` and the next marks stand for.
 template <std::size_t Count>
 HWY_INLINE void score(const PairRow* pairs, std::size_t first, std::size_t count,
-                      const std::int32_t* panel, const std::int32_t* norms, std::size_t c,
-                      Greatest& greatest) {
+                      const std::int32_t* panel, const std::int32_t* norms,
+                      const std::int32_t* marks, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kVectors];
-  unroll<Count>([&](auto i) HWY_ATTR {
-    const IntVector norm = hn::Set(tag, -norms[c + i]);
-    unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
-  });
   const std::int32_t* values = pairs->lanes + first;
-  std::size_t left = count;
-  do {
+  // body(i, v, product) of a pair of features.
+  const auto multiply_pair = [&](const auto& body) HWY_ATTR {
     IntVector q[kVectors];
     unroll<kVectors>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values + v * lanes); });
     unroll<Count>([&](auto i) HWY_ATTR {
       const IntVector p = hn::Set(tag, panel[i]);
-      unroll<kVectors>([&](auto v)
-                           HWY_ATTR { scores[i][v] = multiply_add(q[v], p, scores[i][v]); });
+      unroll<kVectors>([&](auto v) HWY_ATTR { body(i, v, multiply(q[v], p)); });
     });
     values += kTile;
     panel += kPanel;
-  } while (--left != 0);
-  unroll<kVectors>([&](auto v) HWY_ATTR {
-    unroll<Count>([&](auto i) HWY_ATTR { greatest.offer(v, c + i, scores[i][v]); });
+  };
+  // Not in the loop: registers need not be set to the norms before.
+  multiply_pair([&](auto i, auto v, IntVector product)
+                    HWY_ATTR { scores[i][v] = hn::Add(product, hn::Set(tag, norms[i])); });
+  for (std::size_t left = count - 1; left != 0; --left) {
+    multiply_pair([&](auto i, auto v, IntVector product)
+                      HWY_ATTR { scores[i][v] = add(scores[i][v], product); });
+  }
+  const IntVector low_bits = hn::Set(tag, kLowBits);
+  unroll<Count>([&](auto i) HWY_ATTR {
+    const IntVector mark = hn::Set(tag, marks[i]);
+    unroll<kVectors>([&](auto v) HWY_ATTR {
+      greatest.offer(v, hn::IfVecThenElse(low_bits, mark, scores[i][v]));
+    });
   });
 }
 
-// The centroids after the last whole panel: k - c of them, Count at the most.
+// The centroids after the last whole panel: `left` of them, Count at the most.
 template <std::size_t Count>
 HWY_INLINE void score_rest(const PairRow* pairs, std::size_t first, std::size_t count,
-                           const std::int32_t* panel, const std::int32_t* norms, std::size_t c,
-                           std::size_t k, Greatest& greatest) {
+                           const std::int32_t* panel, const std::int32_t* norms,
+                           const std::int32_t* marks, std::size_t left, Greatest& greatest) {
   if constexpr (Count > 0) {
-    if (k - c == Count) {
-      score<Count>(pairs, first, count, panel, norms, c, greatest);
+    if (left == Count) {
+      score<Count>(pairs, first, count, panel, norms, marks, greatest);
     } else {
-      score_rest<Count - 1>(pairs, first, count, panel, norms, c, k, greatest);
+      score_rest<Count - 1>(pairs, first, count, panel, norms, marks, left, greatest);
     }
   }
 }
 
-// |y|^2 of each sample.
-HWY_INLINE void squared_norms(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
+// |y| of each sample.
+HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
   const FloatTag tag;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
     FloatVector sums[kVectors];
@@ -126,12 +142,12 @@ HWY_INLINE void squared_norms(const TileRow<float>* tile, std::size_t d, TileRow
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::Store(sums[v], tag, norms.lanes + first + v * hn::Lanes(tag));
+      hn::Store(hn::Sqrt(sums[v]), tag, norms.lanes + first + v * hn::Lanes(tag));
     }
   }
 }
 
-// Samples in units; `residuals`: |y - s q|^2.
+// Samples in units; `residuals`: |y - s q|.
 HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
                                PairRow* pairs, TileRow<float>& residuals) {
   const FloatTag tag;
@@ -153,17 +169,17 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
       if (j + 1 < d) pair = hn::Or(pair, hn::ShiftLeft<16>(round(j + 1)));
       hn::Store(pair, integers, pairs[j / 2].lanes + at);
     }
-    hn::Store(sum, tag, residuals.lanes + at);
+    hn::Store(hn::Sqrt(sum), tag, residuals.lanes + at);
   }
 }
 
 void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
                    IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  squared_norms(tile, d, *integers.norms);
+  norms_of(tile, d, *integers.norms);
   float greatest_norm = 0;
   for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
-  const double greatest = std::sqrt(double{greatest_norm}) * (1 + 4e-3);
+  const double greatest = greatest_norm * (1 + 4e-3);
   integers.greatest = static_cast<float>(greatest);
   integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
@@ -171,7 +187,7 @@ void round_tile_in(const TileRow<float>* tile, std::int64_t features, double rea
 
 void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                         const IntegerCentroids& centroids, const std::int32_t* former,
-                        std::int32_t* half_norms, TileLabels& nearest) {
+                        std::int32_t* minus_norms, TileLabels& nearest) {
   constexpr double u = std::numeric_limits<float>::epsilon() / 2;
   constexpr double v = std::numeric_limits<double>::epsilon() / 2;
   constexpr double kQ = IntegerScreen::kMostUnits;
@@ -180,7 +196,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
 
   const double s = tile.unit, t = centroids.unit, e = centroids.greatest, p = centroids.residual;
   for (std::size_t c = 0; c < k; ++c) {
-    half_norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] * (1 / s));
+    minus_norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] * (-1 / s));
   }
 
   // limit = of_residual |y - s q| + of_norm |y| + square |y|^2 + base, in units of st.
@@ -188,34 +204,49 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const double of_residual = IntegerScreen::kSlack * 2 * (kQ + p) / s;
   const double of_norm = IntegerScreen::kSlack * 2 * (4 * u * (kQ + p) + p) / s;
   const double square = IntegerScreen::kSlack * definition;
-  const double base = IntegerScreen::kSlack * (3 + definition * e * e);
+  const double base = IntegerScreen::kSlack * (3 + 2 * kLowBits + definition * e * e);
 
   const FloatTag tag;
   const IntTag integers;
   const auto one_unit = hn::Set(tag, static_cast<float>(s * t * IntegerScreen::kSlack));
   const auto two_units = hn::Set(tag, static_cast<float>(2 * s * t));
-  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 16) * u);
-  nearest.undecided = 0;
+  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
+  std::uint64_t undecided = 0;
   const std::size_t count = (d + 1) / 2;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
     Greatest greatest;
+    IntVector labels[kVectors];
+    for (IntVector& label : labels) label = hn::Zero(integers);
     const std::int32_t* panel = centroids.panels;
-    std::size_t c = 0;
-    for (; c + kPanel <= k; c += kPanel, panel += count * kPanel) {
-      score<kPanel>(tile.pairs, first, count, panel, half_norms, c, greatest);
+    for (std::size_t begin = 0; begin < k; begin += kMarked) {
+      const std::size_t end = std::min(begin + kMarked, k);
+      const Greatest before = greatest;
+      std::size_t c = begin;
+      for (; c + kPanel <= end; c += kPanel, panel += count * kPanel) {
+        score<kPanel>(tile.pairs, first, count, panel, minus_norms + c, &kMarks[c - begin],
+                      greatest);
+      }
+      score_rest<kPanel - 1>(tile.pairs, first, count, panel, minus_norms + c,
+                             kMarks.data() + (c - begin), end - c, greatest);
+      for (std::size_t i = 0; i < kVectors; ++i) {
+        const IntVector label = hn::Add(hn::And(greatest.greatest[i], hn::Set(integers, kLowBits)),
+                                        hn::Set(integers, static_cast<std::int32_t>(begin)));
+        labels[i] =
+            hn::IfThenElse(hn::Gt(greatest.greatest[i], before.greatest[i]), label, labels[i]);
+      }
     }
-    score_rest<kPanel - 1>(tile.pairs, first, count, panel, half_norms, c, k, greatest);
     for (std::size_t i = 0; i < kVectors; ++i) {
       const std::size_t at = first + i * hn::Lanes(tag);
       const auto norm = hn::Load(tag, tile.norms->lanes + at);
       const auto residual = hn::Load(tag, tile.residuals->lanes + at);
-      auto limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(square)),
+      const auto squared_norm = hn::Mul(norm, norm);
+      auto limit = hn::MulAdd(squared_norm, hn::Set(tag, static_cast<float>(square)),
                               hn::Set(tag, static_cast<float>(base)));
-      limit = hn::MulAdd(hn::Sqrt(norm), hn::Set(tag, static_cast<float>(of_norm)), limit);
-      limit = hn::MulAdd(hn::Sqrt(residual), hn::Set(tag, static_cast<float>(of_residual)), limit);
+      limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(of_norm)), limit);
+      limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(of_residual)), limit);
       const auto gap = hn::ConvertTo(tag, hn::Sub(greatest.greatest[i], greatest.second[i]));
-      nearest.undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
-      hn::Store(greatest.index[i], integers, nearest.labels + at);
+      undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
+      hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
       const auto score = [&](IntVector a)
                              HWY_ATTR { return hn::Mul(hn::ConvertTo(tag, a), two_units); };
@@ -224,14 +255,15 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       // A is off by half of the limit, a score by all of it; the rest are roundings.
       const auto excess = [&](auto of_score) HWY_ATTR {
         const auto rounded = hn::MulAdd(hn::Abs(of_score), hn::Set(tag, 0x1p-21f),
-                                        hn::Mul(norm, hn::Set(tag, norm_excess)));
+                                        hn::Mul(squared_norm, hn::Set(tag, norm_excess)));
         return hn::MulAdd(limit, one_unit, rounded);
       };
-      finish_bounds<float>(hn::Add(hn::Sub(norm, nearest_score), excess(nearest_score)),
-                           hn::Sub(hn::Sub(norm, next_score), excess(next_score)), at,
+      finish_bounds<float>(hn::Add(hn::Sub(squared_norm, nearest_score), excess(nearest_score)),
+                           hn::Sub(hn::Sub(squared_norm, next_score), excess(next_score)), at,
                            *nearest.bounds);
     }
   }
+  nearest.undecided = undecided;
   find_changed(former, nearest);
 }
 

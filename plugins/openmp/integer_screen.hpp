@@ -28,8 +28,8 @@ struct IntegerCentroids {
 /// Samples y of a tile in units s, rounded to integers q.
 struct IntegerTile {
   PairRow* pairs;             ///< (d + 1) / 2
-  TileRow<float>* norms;      ///< |y|^2
-  TileRow<float>* residuals;  ///< |y - s q|^2
+  TileRow<float>* norms;      ///< |y|
+  TileRow<float>* residuals;  ///< |y - s q|
   float unit;                 ///< s
   float greatest;             ///< no less than any |y|
 };
@@ -47,21 +47,23 @@ void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
 ///   a = q.p - |e|^2/2st,
-/// the last term as an integer. With E the greatest |e|, s >= max(|y|, E)/Q where |y| is the
-/// greatest of a tile's samples, t = E/Q, |q.p| and its terms stay below (Q + sqrt(d))^2 and a
-/// below 2^30 by Cauchy-Schwarz, so that sums in 32 bits are exact. By the same inequality
-///   |A/st - a| <= R Q + |q| P + 1,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
+/// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With E the
+/// greatest |e|, s >= max(|y|, E)/Q where |y| is the greatest of a tile's samples, t = E/Q, |q.p|
+/// and its terms stay below (Q + sqrt(d))^2 and a below 2^30 by Cauchy-Schwarz, so that sums in 32
+/// bits are exact. By the same inequality
+///   |A/st - a| <= R Q + |q| P + 1 + M,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
 /// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
 /// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
 /// underflow add less than a hundredth to the 1.
 /// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
 /// proven where the greatest a is above the second by more than
-///   2 (R' Q + (|y|/s + R') P + 1.5) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s;
+///   2 (R' Q + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s;
 /// the rounding of that limit itself is within the factor kSlack.
 class IntegerScreen {
  public:
   static constexpr double kMostUnits = 26000;  ///< Q
   static constexpr double kSlack = 1 + 1e-3;
+  static constexpr std::int32_t kLowBits = 255;  ///< M
   static constexpr std::int64_t kMostFeatures = 4096;
 
   /// `centroids`: k x d, `origin`: d; `reach`: no sample is farther from the origin.

@@ -29,11 +29,11 @@ class IntegerTiles {
 
   /// Room for n samples of d features, of which none is kept yet.
   void reserve(std::int64_t n, std::int64_t d) {
-    const auto tiles = static_cast<std::size_t>(count(n));
+    tiles_ = static_cast<std::size_t>(count(n));
     rows_ = rows(d);
-    pairs_.reset(allocate(tiles * rows_));
-    squares_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles);
-    units_ = std::make_unique<Units[]>(tiles);
+    pairs_.reset(allocate(tiles_ * rows_));
+    norms_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles_);
+    units_ = std::make_unique<Units[]>(tiles_);
   }
 
   /// Whether reserve() was called.
@@ -47,13 +47,14 @@ class IntegerTiles {
                   const Load& load) const {
     const auto at = static_cast<std::size_t>(t);
     Units& units = units_[at];
-    IntegerTile tile{pairs_.get() + at * rows_, &squares_[2 * at], &squares_[2 * at + 1],
-                     units.unit, units.greatest};
+    IntegerTile tile{pairs_.get() + at * rows_, &norms_[2 * at], &norms_[2 * at + 1], units.unit,
+                     units.greatest};
     const double holds = double{units.unit} * IntegerScreen::kMostUnits;
     if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.greatest)) {
       round_tile(set, load(), d, kRoom * reach, tile);
       units = {tile.unit, tile.greatest};
     }
+    if (at + 1 < tiles_) prefetch(tile.pairs + rows_);
     return tile;
   }
 
@@ -86,9 +87,19 @@ class IntegerTiles {
     return static_cast<PairRow*>(memory);
   }
 
-  std::size_t rows_ = 0;
+  // A tile, into the second cache while the one before is screened.
+  void prefetch(const PairRow* tile) const {
+    constexpr std::int64_t kLine = 64 / sizeof(tile->lanes[0]);
+    for (const PairRow* row = tile; row != tile + rows_; ++row) {
+      for (std::int64_t lane = 0; lane < kTile; lane += kLine) {
+        __builtin_prefetch(row->lanes + lane, 0, 2);
+      }
+    }
+  }
+
+  std::size_t tiles_ = 0, rows_ = 0;
   std::unique_ptr<PairRow[], Free> pairs_;
-  std::unique_ptr<TileRow<float>[]> squares_;
+  std::unique_ptr<TileRow<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;
 };
 

@@ -304,6 +304,13 @@ TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
   }
 }
 
+// Scores say whose they are in 8 bits.
+TEST(OpenmpIntegers, TellManyCentroidsApart) {
+  for (const std::int64_t k : {251, 252, 253, 259, 504, 700}) {
+    EXPECT_GE(check_screen(blobs<float>(900, 16, k, 1, 0), Screen::integers), 850) << k;
+  }
+}
+
 TEST(OpenmpIntegers, TiesAreNotProven) {
   for (const std::int64_t d : {1, 2, 3, 8, 40}) {
     for (const double offset : {0.0, 100.0, 1e6}) {
