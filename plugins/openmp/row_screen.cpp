@@ -16,19 +16,30 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Samples at once times centroids at once: many centroids, since these are read from the first
-// cache again and again.
+// Samples at once times centroids at once: as many sums as registers hold beside what they are made
+// of.
 constexpr std::size_t kRows = kRowsAhead;
-constexpr std::size_t kFew = kManyRegisters ? 10 : 4;
+constexpr std::size_t kApart = kRowsApart;
+constexpr std::size_t kFew = kManyRegisters ? 10 : 5;
+constexpr std::size_t kLine = 64 / sizeof(float);
 using RowTag = hn::CappedTag<float, kLeastRowFeatures>;
 
+// Keeps a vector that several products take in a register: GCC 12 else reads it for each of them.
+HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
+  asm("" : "+v"(vector.raw));
+#else
+  static_cast<void>(vector);
+#endif
+}
+
 // Dot products of kRows samples with Count centroids, to rows of `scores` from c on; also the
-// samples' squared norms where they are wanted: then the samples are read for the first time, and
-// the next ones are asked for. They come too late otherwise.
-template <std::size_t Count, bool kNorms>
-HWY_INLINE void products(const float* const* samples, std::size_t d, const RowCentroids& centroids,
-                         std::size_t c, std::size_t lane, TileRow<float>* scores,
-                         TileRow<float>& norms) {
+// samples' squared norms where they are wanted. Meanwhile Ahead samples, those that `next` points
+// to, come from memory.
+template <std::size_t Count, bool kNorms, std::size_t Ahead>
+HWY_INLINE void products(const float* const* samples, const float* const* next, std::size_t d,
+                         const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                         TileRow<float>* scores, TileRow<float>& norms) {
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto padded = static_cast<std::size_t>(padded_features(static_cast<std::int64_t>(d)));
@@ -39,22 +50,29 @@ HWY_INLINE void products(const float* const* samples, std::size_t d, const RowCe
     unroll<Count>([&](auto i) HWY_ATTR { sums[r][i] = hn::Zero(tag); });
   });
   const auto add = [&](std::size_t j, auto&& only) HWY_ATTR __attribute__((always_inline)) {
-    const auto origin = hn::LoadU(tag, centroids.origin + j);
+    auto origin = hn::LoadU(tag, centroids.origin + j);
+    keep_in_register(origin);
     hn::Vec<RowTag> y[kRows];
     unroll<kRows>([&](auto r) HWY_ATTR {
       y[r] = only(hn::Sub(hn::LoadU(tag, samples[r] + j), origin));
-      if constexpr (kNorms) {
-        constexpr int kRead = 0, kSecondCache = 2;
-        __builtin_prefetch(samples[kRows + r] + j, kRead, kSecondCache);
-        squares[r] = hn::MulAdd(y[r], y[r], squares[r]);
-      }
+      if constexpr (kNorms) squares[r] = hn::MulAdd(y[r], y[r], squares[r]);
     });
     unroll<Count>([&](auto i) HWY_ATTR {
-      const auto factor = hn::LoadU(tag, factors + i * padded + j);
+      auto factor = hn::LoadU(tag, factors + i * padded + j);
+      keep_in_register(factor);
       unroll<kRows>([&](auto r) HWY_ATTR { sums[r][i] = hn::MulAdd(y[r], factor, sums[r][i]); });
     });
   };
+  const auto ask = [&](std::size_t j) HWY_ATTR __attribute__((always_inline)) {
+    constexpr int kRead = 0, kSecondCache = 2;
+    unroll<Ahead>([&](auto r) HWY_ATTR { __builtin_prefetch(next[r] + j, kRead, kSecondCache); });
+  };
   std::size_t j = 0;
+  for (; j + kLine <= d; j += kLine) {
+    ask(j);
+    for (std::size_t v = 0; v < kLine; v += lanes) add(j + v, [](auto y) HWY_ATTR { return y; });
+  }
+  ask(d - 1);
   for (; j + lanes <= d; j += lanes) add(j, [](auto y) HWY_ATTR { return y; });
   if (j < d) {
     // The last vector overlaps the one before: those features are not counted again.
@@ -64,24 +82,41 @@ HWY_INLINE void products(const float* const* samples, std::size_t d, const RowCe
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     for (std::size_t i = 0; i < Count; ++i) {
-      scores[c + i].lanes[lane + r] =
+      scores[c + i].lanes[lane + r * kApart] =
           hn::GetLane(hn::SumOfLanes(tag, sums[r][i])) + centroids.squared_norms[c + i];
     }
-    if constexpr (kNorms) norms.lanes[lane + r] = hn::GetLane(hn::SumOfLanes(tag, squares[r]));
+    if constexpr (kNorms)
+      norms.lanes[lane + r * kApart] = hn::GetLane(hn::SumOfLanes(tag, squares[r]));
+  }
+}
+
+// products() with Count centroids. The first ones find the samples in memory; the first two sets of
+// centroids share the asking for the samples that are next.
+template <std::size_t Count>
+HWY_INLINE void products_of_set(const float* const* now, const float* const* next, std::size_t d,
+                                const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                                TileRow<float>* scores, TileRow<float>& norms) {
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+  if (c == 0 && k == Count) {
+    products<Count, true, kRows>(now, next, d, centroids, c, lane, scores, norms);
+  } else if (c == 0) {
+    products<Count, true, 1>(now, next, d, centroids, c, lane, scores, norms);
+  } else if (c <= kFew) {
+    products<Count, false, 1>(now, next + 1, d, centroids, c, lane, scores, norms);
+  } else {
+    products<Count, false, 0>(now, next, d, centroids, c, lane, scores, norms);
   }
 }
 
 template <std::size_t Count>
-HWY_INLINE void rest_of_products(const float* const* samples, std::size_t d,
+HWY_INLINE void rest_of_products(const float* const* now, const float* const* next, std::size_t d,
                                  const RowCentroids& centroids, std::size_t c, std::size_t lane,
                                  TileRow<float>* scores, TileRow<float>& norms) {
   if constexpr (Count > 0) {
     if (static_cast<std::size_t>(centroids.clusters) - c != Count) {
-      rest_of_products<Count - 1>(samples, d, centroids, c, lane, scores, norms);
-    } else if (c == 0) {
-      products<Count, true>(samples, d, centroids, c, lane, scores, norms);
+      rest_of_products<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
     } else {
-      products<Count, false>(samples, d, centroids, c, lane, scores, norms);
+      products_of_set<Count>(now, next, d, centroids, c, lane, scores, norms);
     }
   }
 }
@@ -98,16 +133,17 @@ void screen_rows_in(const float* const* samples, std::int64_t features,
   const auto k = static_cast<std::size_t>(centroids.clusters);
   TileRow<float> scores[kMostRowClusters];
   TileRow<float> norms;
-  for (std::size_t lane = 0; lane < kTile; lane += kRows) {
+  for (std::size_t lane = 0; lane < kApart; ++lane) {
+    const float *now[kRows], *next[kRows];
+    for (std::size_t r = 0; r < kRows; ++r) {
+      now[r] = samples[lane + r * kApart];
+      next[r] = samples[lane + 1 < kApart ? lane + 1 + r * kApart : kTile + r];
+    }
     std::size_t c = 0;
-    if (k >= kFew) {
-      products<kFew, true>(samples + lane, d, centroids, 0, lane, scores, norms);
-      c = kFew;
-    }
     for (; c + kFew <= k; c += kFew) {
-      products<kFew, false>(samples + lane, d, centroids, c, lane, scores, norms);
+      products_of_set<kFew>(now, next, d, centroids, c, lane, scores, norms);
     }
-    rest_of_products<kFew - 1>(samples + lane, d, centroids, c, lane, scores, norms);
+    rest_of_products<kFew - 1>(now, next, d, centroids, c, lane, scores, norms);
   }
 
   const Tag<float> tag;

@@ -30,8 +30,16 @@ std::int64_t row_chain(InstructionSet set, std::int64_t d);
 inline constexpr std::int64_t kLeastRowFeatures = 16;
 inline constexpr std::int64_t kMostRowClusters = 32;
 
-/// Samples that are read from memory while those before them are screened.
+/// Samples that are screened at once are so many apart: of two that are next to each other the
+/// machine reads ahead in neither.
 inline constexpr std::int64_t kRowsAhead = 2;
+inline constexpr std::int64_t kRowsApart = kTile / kRowsAhead;
+
+/// Which sample of a data set screen_rows() takes for its sample `lane` (0 to kTile + kRowsAhead -
+/// 1) of a tile from sample `begin` on.
+constexpr std::int64_t row_of_lane(std::int64_t begin, std::int64_t lane) {
+  return begin + (lane < kTile ? lane : kTile + (lane - kTile) * kRowsApart);
+}
 
 /// screen_nearest() of kTile samples of d >= kLeastRowFeatures features. `samples`: where they are,
 /// and kRowsAhead that come next, any of them more than once. `former`: kTile labels.

@@ -13,7 +13,7 @@ enum class ScreenKind {
 
 /// For k centroids of d features in float32; `kept`: samples are at hand in integers.
 constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, bool kept) {
-  if (k <= 10 && d >= 128) return ScreenKind::rows;
+  if (d >= 128 && k <= (d < 256 ? 10 : 20)) return ScreenKind::rows;
 #if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
   if (k >= 32 && d >= 32) return ScreenKind::integers;
   if (kept && k >= 8 && d > 8 && d < 128) return ScreenKind::integers;

@@ -31,7 +31,8 @@ HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
 }
 
 // SumLayout::for_each_part() from feature j on, `use` with vectors of parts, at most Width of them
-// and fewer for the last features; returns the first feature that is left.
+// and fewer for the last features; returns the first feature that is left. Products are exact: all
+// scales are powers of two.
 template <std::size_t Lanes, std::size_t Width, class T, class Use>
 HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout, std::int64_t j,
                                         const Use& use) {
@@ -40,16 +41,24 @@ HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layo
   const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
   const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
   const std::int64_t d = layout.features;
+  const auto add_shift = [&](auto rest, std::int64_t lane) HWY_ATTR {
+    const auto scales = hn::LoadU(reals, layout.scales + lane * d + j);
+    const auto shifted = hn::MulAdd(rest, scales, shift);
+    use(integers, lane * layout.apart + j,
+        hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
+    return shifted;
+  };
   for (; j + width <= d; j += width) {
     auto rest = load(reals, x + j);
+    if (Lanes == 1 || layout.narrow[j / lloyd::SumLayout::kRun] != 0) {
+      add_shift(rest, 0);
+      continue;
+    }
     for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
-      const auto scales = hn::LoadU(reals, layout.scales + lane * d + j);
-      const auto shifted = hn::Add(hn::Mul(rest, scales), shift);
-      use(integers, lane * layout.apart + j,
-          hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
+      const auto shifted = add_shift(rest, lane);
       if (lane > 0) {
         const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
-        rest = hn::Sub(rest, hn::Mul(hn::Sub(shifted, shift), quanta));
+        rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
       }
     }
   }
@@ -95,8 +104,9 @@ HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int
 
 template <class T>
 HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
-                    const std::int32_t* labels, const lloyd::SumLayout& layout, std::int64_t* sums,
+                    const std::int32_t* labels, const lloyd::SumLayout& given, std::int64_t* sums,
                     std::int64_t* counts) {
+  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
   for (std::int64_t i = 0; i < rows; ++i) {
     add_sample(data + i * stride, layout, sums + labels[i] * layout.features);
     ++counts[labels[i]];
@@ -105,8 +115,9 @@ HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
 
 template <class T>
 HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
-                     std::int64_t count, const lloyd::SumLayout& layout, std::int64_t* sums,
+                     std::int64_t count, const lloyd::SumLayout& given, std::int64_t* sums,
                      std::int64_t* counts) {
+  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
   for (std::int64_t i = 0; i < count; ++i) {
     const auto [row, from, to] = changes[i];
     const T* const x = data + row * stride;

@@ -78,7 +78,7 @@ class TileScreens {
       if (kind_ == ScreenKind::rows) {
         const T* samples[kTile + kRowsAhead];
         for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
-          samples[lane] = row(std::min(begin + lane, dataset_.samples - 1));
+          samples[lane] = row(std::min(row_of_lane(begin, lane), dataset_.samples - 1));
         }
         screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
         return;

@@ -39,13 +39,14 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const std::vector<T
   lloyd::ClusterSums sums(plan, kClusters);
   std::vector<std::int32_t> labels;
   std::vector<lloyd::LabelChange> changes;
-  for (std::int64_t i = 0; i < kRows; ++i) {
+  const std::int64_t rows = std::ssize(values) / plan.features;
+  for (std::int64_t i = 0; i < rows; ++i) {
     const auto label = static_cast<std::int32_t>(i % kClusters);
     labels.push_back(label);
     changes.push_back({i, -1, label});
     if (i % 3 == 0) changes.push_back({i, label, (label + 1) % std::int32_t{kClusters}});
   }
-  sums.add(values.data(), plan.features, kRows, labels.data(), kernels);
+  sums.add(values.data(), plan.features, rows, labels.data(), kernels);
   sums.move(values.data(), plan.features, changes.data(), std::ssize(changes), kernels);
   std::vector<lloyd::SumWords> words(static_cast<std::size_t>(kClusters * plan.features));
   std::vector<std::int64_t> counts(kClusters);
@@ -55,34 +56,60 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const std::vector<T
 }
 
 template <class T>
+void check_sums(const std::vector<T>& values, std::int64_t d, int lanes) {
+  const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
+  const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
+  ASSERT_TRUE(plan.is_integer());
+  EXPECT_EQ(plan.lanes, lanes);
+  const std::vector<lloyd::SumWords> expected = sum<T>(plan, values, {});
+  for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
+    const auto number = static_cast<std::int64_t>(choice);
+    if (!InstructionSet::has(number)) continue;
+    const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number));
+    ASSERT_NE(kernels.add, nullptr);
+    ASSERT_NE(kernels.move, nullptr);
+    const std::vector<lloyd::SumWords> found = sum<T>(plan, values, kernels);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(found[i].low, expected[i].low) << InstructionSet::kNames[choice] << ' ' << d;
+      ASSERT_EQ(found[i].high, expected[i].high) << InstructionSet::kNames[choice] << ' ' << d;
+    }
+  }
+}
+
+template <class T>
 void check() {
   for (const int bits : {20, 60, 105}) {
     for (const std::int64_t d : {1, 2, 3, 5, 7, 8, 11, 64, 100}) {
-      const std::vector<T> values = values_of<T>(kRows * d, bits);
-      const lloyd::Dataset data("samples", lloyd::Matrix::own(values, kRows, d));
-      const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
-      ASSERT_TRUE(plan.is_integer());
-      EXPECT_EQ(plan.lanes, bits / 40 + 1);
-      const std::vector<lloyd::SumWords> expected = sum<T>(plan, values, {});
-      for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
-        const auto number = static_cast<std::int64_t>(choice);
-        if (!InstructionSet::has(number)) continue;
-        const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number));
-        ASSERT_NE(kernels.add, nullptr);
-        ASSERT_NE(kernels.move, nullptr);
-        const std::vector<lloyd::SumWords> found = sum<T>(plan, values, kernels);
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          ASSERT_EQ(found[i].low, expected[i].low) << InstructionSet::kNames[choice] << ' ' << d;
-          ASSERT_EQ(found[i].high, expected[i].high) << InstructionSet::kNames[choice] << ' ' << d;
-        }
+      check_sums(values_of<T>(kRows * d, bits), d, bits / 40 + 1);
+    }
+  }
+}
+
+// Great values of 50 bits, whose sums soon take more than 63, beside two features of 60 bits.
+template <class T>
+void check_narrow() {
+  constexpr std::int64_t kManyRows = 100'000;
+  for (const std::int64_t d : {11, 31}) {
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < kManyRows; ++i) {
+      for (std::int64_t j = 0; j < d; ++j) {
+        const bool wide = j == 2 || j == d - 1;
+        const double least = wide ? 0x1p-10 : 1.0;
+        values.push_back(static_cast<T>(i % 100 == 0 ? least : 0x1p50 - 0x1p27 - 0x1p28 * (i % 7)));
       }
     }
+    check_sums(values, d, 2);
   }
 }
 
 TEST(OpenmpSums, AreThoseOfClusterSums) {
   check<float>();
   check<double>();
+}
+
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
+  check_narrow<float>();
+  check_narrow<double>();
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct SumPlan {
   std::int64_t flush_rows = 0;         ///< rows that 64 bits hold the lanes of
   std::int64_t features = 0;           ///< d
   std::vector<int> quantum_exponents;  ///< per feature
+  std::vector<int> value_bits;         ///< per feature: bits of its greatest multiple
   std::vector<double> scales;          ///< lanes x features: 1 / quantum of the lane
   std::vector<double> quanta;          ///< lanes x features
 
@@ -44,9 +45,11 @@ struct SumPlan {
       const FeatureStatistics& feature = dataset.statistics[j];
       plan.quantum_exponents.push_back(feature.quantum_exponent);
       const double largest = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+      plan.value_bits.push_back(0);
       if (largest == 0) continue;
       const int top = std::ilogb(largest) + 1;
-      value_bits = std::max(value_bits, top - feature.quantum_exponent);
+      plan.value_bits.back() = top - feature.quantum_exponent;
+      value_bits = std::max(value_bits, plan.value_bits.back());
       in_range &= feature.quantum_exponent >= kLowestExponent && top <= kHighestExponent;
     }
     const int count_bits =
@@ -85,8 +88,14 @@ struct SumLayout {
   /// takes one instruction for several values on any machine.
   static constexpr double kShift = 0x1.8p52;
 
-  const double* scales;   ///< lanes x features
-  const double* quanta;   ///< lanes x features
+  /// Features that `narrow` has one entry for.
+  static constexpr std::int64_t kRun = 8;
+
+  const double* scales;  ///< lanes x features
+  const double* quanta;  ///< lanes x features
+  /// Of each run of features whether the lowest lane has room for whole values. Kernels may leave
+  /// the other lanes out there: what counts is the weighted sum of all lanes.
+  const std::uint8_t* narrow;
   std::int64_t features;  ///< d
   std::int64_t lanes;     ///< 1 to 3
   std::int64_t apart;     ///< sums of one lane stand so many integers after those of the one below
@@ -151,6 +160,7 @@ class ClusterSums {
     if (plan.is_integer()) {
       lanes_.resize(cells * static_cast<std::size_t>(plan.lanes));
       totals_.resize(cells);
+      find_narrow();
     } else {
       values_.resize(cells);
       corrections_.resize(cells);
@@ -180,14 +190,14 @@ class ClusterSums {
       return;
     }
     while (rows > 0) {
-      const std::int64_t part = std::min(rows, plan_->flush_rows - rows_since_flush_);
+      const std::int64_t part = std::min(rows, flush_rows_ - rows_since_flush_);
       if (kernels.add != nullptr) {
         kernels.add(data, stride, part, labels, layout(), lanes_.data(), counts_.data());
       } else {
         for (std::int64_t i = 0; i < part; ++i) move_parts(data + i * stride, -1, labels[i]);
       }
       rows_since_flush_ += part;
-      if (rows_since_flush_ == plan_->flush_rows) flush();
+      if (rows_since_flush_ == flush_rows_) flush();
       data += part * stride;
       labels += part;
       rows -= part;
@@ -200,7 +210,7 @@ class ClusterSums {
   template <class T>
   void move(const T* sample, std::int32_t from, std::int32_t to) {
     move_parts(sample, from, to);
-    if (++rows_since_flush_ == plan_->flush_rows) flush();
+    if (++rows_since_flush_ == flush_rows_) flush();
   }
 
   /// move() of `count` samples; sample i is at `data + i*stride`.
@@ -208,7 +218,7 @@ class ClusterSums {
   void move(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
             const SumKernels<T>& kernels) {
     while (count > 0) {
-      const std::int64_t part = std::min(count, plan_->flush_rows - rows_since_flush_);
+      const std::int64_t part = std::min(count, flush_rows_ - rows_since_flush_);
       if (kernels.move != nullptr) {
         kernels.move(data, stride, changes, part, layout(), lanes_.data(), counts_.data());
       } else {
@@ -217,7 +227,7 @@ class ClusterSums {
         }
       }
       rows_since_flush_ += part;
-      if (rows_since_flush_ == plan_->flush_rows) flush();
+      if (rows_since_flush_ == flush_rows_) flush();
       changes += part;
       count -= part;
     }
@@ -285,9 +295,33 @@ class ClusterSums {
     return static_cast<std::size_t>(cluster * plan_->features + feature);
   }
 
+  // Most data need several lanes for the sake of a few features that have a value near zero. The
+  // wider a lane may be, the fewer they are, and the sooner it has to be flushed: so wide that this
+  // takes little beside the rows between.
+  void find_narrow() {
+    constexpr std::int64_t kRowsPerCluster = 256;
+    const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());
+    const int bits = std::min(SumPlan::kWidestLane, 62 - static_cast<int>(std::bit_width(rows)));
+    flush_rows_ = plan_->flush_rows;
+    narrow_.assign(
+        static_cast<std::size_t>((plan_->features + SumLayout::kRun - 1) / SumLayout::kRun), 1);
+    if (plan_->lanes == 1) return;
+    int widest = 0;
+    for (std::size_t run = 0; run < narrow_.size(); ++run) {
+      const auto begin =
+          plan_->value_bits.begin() + static_cast<std::ptrdiff_t>(run) * SumLayout::kRun;
+      const auto left = plan_->value_bits.end() - begin;
+      const int most =
+          *std::max_element(begin, begin + std::min<std::ptrdiff_t>(left, SumLayout::kRun));
+      narrow_[run] = most <= bits ? 1 : 0;
+      if (most <= bits) widest = std::max(widest, most);
+    }
+    flush_rows_ = std::min(flush_rows_, std::int64_t{1} << (62 - widest));
+  }
+
   SumLayout layout() const {
-    return {plan_->scales.data(), plan_->quanta.data(), plan_->features, plan_->lanes,
-            static_cast<std::int64_t>(totals_.size())};
+    return {plan_->scales.data(), plan_->quanta.data(), narrow_.data(),
+            plan_->features,      plan_->lanes,         static_cast<std::int64_t>(totals_.size())};
   }
 
   template <class T>
@@ -341,6 +375,8 @@ class ClusterSums {
   std::vector<Int128> totals_;       // clusters x features, as are the two below
   std::vector<double> values_;
   std::vector<double> corrections_;
+  std::vector<std::uint8_t> narrow_;  // SumLayout::narrow
+  std::int64_t flush_rows_ = 0;
   std::int64_t rows_since_flush_ = 0;
 };
 
