@@ -30,6 +30,8 @@ namespace lloyd_openmp {
 template <class T>
 class Assignment {
  public:
+  static constexpr std::int64_t kUnit = SpatialScreen<T>::kUnit;
+
   /// What `dataset` points to must outlive it.
   Assignment(const lloyd::DatasetView& dataset, int threads, InstructionSet set,
              Algorithm algorithm)
@@ -70,6 +72,11 @@ class Assignment {
     }
   }
 
+  /// Whether assign_some() need not write labels in the fit that keep_bounds() began, until
+  /// write_labels() is called.
+  void defer_labels(bool allowed) { spatial_.defer_labels(allowed); }
+  void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
+
   /// Before each pass. `centroids`: k x d; they stay valid during it.
   void set_centroids(const double* centroids, std::int64_t k) {
     centroids_ = centroids;
@@ -103,7 +110,6 @@ class Assignment {
                       const Report& report) {
     Scratch<T>& scratch = scratch_[static_cast<std::size_t>(thread)];
     std::int32_t* const of_row = labels - block.begin;
-    scratch.labels = of_row;
     std::int64_t changed = 0;
     const auto set = [&](std::int64_t row, std::int32_t label) {
       std::int32_t& former = of_row[row];
@@ -151,12 +157,19 @@ class Assignment {
     return changed;
   }
 
+  /// Where those of all rows are in a fit whose passes, but for some, are by assign_some(): what it
+  /// keeps for itself is only made for these. As one of the threads.
+  void tell_labels(int thread, std::int32_t* labels) {
+    scratch_[static_cast<std::size_t>(thread)].labels = labels;
+  }
+
   /// Labels as many rows as assign(), but maybe others: when it was called for all blocks of a
-  /// pass, each of which begins with a multiple of kTile, all rows have been labelled once.
+  /// pass, each of which begins with a multiple of kUnit, all rows have been labelled once.
   /// `labels`: of all rows of the data set.
   template <class Report>
   std::int64_t assign_some(int thread, lloyd::RowRange block, std::int32_t* labels,
                            const Report& report) {
+    tell_labels(thread, labels);
     if (!spatial_.uses()) return assign(thread, block, labels + block.begin, report);
     Scratch<T>& scratch = scratch_[static_cast<std::size_t>(thread)];
     std::int64_t decided = 0;
@@ -201,8 +214,8 @@ class Assignment {
   /// Where so many of a tile's rows are not settled, all are screened where they lie.
   static constexpr int kManyOfTile = 48;
 
-  // Those of all rows after a pass of assign().
-  const std::int32_t* former_labels() const {
+  // What tell_labels() told.
+  std::int32_t* former_labels() const {
     for (const Scratch<T>& scratch : scratch_) {
       if (scratch.labels != nullptr) return scratch.labels;
     }

@@ -15,6 +15,16 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
+HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int32_t, 16>> index, std::int32_t* to) {
+  hn::StoreU(index, hn::CappedTag<std::int32_t, 16>(), to);
+}
+HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int64_t, 16>> index, std::int32_t* to) {
+  const hn::CappedTag<std::int64_t, 16> tag;
+  HWY_ALIGN std::int64_t wide[16];
+  hn::Store(index, tag, wide);
+  for (std::size_t i = 0; i < hn::Lanes(tag); ++i) to[i] = static_cast<std::int32_t>(wide[i]);
+}
+
 template <class Real>
 HWY_INLINE void measure(const TileRow<Real>* tile, std::int64_t d, Real* low, Real* high) {
   const Tag<Real> tag;
@@ -27,6 +37,60 @@ HWY_INLINE void measure(const TileRow<Real>* tile, std::int64_t d, Real* low, Re
     }
     low[j] = hn::GetLane(hn::MinOfLanes(tag, least));
     high[j] = hn::GetLane(hn::MaxOfLanes(tag, most));
+  }
+}
+
+template <std::size_t D, class Real>
+HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLimit<Real>& limit,
+                                      const BoxCentroids<Real>& from, std::int32_t* owners) {
+  constexpr std::size_t kBoxes = BoxGroup<Real>::kBoxes;
+  const hn::CappedTag<Real, kBoxes> tag;
+  const hn::RebindToSigned<decltype(tag)> integers;
+  using V = hn::Vec<decltype(tag)>;
+  const auto apart = static_cast<std::size_t>(from.apart);
+  for (std::size_t first = 0; first < kBoxes; first += hn::Lanes(tag)) {
+    V center[D], half[D], own[D];
+    unroll<D>([&](auto j) HWY_ATTR {
+      center[j] = hn::Load(tag, group.center[j] + first);
+      half[j] = hn::Load(tag, group.half[j] + first);
+      own[j] = hn::Zero(tag);
+    });
+    const auto score_of = [&](const Real* value) HWY_ATTR {
+      V score = hn::Set(tag, *value);
+      unroll<D>([&](auto j) HWY_ATTR {
+        score = hn::MulAdd(center[j], hn::Set(tag, value[(j + 1) * apart]), score);
+      });
+      return score;
+    };
+    V least = hn::Set(tag, std::numeric_limits<Real>::infinity());
+    auto owner = hn::Zero(integers);
+    const Real* const values = from.values.data();
+    for (std::int64_t c = 0; c < from.count; ++c) {
+      const V score = score_of(values + c);
+      const auto nearer = hn::Lt(score, least);
+      least = hn::Min(least, score);
+      owner = hn::IfThenElse(hn::RebindMask(integers, nearer),
+                             hn::Set(integers, from.indices[static_cast<std::size_t>(c)]), owner);
+      unroll<D>([&](auto j) HWY_ATTR {
+        own[j] = hn::IfThenElse(
+            nearer, hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * apart)]), own[j]);
+      });
+    }
+    const V reach = hn::Load(tag, group.reach + first);
+    V allowed = hn::MulAdd(reach, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
+    allowed = hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(reach, allowed, hn::Set(tag, limit.base)));
+    auto left = hn::Zero(integers);  // less how many
+    for (std::int64_t c = 0; c < from.count; ++c) {
+      V bound = hn::Sub(score_of(values + c), least);
+      unroll<D>([&](auto j) HWY_ATTR {
+        const V factor = hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * apart)]);
+        bound = hn::NegMulAdd(half[j], hn::Abs(hn::Sub(factor, own[j])), bound);
+      });
+      const auto open = hn::Not(hn::Gt(bound, allowed));
+      left = hn::Add(left, hn::VecFromMask(integers, hn::RebindMask(integers, open)));
+    }
+    const auto several = hn::Ne(left, hn::Set(integers, -1));
+    store_index_of(hn::Or(owner, hn::VecFromMask(integers, several)), owners + first);
   }
 }
 
@@ -173,6 +237,30 @@ void screen_box_double(const Box<double>& box, std::int64_t d, const ScoreLimit<
 }
 
 template <class Real>
+HWY_INLINE void screen_group_in(const BoxGroup<Real>& group, std::int64_t d,
+                                const ScoreLimit<Real>& limit, const BoxCentroids<Real>& from,
+                                std::int32_t* owners) {
+  if (d == 1) {
+    screen_group_features<1>(group, limit, from, owners);
+  } else if (d == 2) {
+    screen_group_features<2>(group, limit, from, owners);
+  } else {
+    screen_group_features<3>(group, limit, from, owners);
+  }
+}
+
+void screen_group_float(const BoxGroup<float>& group, std::int64_t d,
+                        const ScoreLimit<float>& limit, const BoxCentroids<float>& from,
+                        std::int32_t* owners) {
+  screen_group_in(group, d, limit, from, owners);
+}
+void screen_group_double(const BoxGroup<double>& group, std::int64_t d,
+                         const ScoreLimit<double>& limit, const BoxCentroids<double>& from,
+                         std::int32_t* owners) {
+  screen_group_in(group, d, limit, from, owners);
+}
+
+template <class Real>
 HWY_INLINE void screen_tile(const TileRow<Real>* tile, const Real* origin, const Box<Real>& box,
                             std::int64_t d, const ScoreLimit<Real>& limit,
                             const BoxCentroids<Real>& centroids, const std::int32_t* former,
@@ -216,6 +304,8 @@ namespace lloyd_openmp {
 
 HWY_EXPORT(screen_box_float);
 HWY_EXPORT(screen_box_double);
+HWY_EXPORT(screen_group_float);
+HWY_EXPORT(screen_group_double);
 HWY_EXPORT(screen_tile_float);
 HWY_EXPORT(screen_tile_double);
 HWY_EXPORT(measure_float);
@@ -232,6 +322,19 @@ void screen_box(InstructionSet set, const Box<double>& box, std::int64_t d,
                 const ScoreLimit<double>& limit, const BoxCentroids<double>& from, double* scores,
                 BoxCentroids<double>& left) {
   LLOYD_DISPATCH(set, screen_box_double)(box, d, limit, from, scores, left);
+}
+
+template <>
+void screen_group(InstructionSet set, const BoxGroup<float>& group, std::int64_t d,
+                  const ScoreLimit<float>& limit, const BoxCentroids<float>& from,
+                  std::int32_t* owners) {
+  LLOYD_DISPATCH(set, screen_group_float)(group, d, limit, from, owners);
+}
+template <>
+void screen_group(InstructionSet set, const BoxGroup<double>& group, std::int64_t d,
+                  const ScoreLimit<double>& limit, const BoxCentroids<double>& from,
+                  std::int32_t* owners) {
+  LLOYD_DISPATCH(set, screen_group_double)(group, d, limit, from, owners);
 }
 
 template <>

@@ -22,6 +22,23 @@ struct Box {
   Real reach;
 };
 
+/// Boxes of some tiles side by side.
+template <class Real>
+struct alignas(64) BoxGroup {
+  static constexpr std::int64_t kBoxes = 16;
+
+  void set(std::int64_t i, const Box<Real>& box) {
+    for (std::int64_t j = 0; j < kBoxFeatures; ++j) {
+      center[j][i] = box.center[j];
+      half[j][i] = box.half[j];
+    }
+    reach[i] = box.reach;
+  }
+
+  Real center[kBoxFeatures][kBoxes], half[kBoxFeatures][kBoxes], reach[kBoxes];
+  Box<Real> all;  ///< in which they lie
+};
+
 /// Some of the centroids, feature by feature.
 template <class Real>
 struct BoxCentroids {
@@ -74,6 +91,13 @@ template <class Real>
 void screen_box(InstructionSet set, const Box<Real>& box, std::int64_t d,
                 const ScoreLimit<Real>& limit, const BoxCentroids<Real>& from, Real* scores,
                 BoxCentroids<Real>& left);
+
+/// For each box of a group which of the centroids `from`, at least one, is the only one that
+/// screen_box() would leave; -1: there are several. `owners`: BoxGroup::kBoxes numbers.
+template <class Real>
+void screen_group(InstructionSet set, const BoxGroup<Real>& group, std::int64_t d,
+                  const ScoreLimit<Real>& limit, const BoxCentroids<Real>& from,
+                  std::int32_t* owners);
 
 /// Labels a tile in the box by the nearest of `centroids`, at least one, if screen_box() left
 /// these. `former`: kTile labels.

@@ -1,14 +1,11 @@
 // IntegerTiles: the samples of a data set in 16-bit integers, kept from one pass to the next.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "integer_screen.hpp"
+#include "large_pages.hpp"
 #include "tile.hpp"
 
 namespace lloyd_openmp {
@@ -31,7 +28,7 @@ class IntegerTiles {
   void reserve(std::int64_t n, std::int64_t d) {
     tiles_ = static_cast<std::size_t>(count(n));
     rows_ = rows(d);
-    pairs_.reset(allocate(tiles_ * rows_));
+    pairs_ = large_array<PairRow>(tiles_ * rows_);
     norms_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles_);
     units_ = std::make_unique<Units[]>(tiles_);
   }
@@ -69,24 +66,6 @@ class IntegerTiles {
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
   static std::size_t rows(std::int64_t d) { return static_cast<std::size_t>((d + 1) / 2); }
 
-  struct Free {
-    void operator()(PairRow* rows) const { std::free(rows); }
-  };
-
-  // Not touched before a thread rounds its own. Where much is kept, pages of the usual size would
-  // take several milliseconds for each 100 MB to come.
-  static PairRow* allocate(std::size_t rows) {
-    constexpr std::size_t kLargePage = std::size_t{1} << 21;
-    const std::size_t bytes = rows * sizeof(PairRow);
-    const bool large = bytes >= 16 * kLargePage;
-    const std::size_t unit = large ? kLargePage : alignof(PairRow);
-    const std::size_t whole = (bytes + unit - 1) / unit * unit;
-    void* const memory = std::aligned_alloc(unit, whole);
-    if (memory == nullptr) throw std::bad_alloc();
-    if (large) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
-    return static_cast<PairRow*>(memory);
-  }
-
   // A tile, into the second cache while the one before is screened.
   void prefetch(const PairRow* tile) const {
     constexpr std::int64_t kLine = 64 / sizeof(tile->lanes[0]);
@@ -98,7 +77,7 @@ class IntegerTiles {
   }
 
   std::size_t tiles_ = 0, rows_ = 0;
-  std::unique_ptr<PairRow[], Free> pairs_;
+  LargeArray<PairRow> pairs_;                // not touched before a thread rounds its own
   std::unique_ptr<TileRow<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;
 };

@@ -122,6 +122,13 @@ class OpenmpStep : public lloyd::StepBase {
     assignment_.keep_bounds(wanted);
   }
 
+  void defer_labels(bool allowed) {
+    assignment_.defer_labels(allowed);
+  }
+  void write_labels(std::int32_t* labels) {
+    assignment_.write_labels(labels);
+  }
+
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
     assignment_.set_centroids(centroids, clusters);
@@ -143,7 +150,7 @@ class OpenmpStep : public lloyd::StepBase {
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
     const int thread = omp_get_thread_num();
-    if (chunk_ % lloyd_openmp::kTile != 0) return assignment_.assign(thread, block, labels, report);
+    if (chunk_ % kUnit != 0) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_some(thread, block, labels - block.begin, report);
   }
 
@@ -159,6 +166,7 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
  private:
+  static constexpr std::int64_t kUnit = lloyd_openmp::Assignment<T>::kUnit;
   static constexpr std::int64_t kFewFeatures = 8;
 
   // Labels rows that have no labels: all are added to sums, some at a time while they are in the
@@ -166,6 +174,7 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChanges<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
+    assignment_.tell_labels(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
       std::int32_t* const of_rows = labels + (begin - block.begin);
@@ -186,10 +195,11 @@ class OpenmpStep : public lloyd::StepBase {
   // Enough chunks to balance the load, none so small that handing it out costs more than it takes;
   // whole tiles, since only these are kept in integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
-    constexpr std::int64_t kLeast = 512;
+    const std::int64_t unit = features_ <= lloyd_openmp::kBoxFeatures ? kUnit : lloyd_openmp::kTile;
+    const std::int64_t least = std::max<std::int64_t>(512, unit);
     constexpr std::int64_t kMost = 16384;
-    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), kLeast, kMost);
-    return rows_each / lloyd_openmp::kTile * lloyd_openmp::kTile;
+    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), least, kMost);
+    return rows_each / unit * unit;
   }
 
   std::int64_t features_;

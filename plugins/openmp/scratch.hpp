@@ -63,7 +63,7 @@ class alignas(64) Scratch {
   WaitingRows unproven;   ///< by integers
   WaitingRows undecided;  ///< by any screen
   std::vector<lloyd::LabelChange> changes;  ///< not reported yet
-  const std::int32_t* labels = nullptr;     ///< of all rows, where some were labelled in this fit
+  std::int32_t* labels = nullptr;           ///< of all rows, if they were told in this fit
   std::int64_t decided = 0;                 ///< of these, by the definition
   std::int64_t distances = 0;               ///< computed, or screened
   std::int64_t open = 0;                    ///< rows that bounds did not settle

@@ -41,7 +41,9 @@ class Bins {
 
   std::uint32_t of(T value) const {
     // What is no number is in the first one.
-    const T bin = std::min(std::max(T{0}, (value - low_) * scale_), last_);
+    T bin = (value - low_) * scale_;
+    bin = bin > 0 ? bin : 0;
+    bin = bin < last_ ? bin : last_;
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(bin));
   }
 
@@ -90,11 +92,12 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
   for (std::int64_t part = 0; part < threads; ++part) {
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
-      PlacedSample<T, D> sample;
-      std::copy_n(data + i * stride, D, sample.x);
-      sample.label = labels[i];
-      sample.row = static_cast<std::uint32_t>(i);
-      sorted[of_part[bins.of(sample.x[0])]++] = sample;
+      // Value by value: a whole sample would be read back before it has been written.
+      const T* const x = data + i * stride;
+      PlacedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
+      for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
+      to.label = labels[i];
+      to.row = static_cast<std::uint32_t>(i);
     }
   }
 }
@@ -151,7 +154,7 @@ class SpatialOrder {
     }
     // More than one sample for each key, so that these stay in the first cache.
     const auto along =
-        std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (2 * cells)));
+        std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
     bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, along);
 
     std::fill_n(ends_.begin(), cells * along + 1, std::uint16_t{0});

@@ -40,6 +40,9 @@ class SpatialScreen {
   SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, int threads)
       : dataset_(dataset), set_(set), threads_(static_cast<std::size_t>(threads)) {}
 
+  /// Blocks of places begin with a multiple of it.
+  static constexpr std::int64_t kUnit = SpatialTiles<T>::kGroupPlaces;
+
   /// Whether fits of n samples of d features may use it.
   static bool supports(std::int64_t n, std::int64_t d) {
     return n >= kLeastRows && SpatialTiles<T>::bytes(n, d) > 0;
@@ -58,17 +61,80 @@ class SpatialScreen {
   void begin(bool wanted) {
     wanted_ = wanted;
     uses_ = false;
+    ++passes_;  // what is known of labels is another fit's
     fit_passes_ = 0;
+    defers_ = false;
+    for (Worker& worker : workers_) worker.unwritten = false;
   }
 
   /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
-  /// the centroids; null: they do not fit; `labels` of all rows by the last pass of
-  /// the fit, or null. Returns true when it is not
-  /// used for the rest of the fit, since it was found not to pay.
+  /// the centroids; null: they do not fit; `labels` of all rows by the last pass
+  /// of the fit, or null. Returns true when it is not used for the rest of the fit, since it was
+  /// found not to pay.
   bool next_pass(const double* centroids, std::int64_t k, const T* origin,
-                 const ScoreLimit<T>* limit, const std::int32_t* labels) {
+                 const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
     const bool used = std::exchange(uses_, false);
+    const bool gives_up = prepare_pass(centroids, k, origin, limit, labels, used);
+    if (!uses_) write_labels(labels);  // others read them
+    return gives_up;
+  }
+
+  /// Whether label() may leave labels unwritten in this fit, until write_labels() is called.
+  void defer_labels(bool allowed) { defers_ = allowed; }
+
+  /// Writes labels that were left out. `labels`: of all rows.
+  void write_labels(std::int32_t* labels) {
+    bool unwritten = false;
+    for (Worker& worker : workers_) unwritten |= std::exchange(worker.unwritten, false);
+    if (!unwritten) return;
+    for (std::int64_t t = 0; t < (dataset_.samples + kTile - 1) / kTile; ++t) {
+      const SpatialTile<T>& tile = tiles_.tile(t);
+      for (std::int64_t lane = 0; lane < tile.count; ++lane) {
+        if ((tile.unknown >> lane & 1) != 0) continue;
+        labels[tiles_.rows(t)[lane]] =
+            tile.label == SpatialTile<T>::kMixed ? tiles_.labels(t)[lane] : tile.label;
+      }
+    }
+  }
+
+  /// Whether label() can be used in this pass.
+  bool uses() const { return uses_; }
+  /// Labels the rows at some places of the order, the first of which is a multiple of kUnit, as one
+  /// of the threads. labels[row] are former labels, and become the new ones. Calls wait(row) for
+  /// each that is to be labelled by the definition, and report(samples, stride, changes, count) for
+  /// labels that change, some at a time; a change's sample is at samples + row * stride.
+  template <class Wait, class Report>
+  SpatialWork label(int thread, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
+                    const Report& report) {
+    Worker& worker = workers_[static_cast<std::size_t>(thread)];
+    SpatialWork work;
+    constexpr std::int64_t kMost = SpatialOrder<T>::kMostSamples;
+    for (std::int64_t begin = places.begin; begin < places.end; begin += kMost) {
+      const std::int64_t end = std::min(begin + kMost, places.end);
+      label_part(worker, {begin, end}, labels, wait, report, work);
+    }
+    worker.screened += work.distances;
+    worker.unwritten |= defers_;
+    return work;
+  }
+
+ private:
+  static constexpr std::int64_t kLeastRows = 4 * kTile;
+
+  struct alignas(64) Worker {
+    SpatialOrder<T> order;
+    BoxCentroids<T> of_group, of_tile;
+    std::vector<T> scores;
+    T samples[kTile * kBoxFeatures];  // of `changes`, one after another
+    lloyd::LabelChange changes[kTile];
+    std::int64_t screened = 0;  // distances
+    bool unwritten = false;     // whether labels are
+  };
+
+  // Sets uses_; returns what next_pass() does.
+  bool prepare_pass(const double* centroids, std::int64_t k, const T* origin,
+                    const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
     if (!wanted_ || limit == nullptr) return false;
     ++fit_passes_;
     // To order the samples takes as long as to compare them with some tens of centroids, which only
@@ -101,38 +167,6 @@ class SpatialScreen {
     uses_ = true;
     return false;
   }
-
-  /// Whether label() can be used in this pass.
-  bool uses() const { return uses_; }
-  /// Labels the rows at some places of the order, the first of which is a multiple of kTile, as one
-  /// of the threads. labels[row] are former labels, and become the new ones. Calls wait(row) for
-  /// each that is to be labelled by the definition, and report(samples, stride, changes, count) for
-  /// labels that change, some at a time; a change's sample is at samples + row * stride.
-  template <class Wait, class Report>
-  SpatialWork label(int thread, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
-                    const Report& report) {
-    Worker& worker = workers_[static_cast<std::size_t>(thread)];
-    SpatialWork work;
-    constexpr std::int64_t kMost = SpatialOrder<T>::kMostSamples;
-    for (std::int64_t begin = places.begin; begin < places.end; begin += kMost) {
-      const std::int64_t end = std::min(begin + kMost, places.end);
-      label_part(worker, {begin, end}, labels, wait, report, work);
-    }
-    worker.screened += work.distances;
-    return work;
-  }
-
- private:
-  static constexpr std::int64_t kLeastRows = 4 * kTile;
-
-  struct alignas(64) Worker {
-    SpatialOrder<T> order;
-    BoxCentroids<T> of_group, of_tile;
-    std::vector<T> scores;
-    T samples[kTile * kBoxFeatures];  // of `changes`, one after another
-    lloyd::LabelChange changes[kTile];
-    std::int64_t screened = 0;  // distances
-  };
 
   // Room; false where there is none.
   bool prepare(std::int64_t k, const std::int32_t* labels) {
@@ -169,28 +203,29 @@ class SpatialScreen {
       tiles_.make(set_, dataset_, places, origin_, worker.order);
       known = labelled_ == passes_;
     }
-    const std::int64_t first_tile = places.begin / kTile;
+    std::int32_t owners[SpatialTiles<T>::kGroupTiles];
     const std::int64_t tiles = (places.end + kTile - 1) / kTile;
-    for (std::int64_t t = first_tile; t < tiles; ++t) {
-      if ((t - first_tile) % SpatialTiles<T>::kGroupTiles == 0) {
-        screen_box(set_, tiles_.group(t), dataset_.features, limit_, all_, worker.scores.data(),
+    for (std::int64_t t = places.begin / kTile; t < tiles; ++t) {
+      if (t % SpatialTiles<T>::kGroupTiles == 0) {
+        const BoxGroup<T>& group = tiles_.group(t / SpatialTiles<T>::kGroupTiles);
+        screen_box(set_, group.all, dataset_.features, limit_, all_, worker.scores.data(),
                    worker.of_group);
-        work.distances += all_.count;
+        screen_group(set_, group, dataset_.features, limit_, worker.of_group, owners);
+        work.distances += all_.count + worker.of_group.count * SpatialTiles<T>::kGroupTiles;
       }
       SpatialTile<T>& tile = tiles_.tile(t);
       if (!known) tile.unknown = ~std::uint64_t{0};
+      const std::int32_t owner = owners[t % SpatialTiles<T>::kGroupTiles];
+      if (owner >= 0 && tile.label == owner && tile.unknown == 0) continue;
       if (t + 1 < tiles) prefetch(t + 1);
       const BoxCentroids<T>* left = &worker.of_group;
       if (left->count > 1) {
         screen_box(set_, tile.box, dataset_.features, limit_, worker.of_group, worker.scores.data(),
                    worker.of_tile);
-        work.distances += left->count;
         left = &worker.of_tile;
       }
       const auto first = static_cast<std::int32_t>(left->indices.front());
       const bool of_one = left->count == 1;
-      if (of_one && tile.label == first && tile.unknown == 0) continue;
-
       if (!of_one) work.distances += left->count * tile.count;
       recall(tile, t, labels);
       TileLabels nearest;
@@ -198,7 +233,10 @@ class SpatialScreen {
                       tiles_.labels(t), nearest);
       const std::uint64_t all = ~std::uint64_t{0} >> (kTile - tile.count);
       for (std::uint64_t open = nearest.undecided & all; open != 0; open &= open - 1) {
-        wait(tiles_.rows(t)[std::countr_zero(open)]);
+        const int lane = std::countr_zero(open);
+        const std::uint32_t row = tiles_.rows(t)[lane];
+        labels[row] = tiles_.labels(t)[lane];  // which may have been left out
+        wait(row);
       }
       const std::int64_t moved =
           move(nearest.changed & ~nearest.undecided & all, t, nearest.labels, labels, worker);
@@ -230,7 +268,7 @@ class SpatialScreen {
     std::int64_t moved = 0;
     for (; lanes != 0; lanes &= lanes - 1, ++moved) {
       const int lane = std::countr_zero(lanes);
-      labels[rows[lane]] = nearest[lane];
+      if (!defers_) labels[rows[lane]] = nearest[lane];
       worker.changes[moved] = {moved, former[lane], nearest[lane]};
       for (std::int64_t j = 0; j < d; ++j) {
         worker.samples[moved * d + j] = values[j * kTile + lane];
@@ -260,6 +298,7 @@ class SpatialScreen {
   std::int64_t passes_ = 0;      // of any kind, since the beginning
   std::int64_t fit_passes_ = 0;  // of this fit
   bool wanted_ = false, uses_ = false;
+  bool defers_ = false;  // labels
 };
 
 }  // namespace lloyd_openmp

@@ -35,8 +35,9 @@ struct SpatialTile {
 template <class T>
 class SpatialTiles {
  public:
-  /// Tiles that have a box in common.
-  static constexpr std::int64_t kGroupTiles = 16;
+  static constexpr std::int64_t kGroupTiles = BoxGroup<T>::kBoxes;
+  /// Parts begin with a multiple of so many places.
+  static constexpr std::int64_t kGroupPlaces = kGroupTiles * kTile;
 
   /// Of n samples of d features; 0: they are not kept.
   static std::int64_t bytes(std::int64_t n, std::int64_t d) {
@@ -44,7 +45,8 @@ class SpatialTiles {
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
     const auto each = tile_bytes(d) + static_cast<std::int64_t>(sizeof(SpatialTile<T>) +
                                                                 sizeof(Box<T>) + sizeof(Part));
-    const std::int64_t bytes = count(n) * each;
+    const std::int64_t bytes =
+        count(n) * each + groups(n) * static_cast<std::int64_t>(sizeof(BoxGroup<T>) + sizeof(Part));
     return bytes <= kMostBytes ? bytes : 0;
   }
 
@@ -55,19 +57,19 @@ class SpatialTiles {
     features_ = dataset.features;
     samples_ = large_array<std::byte>(tiles * index(tile_bytes(features_)));
     tiles_ = large_array<SpatialTile<T>>(tiles);
-    groups_ = large_array<Box<T>>(tiles);
-    parts_ = std::make_unique<Part[]>(tiles);
+    groups_ = large_array<BoxGroup<T>>(index(groups(dataset.samples)));
+    parts_ = std::make_unique<Part[]>(index(groups(dataset.samples)));
     with_features([&](auto d) { sort_roughly<T, d>(dataset, labels, threads, placed<d>(0)); });
   }
   bool ordered() const { return parts_ != nullptr; }
 
-  /// What is known of the places from `begin` on, a multiple of kTile: of how many tiles were made,
-  /// and when their labels were set last, which the caller counts.
+  /// What is known of the places from `begin` on, a multiple of kGroupPlaces: of how many tiles
+  /// were made, and when their labels were set last, which the caller counts.
   struct Part {
     std::int64_t places = 0;
     std::int64_t pass = 0;
   };
-  Part& part(std::int64_t begin) { return parts_[index(begin / kTile)]; }
+  Part& part(std::int64_t begin) { return parts_[index(begin / kGroupPlaces)]; }
 
   SpatialTile<T>& tile(std::int64_t t) { return tiles_[index(t)]; }
   /// d rows: the samples as they are. The last sample fills the lanes behind it.
@@ -82,8 +84,8 @@ class SpatialTiles {
   std::uint32_t* rows(std::int64_t t) {
     return reinterpret_cast<std::uint32_t*>(labels(t) + kTile);
   }
-  /// The box of kGroupTiles tiles of a part, or as many as there are; t: the first of them.
-  const Box<T>& group(std::int64_t t) const { return groups_[index(t)]; }
+  /// Tiles g * kGroupTiles to (g + 1) * kGroupTiles - 1, or as many as there are.
+  const BoxGroup<T>& group(std::int64_t g) const { return groups_[index(g)]; }
 
   /// Makes tiles of at most SpatialOrder<T>::kMostSamples places. `origin`: d values.
   void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange places,
@@ -100,9 +102,14 @@ class SpatialTiles {
       measure_tile(set, values(t), features_, extent.low, extent.high);
       extent.take_off(origin, features_);
       tile.box = extent.box(features_);
-      if ((t - first) % kGroupTiles == 0) of_group = {};
+      BoxGroup<T>& group = groups_[index(t / kGroupTiles)];
+      if (t % kGroupTiles == 0) {
+        of_group = {};
+        group = {};
+      }
+      group.set(t % kGroupTiles, tile.box);
       of_group.add(extent, features_);
-      groups_[index(t - (t - first) % kGroupTiles)] = of_group.box(features_);
+      group.all = of_group.box(features_);
     }
     part(places.begin).places = places.size();
   }
@@ -194,13 +201,14 @@ class SpatialTiles {
     return kTile * (d * static_cast<std::int64_t>(sizeof(T)) + 8);
   }
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
+  static std::int64_t groups(std::int64_t n) { return (n + kGroupPlaces - 1) / kGroupPlaces; }
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   std::int64_t features_ = 0;
   LargeArray<std::byte> samples_;  // with labels and rows
   LargeArray<SpatialTile<T>> tiles_;
-  LargeArray<Box<T>> groups_;      // at the first tile of each group
-  std::unique_ptr<Part[]> parts_;  // at the first tile of each part
+  LargeArray<BoxGroup<T>> groups_;
+  std::unique_ptr<Part[]> parts_;  // at the first group of each part
 };
 
 }  // namespace lloyd_openmp

@@ -37,6 +37,9 @@ class LloydLoop {
     prepare(spec.clusters, observer);
     step_.profile(spec.profile != 0);
     if constexpr (KeepsBounds<S>) step_.keep_bounds(true);
+    // Observers of inertia and labels have them read after each iteration.
+    const bool deferred = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
+    if constexpr (DefersLabels<S>) step_.defer_labels(deferred);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
@@ -340,6 +343,7 @@ class LloydLoop {
     if (empty.empty() || spec.empty_clusters == EmptyClusters::keep) return 0;
     if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
 
+    if constexpr (DefersLabels<S>) step_.write_labels(labels);
     for (Worker& worker : workers_) worker.farthest = FarthestSamples(clusters_);
     if (!for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
           for (std::int64_t i = block.begin; i < block.end; ++i) {

@@ -65,6 +65,16 @@ concept KeepsBounds = requires(S& step) {
   { step.take_distances() } -> std::same_as<std::int64_t>;
 };
 
+/// A step that may leave labels unwritten where nobody reads them: after `defer_labels(true)`,
+/// which like `keep_bounds(true)` comes before a fit, `assign` with changes need not write the
+/// labels it gives, and may label other rows than the block's, as long as each row of the data set
+/// is labelled once in a pass. `write_labels(labels)` writes those of all rows.
+template <class S>
+concept DefersLabels = requires(S& step, std::int32_t* labels) {
+  step.defer_labels(true);
+  step.write_labels(labels);
+};
+
 /// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
 /// step declares members of the same names to differ.
 struct StepBase {

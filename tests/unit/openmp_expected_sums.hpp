@@ -1,0 +1,38 @@
+// Sums of clusters as labels say they must be.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/fit.hpp>
+
+namespace lloyd_openmp {
+
+/// `sums` are those of all samples of float or double by their labels, in an integer form.
+inline void expect_sums_of(const lloyd::DatasetView& view, const std::vector<std::int32_t>& labels,
+                           lloyd::ClusterSums& sums) {
+  const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
+  lloyd::ClusterSums expected(plan, sums.clusters());
+  if (view.dtype == lloyd::DType::float32) {
+    expected.add(static_cast<const float*>(view.data), view.stride, view.samples, labels.data());
+  } else {
+    expected.add(static_cast<const double*>(view.data), view.stride, view.samples, labels.data());
+  }
+  const auto words = [&view](lloyd::ClusterSums& of) {
+    std::vector<lloyd::SumWords> stored(static_cast<std::size_t>(of.clusters() * view.features));
+    std::vector<std::int64_t> values(static_cast<std::size_t>(of.clusters()));
+    of.store(stored.data(), values.data());
+    for (const lloyd::SumWords& word : stored) {
+      values.push_back(static_cast<std::int64_t>(word.low));
+      values.push_back(static_cast<std::int64_t>(word.high));
+    }
+    return values;
+  };
+  EXPECT_EQ(words(sums), words(expected));
+}
+
+}  // namespace lloyd_openmp
