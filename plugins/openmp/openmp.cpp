@@ -21,13 +21,13 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("threads", 0, 0, 1024, "threads of the pool; 0: one per core"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
-        "rows that a thread takes at a time, best a multiple of 64; 0: chosen from n"),
+        "rows that a thread takes at a time, best a multiple of 1024; 0: chosen from n"),
     lloyd::choice_parameter("isa", lloyd_openmp::InstructionSet::kNames,
                             "instruction set; auto: the best one that the machine has"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "lloyd: all distances; hamerly, elkan, yinyang: those that bounds do not "
-        "leave out; auto: whichever takes least time"),
+        "lloyd: keeps nothing of distances; hamerly, elkan, yinyang: leave out those that bounds "
+        "of the last pass allow; auto: whichever takes least time"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {

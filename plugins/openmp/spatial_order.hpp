@@ -1,8 +1,6 @@
 // SpatialOrder: puts samples in an order in which those of a tile lie near each other.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -76,7 +74,9 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
   using Ends = std::array<std::int64_t, kBins>;
   std::vector<Ends> ends(static_cast<std::size_t>(threads));
   // Parts, not threads: there may be fewer of these than were asked for.
+#ifdef _OPENMP  // tests of tiles have no threads
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
+#endif
   for (std::int64_t part = 0; part < threads; ++part) {
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     of_part = {};
@@ -88,7 +88,9 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     for (Ends& of_part : ends) before += std::exchange(of_part[bin], before);
   }
+#ifdef _OPENMP  // tests of tiles have no threads
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
+#endif
   for (std::int64_t part = 0; part < threads; ++part) {
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {

@@ -95,7 +95,8 @@ void check_narrow() {
       for (std::int64_t j = 0; j < d; ++j) {
         const bool wide = j == 2 || j == d - 1;
         const double least = wide ? 0x1p-10 : 1.0;
-        values.push_back(static_cast<T>(i % 100 == 0 ? least : 0x1p50 - 0x1p27 - 0x1p28 * (i % 7)));
+        values.push_back(static_cast<T>(
+            i % 100 == 0 ? least : 0x1p50 - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
       }
     }
     check_sums(values, d, 2);
