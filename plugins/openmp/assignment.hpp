@@ -62,6 +62,7 @@ class Assignment {
   /// Whether the passes to come belong to one fit, so that bounds of one serve the next, and
   /// samples that were rounded.
   void keep_bounds(bool wanted) {
+    fit_begins_ = wanted;
     spatial_.begin(wanted && spatial_wanted_);
     pruning_.begin(wanted && !spatial_wanted_, dataset_.samples);
     screens_.keep_samples(wanted && !spatial_wanted_);
@@ -77,16 +78,22 @@ class Assignment {
   void defer_labels(bool allowed) { spatial_.defer_labels(allowed); }
   void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
 
-  /// Before each pass. `centroids`: k x d; they stay valid during it.
-  void set_centroids(const double* centroids, std::int64_t k) {
+  /// Before each pass. `centroids`: k x d; they stay valid during it. `in_space`: whether it is by
+  /// assign_some(), otherwise by assign().
+  void set_centroids(const double* centroids, std::int64_t k, bool in_space) {
     centroids_ = centroids;
     clusters_ = k;
     screens_.set_centroids(centroids, k);
-    if (spatial_.next_pass(centroids, k, screens_.origin(),
-                           screens_.fits() ? &screens_.limit_of_some() : nullptr,
-                           former_labels())) {
-      pruning_.begin(true, dataset_.samples);
+    if (!in_space) {
+      spatial_.skip_pass();
+      // A fit whose first pass is by rows has all of them so.
+      if (std::exchange(fit_begins_, false) && spatial_wanted_) leave_space();
+    } else if (spatial_.next_pass(centroids, k, screens_.origin(),
+                                  screens_.fits() ? &screens_.limit_unmarked() : nullptr,
+                                  former_labels())) {
+      leave_space();
     }
+    fit_begins_ = false;
     std::int64_t open = 0;
     for (Scratch<T>& scratch : scratch_) open += std::exchange(scratch.open, 0);
     pruning_.next_pass(centroids, k, dataset_.features, open);
@@ -213,6 +220,12 @@ class Assignment {
  private:
   /// Where so many of a tile's rows are not settled, all are screened where they lie.
   static constexpr int kManyOfTile = 48;
+
+  // The rest of the fit is by rows.
+  void leave_space() {
+    spatial_.begin(false);
+    pruning_.begin(true, dataset_.samples);
+  }
 
   // What tell_labels() told.
   std::int32_t* former_labels() const {
@@ -444,6 +457,7 @@ class Assignment {
   InstructionSet set_;
   TileScreens<T> screens_;
   bool spatial_wanted_;
+  bool fit_begins_ = false;
   SpatialScreen<T> spatial_;
   Pruning pruning_;
   CentroidGroups<T> groups_;

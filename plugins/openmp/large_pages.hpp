@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -16,15 +17,22 @@ struct FreeMemory {
 template <class T>
 using LargeArray = std::unique_ptr<T[], FreeMemory>;
 
+inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
+
+/// What large_array() takes for so many bytes.
+constexpr std::int64_t large_bytes(std::int64_t bytes) {
+  constexpr auto kPage = static_cast<std::int64_t>(kLargePage);
+  return bytes >= 2 * kPage ? (bytes + kPage - 1) / kPage * kPage : bytes;
+}
+
 /// `count` values without a value. Where there are many, pages of the usual size would take several
 /// milliseconds for each 100 MB to come. Throws std::bad_alloc.
 template <class T>
 LargeArray<T> large_array(std::size_t count) {
-  constexpr std::size_t kLargePage = std::size_t{1} << 21;
+  static_assert(alignof(T) <= 64);
   const std::size_t bytes = count * sizeof(T);
   const bool large = bytes >= 2 * kLargePage;
   const std::size_t unit = large ? kLargePage : 64;
-  static_assert(alignof(T) <= 64);
   const std::size_t whole = (bytes + unit - 1) / unit * unit;
   void* const memory = std::aligned_alloc(unit, whole);
   if (memory == nullptr) throw std::bad_alloc();

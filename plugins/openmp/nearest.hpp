@@ -30,14 +30,10 @@ inline constexpr std::int64_t kFewFeatures = 8;
 
 /// Of k clusters and d features: how many values the last bits of a score have that say whose it
 /// is; 0: there are none such.
-inline constexpr std::int64_t kMostMarked = 64;
 constexpr std::int64_t marks(std::int64_t k, std::int64_t d) {
-  if (d > kFewFeatures || k > kMostMarked) return 0;
+  constexpr std::int64_t kMost = 64;
+  if (d > kFewFeatures || k > kMost) return 0;
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k)));
-}
-/// No less than marks() of any number up to k.
-constexpr std::int64_t most_marks(std::int64_t k, std::int64_t d) {
-  return marks(k < kMostMarked ? k : kMostMarked, d);
 }
 
 /// k centroids of d features as the screen takes them, relative to the origin of the tiles.

@@ -119,9 +119,14 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   void keep_bounds(bool wanted) {
+    passes_ = 0;
+    in_space_ = false;
     assignment_.keep_bounds(wanted);
   }
 
+  void expect_changes(bool told) {
+    in_space_ = told && chunk_ % kUnit == 0;
+  }
   void defer_labels(bool allowed) {
     assignment_.defer_labels(allowed);
   }
@@ -131,7 +136,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
-    assignment_.set_centroids(centroids, clusters);
+    ++passes_;
+    assignment_.set_centroids(centroids, clusters, in_space_);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
@@ -142,15 +148,12 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    if (features_ <= kFewFeatures &&
-        std::all_of(labels, labels + block.size(), [](std::int32_t label) { return label < 0; })) {
-      return assign_first(block, labels, changes);
-    }
+    if (features_ <= kFewFeatures && passes_ == 1) return assign_first(block, labels, changes);
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
     const int thread = omp_get_thread_num();
-    if (chunk_ % kUnit != 0) return assignment_.assign(thread, block, labels, report);
+    if (!in_space_) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_some(thread, block, labels - block.begin, report);
   }
 
@@ -169,12 +172,12 @@ class OpenmpStep : public lloyd::StepBase {
   static constexpr std::int64_t kUnit = lloyd_openmp::Assignment<T>::kUnit;
   static constexpr std::int64_t kFewFeatures = 8;
 
-  // Labels rows that have no labels: all are added to sums, some at a time while they are in the
-  // first caches. With many features there are too few of them for that.
+  // The first pass of a fit, in which no row has a label: all are added to sums, some at a time
+  // while they are in the first caches. With many features there are too few of them for that.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChanges<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
-    assignment_.tell_labels(omp_get_thread_num(), labels - block.begin);
+    if (in_space_) assignment_.tell_labels(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
       std::int32_t* const of_rows = labels + (begin - block.begin);
@@ -204,6 +207,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t features_;
   std::int64_t clusters_ = 0;
+  std::int64_t passes_ = 0;  // of the fit
+  bool in_space_ = false;    // whether the pass may be by places, not by rows
   int threads_;
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;

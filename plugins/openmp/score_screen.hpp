@@ -102,13 +102,13 @@ class ScoreScreen {
     const std::int64_t blocks = (d_ + kScoreBlock - 1) / kScoreBlock;
     of_tiles_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks + 2 * marks(k, d_));
     limit_ = row_chain > 0 ? limit_of(greatest, row_chain) : of_tiles_;
-    of_some_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks + 2 * most_marks(k, d_));
+    unmarked_ = limit_of(greatest, std::min(d_, kScoreBlock) + blocks);
   }
 
   /// The limit of scores that are summed as screen_nearest() does.
   const ScoreLimit<Real>& limit_of_tiles() const { return of_tiles_; }
-  /// The same of any of the centroids, without the others.
-  const ScoreLimit<Real>& limit_of_some() const { return of_some_; }
+  /// The same where whose a score is does not stand in its last bits.
+  const ScoreLimit<Real>& limit_unmarked() const { return unmarked_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d, bool by_rows) {
     return (lines(k, d, by_rows) * CacheLine::kValues + k + d) *
@@ -158,7 +158,7 @@ class ScoreScreen {
   std::vector<CacheLine> factors_;   // in panels, or by rows
   std::vector<Real> squared_norms_;  // k
   std::int64_t clusters_ = 0;
-  ScoreLimit<Real> limit_{}, of_tiles_{}, of_some_{};
+  ScoreLimit<Real> limit_{}, of_tiles_{}, unmarked_{};
   bool fits_ = false;
 };
 

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/float_environment.hpp>
 
 #include "box_screen.hpp"
 #include "tile.hpp"
@@ -31,10 +33,10 @@ class Bins {
  public:
   Bins() = default;
   Bins(double from, double to, std::uint32_t count)
-      : low_(static_cast<T>(from)),
-        scale_(static_cast<T>(count / (to - from))),
-        last_(static_cast<T>(count - 1)) {
-    if (!(scale_ > 0) || !std::isfinite(scale_)) scale_ = 0;  // all are alike
+      : low_(static_cast<T>(from)), last_(static_cast<T>(count - 1)) {
+    const double scale = count / (to - from);
+    // Otherwise all are alike, or nearly.
+    if (scale > 0 && scale < std::numeric_limits<T>::max()) scale_ = static_cast<T>(scale);
   }
 
   std::uint32_t of(T value) const {
@@ -59,13 +61,17 @@ struct CommonRange {
   double low, high;
 };
 
+/// Where the next sample of each goes stays in the first cache.
+inline constexpr std::uint32_t kRoughBins = 256;
+/// That sort_roughly() takes for itself, for each thread.
+inline constexpr std::int64_t kSortingBytes = kRoughBins * 8;
+
 /// Copies all samples in ascending order of the first feature, as far as some hundred values of it
 /// are told apart. `labels`: of all rows; `sorted`: room for n samples.
 template <class T, std::size_t D>
 void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads,
                   PlacedSample<T, D>* sorted) {
-  // Where the next sample of each goes stays in the first cache.
-  constexpr std::uint32_t kBins = 256;
+  constexpr std::uint32_t kBins = kRoughBins;
   const CommonRange range(dataset.statistics[0]);
   const Bins<T> bins(range.low, range.high, kBins);
   const T* const data = static_cast<const T*>(dataset.data);
@@ -78,6 +84,7 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
+    const lloyd::FloatEnvironment environment;  // both times the same bins
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     of_part = {};
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
@@ -92,6 +99,7 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
+    const lloyd::FloatEnvironment environment;
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
       // Value by value: a whole sample would be read back before it has been written.

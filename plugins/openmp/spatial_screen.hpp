@@ -51,7 +51,7 @@ class SpatialScreen {
   /// Bytes that it holds where it is used, for problems that it supports.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
     const std::int64_t of_thread =
-        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) +
+        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) + kSortingBytes +
         2 * BoxCentroids<T>::bytes(k, d) +
         (k + BoxCentroids<T>::kPadding) * static_cast<std::int64_t>(sizeof(T));
     return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * of_thread;
@@ -78,6 +78,14 @@ class SpatialScreen {
     const bool gives_up = prepare_pass(centroids, k, origin, limit, labels, used);
     if (!uses_) write_labels(labels);  // others read them
     return gives_up;
+  }
+
+  /// Before a pass in which label() cannot be used, whatever labels hold.
+  void skip_pass() {
+    ++passes_;
+    ++fit_passes_;
+    uses_ = false;
+    for (Worker& worker : workers_) worker.unwritten = false;
   }
 
   /// Whether label() may leave labels unwritten in this fit, until write_labels() is called.
@@ -140,16 +148,15 @@ class SpatialScreen {
     // To order the samples takes as long as to compare them with some tens of centroids, which only
     // pays where passes follow.
     constexpr std::int64_t kOrderingClusters = 32;
-    if (!tiles_.ordered() && (labels == nullptr || fit_passes_ < 2 + kOrderingClusters / (2 * k))) {
-      return false;
-    }
+    const bool pays = tiles_.ordered() || fit_passes_ >= 2 + kOrderingClusters / (2 * k);
+    if (labels == nullptr || !pays) return false;
     std::int64_t screened = 0;
     for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
     if (used && screened > dataset_.samples * k / 2) {
       wanted_ = false;  // neighbours have no centroids of their own
       return true;
     }
-    if (!prepare(k, labels)) return true;
+    if (!prepare(k, labels)) return false;
     origin_ = origin;
     limit_ = *limit;
     all_.pad(k, dataset_.features);
@@ -222,6 +229,7 @@ class SpatialScreen {
       if (left->count > 1) {
         screen_box(set_, tile.box, dataset_.features, limit_, worker.of_group, worker.scores.data(),
                    worker.of_tile);
+        work.distances += left->count;
         left = &worker.of_tile;
       }
       const auto first = static_cast<std::int32_t>(left->indices.front());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include <lloyd/plugin/dataset_view.hpp>
 #include <lloyd/plugin/types.hpp>
@@ -43,10 +44,10 @@ class SpatialTiles {
   static std::int64_t bytes(std::int64_t n, std::int64_t d) {
     if (d > kBoxFeatures) return 0;
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
-    const auto each = tile_bytes(d) + static_cast<std::int64_t>(sizeof(SpatialTile<T>) +
-                                                                sizeof(Box<T>) + sizeof(Part));
-    const std::int64_t bytes =
-        count(n) * each + groups(n) * static_cast<std::int64_t>(sizeof(BoxGroup<T>) + sizeof(Part));
+    const std::int64_t tiles = count(n) * static_cast<std::int64_t>(sizeof(SpatialTile<T>));
+    const auto of_group = static_cast<std::int64_t>(sizeof(BoxGroup<T>) + sizeof(Part));
+    const std::int64_t bytes = large_bytes(count(n) * tile_bytes(d)) + large_bytes(tiles) +
+                               large_bytes(groups(n) * of_group);
     return bytes <= kMostBytes ? bytes : 0;
   }
 
@@ -58,13 +59,14 @@ class SpatialTiles {
     samples_ = large_array<std::byte>(tiles * index(tile_bytes(features_)));
     tiles_ = large_array<SpatialTile<T>>(tiles);
     groups_ = large_array<BoxGroup<T>>(index(groups(dataset.samples)));
-    parts_ = std::make_unique<Part[]>(index(groups(dataset.samples)));
+    auto parts = std::make_unique<Part[]>(index(groups(dataset.samples)));
     with_features([&](auto d) { sort_roughly<T, d>(dataset, labels, threads, placed<d>(0)); });
+    parts_ = std::move(parts);  // nothing has thrown
   }
   bool ordered() const { return parts_ != nullptr; }
 
-  /// What is known of the places from `begin` on, a multiple of kGroupPlaces: of how many tiles
-  /// were made, and when their labels were set last, which the caller counts.
+  /// What is known of the places from `begin` on, a multiple of kGroupPlaces: how many were put
+  /// into tiles, and when their labels were set last, which the caller counts.
   struct Part {
     std::int64_t places = 0;
     std::int64_t pass = 0;

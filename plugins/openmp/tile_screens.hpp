@@ -64,8 +64,8 @@ class TileScreens {
   const T* origin() const { return scores_.origin(); }
   /// The limit of scores that a scan makes.
   const ScoreLimit<T>& limit_of_scans() const { return scores_.limit_of_tiles(); }
-  /// The limit of scores of some of the centroids.
-  const ScoreLimit<T>& limit_of_some() const { return scores_.limit_of_some(); }
+  /// The limit of scores without marks.
+  const ScoreLimit<T>& limit_unmarked() const { return scores_.limit_unmarked(); }
   /// Whether samples of whole tiles are screened as they are kept.
   bool kept() const { return kind_ == ScreenKind::integers && kept_.kept(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().

@@ -184,7 +184,10 @@ std::int64_t check_passes(const lloyd::Dataset& data,
     distances = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
       const std::int64_t k = std::ssize(passes[pass]) / d;
-      assignment.set_centroids(passes[pass].data(), k);
+      // Some passes of blocks of whole tiles, whose samples are kept, and of others, after which
+      // those have to be found again.
+      const bool some = pass != 1 && pass != 5 && pass != 9;
+      assignment.set_centroids(passes[pass].data(), k, some);
       const std::vector<std::int32_t> before = labels;
       std::int64_t reported = 0, changed = 0;
       const auto report = [&](const T* samples, std::int64_t stride,
@@ -192,9 +195,6 @@ std::int64_t check_passes(const lloyd::Dataset& data,
         reported += count;
         if (plan.is_integer()) sums.move<T>(samples, stride, changes, count, {});
       };
-      // Some passes of blocks of whole tiles, whose samples are kept, and of others, after which
-      // those have to be found again.
-      const bool some = pass != 1 && pass != 5 && pass != 9;
       const std::int64_t rows = some ? Assignment<T>::kUnit : 333;
       for (std::int64_t begin = 0; begin < n; begin += rows) {
         const lloyd::RowRange block{begin, std::min(begin + rows, n)};
@@ -342,7 +342,7 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::hamerly);
   const std::vector<double> near = {0, 10}, swapped = {10, 0};
   const auto label = [&](const std::vector<double>& centroids, std::vector<std::int32_t> former) {
-    assignment.set_centroids(centroids.data(), 2);
+    assignment.set_centroids(centroids.data(), 2, false);
     assignment.assign(0, {0, 4}, former.data(), kNobody);
     return former;
   };
@@ -387,7 +387,7 @@ TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
       for (std::int64_t c = 0; c < k; ++c) centroids.push_back(3 * static_cast<double>(c));
       std::vector<std::int32_t> labels(7, -1);
       for (int pass = 0; pass < 6; ++pass) {
-        assignment.set_centroids(centroids.data(), k);
+        assignment.set_centroids(centroids.data(), k, false);
         assignment.assign(0, {0, 7}, labels.data(), kNobody);
         for (std::size_t i = 0; i < 7; ++i) {
           EXPECT_EQ(labels[i],

@@ -197,7 +197,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       group.set(b, box);
       left[b].reserve(k, d);
       std::vector<T> scores(from.values.size());
-      screen_box(set, box, d, screen.limit_of_some(), from, scores.data(), left[b]);
+      screen_box(set, box, d, screen.limit_unmarked(), from, scores.data(), left[b]);
       ASSERT_GE(left[b].count, 1);
       kept += left[b].count;
       ++boxes;
@@ -217,7 +217,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       }
     }
     std::int32_t owners[BoxGroup<T>::kBoxes];
-    screen_group(set, group, d, screen.limit_of_some(), from, owners);
+    screen_group(set, group, d, screen.limit_unmarked(), from, owners);
     for (std::int64_t b = 0; b < BoxGroup<T>::kBoxes; ++b) {
       const bool one = left[b].count == 1;
       owned += one ? 1 : 0;
@@ -243,7 +243,8 @@ TEST(OpenmpSpatial, BoxesKeepTheNearestCentroids) {
 
 // Fits one after another in a session, by several threads, of which one lets labels wait.
 template <class T>
-void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k) {
+void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
+                std::int64_t block_rows = Assignment<T>::kUnit) {
   const lloyd::Dataset data = dataset_of<T>(samples, d);
   const lloyd::DatasetView view = data.view();
   const std::int64_t n = view.samples;
@@ -262,14 +263,16 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
       const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
       ASSERT_TRUE(plan.is_integer());
       lloyd::ClusterSums sums(plan, k);
-      for (int pass = 0; pass < 8; ++pass) {
-        assignment.set_centroids(centroids.data(), k);
+      // Samples are ordered before this pass.
+      const auto ordered = static_cast<int>(1 + 16 / k);
+      for (int pass = 0; pass < ordered + 7; ++pass) {
         // Once by rows, after labels were written, as a relocation does it.
-        const bool by_rows = pass == 5;
+        const bool by_rows = pass == ordered + 4;
         if (by_rows) assignment.write_labels(labels.data());
+        assignment.set_centroids(centroids.data(), k, !by_rows);
         int thread = 0;
-        for (std::int64_t begin = 0; begin < n; begin += Assignment<T>::kUnit) {
-          const lloyd::RowRange block{begin, std::min(begin + Assignment<T>::kUnit, n)};
+        for (std::int64_t begin = 0; begin < n; begin += block_rows) {
+          const lloyd::RowRange block{begin, std::min(begin + block_rows, n)};
           const auto report = [&](const T* moved, std::int64_t stride,
                                   const lloyd::LabelChange* changes, std::int64_t count) {
             sums.move<T>(moved, stride, changes, count, {});
@@ -291,7 +294,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
         SCOPED_TRACE("pass " + std::to_string(pass) + (deferred ? ", deferred" : "") + ", d " +
                      std::to_string(d));
         expect_sums_of(view, expected, sums);
-        if (!deferred || pass == 3 || pass == 7) {
+        if (!deferred || pass == ordered + 2 || pass == ordered + 6) {
           assignment.write_labels(labels.data());
           EXPECT_EQ(labels, expected) << pass;
         }
@@ -315,6 +318,13 @@ TEST(OpenmpSpatial, LabelsAreTheDefinitions) {
   }
 }
 
+// Blocks of several groups of tiles, and of more than are ordered at once.
+TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
+  for (const std::int64_t groups : {3, 33}) {
+    check_fits<float>(samples_of("blob", 40000, 2), 2, 20, groups * Assignment<float>::kUnit);
+  }
+}
+
 // There are about as many centroids as samples: neighbours have none in common, and after a pass
 // the others label again.
 TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
@@ -327,7 +337,7 @@ TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
   std::vector<std::int64_t> distances;
   for (int pass = 0; pass < 4; ++pass) {
-    assignment.set_centroids(centroids.data(), k);
+    assignment.set_centroids(centroids.data(), k, true);
     assignment.assign_some(
         0, {0, n}, labels.data(),
         [](const float*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});

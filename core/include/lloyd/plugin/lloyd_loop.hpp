@@ -224,6 +224,7 @@ class LloydLoop {
   bool assign_all(std::int32_t* labels, Accumulate accumulate,
                   double* squared_distances = nullptr) {
     for (Worker& worker : workers_) clear(worker);
+    if constexpr (DefersLabels<S>) step_.expect_changes(accumulate == Accumulate::changes);
     step_.set_centroids(centroids_.data(), clusters_);
     return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
       if constexpr (TellsChanges<S>) {

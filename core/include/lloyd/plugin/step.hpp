@@ -65,12 +65,16 @@ concept KeepsBounds = requires(S& step) {
   { step.take_distances() } -> std::same_as<std::int64_t>;
 };
 
-/// A step that may leave labels unwritten where nobody reads them: after `defer_labels(true)`,
-/// which like `keep_bounds(true)` comes before a fit, `assign` with changes need not write the
-/// labels it gives, and may label other rows than the block's, as long as each row of the data set
-/// is labelled once in a pass. `write_labels(labels)` writes those of all rows.
+/// A step that may label rows in another order than theirs, and leave labels unwritten where nobody
+/// reads them. Before each pass over all rows, and before `set_centroids`, `expect_changes(told)`
+/// says whether it will be by `assign` with changes. In such a pass `labels` are within those of
+/// all rows, and a block may be taken for other rows, and tell of these, as long as each row of the
+/// data set is labelled once. After `defer_labels(true)`, which like `keep_bounds(true)` comes
+/// before a fit, labels that such passes give need not be written until `write_labels(labels)` asks
+/// for those of all rows; a pass without changes may find others.
 template <class S>
 concept DefersLabels = requires(S& step, std::int32_t* labels) {
+  step.expect_changes(true);
   step.defer_labels(true);
   step.write_labels(labels);
 };
