@@ -32,13 +32,14 @@ class Assignment {
  public:
   static constexpr std::int64_t kUnit = SpatialScreen<T>::kUnit;
 
-  /// What `dataset` points to must outlive it.
+  /// What `dataset` points to must outlive it. `least_in_space`: samples from which on few features
+  /// are screened by neighbours.
   Assignment(const lloyd::DatasetView& dataset, int threads, InstructionSet set,
-             Algorithm algorithm)
+             Algorithm algorithm, std::int64_t least_in_space = SpatialScreen<T>::kLeastSamples)
       : dataset_(dataset),
         set_(set),
         screens_(dataset, set),
-        spatial_wanted_(spatial_pays(algorithm, dataset.samples, dataset.features)),
+        spatial_wanted_(spatial_pays(algorithm, dataset.samples, dataset.features, least_in_space)),
         spatial_(dataset, set, threads),
         pruning_(algorithm),
         no_origin_(static_cast<std::size_t>(dataset.features)) {
@@ -248,9 +249,10 @@ class Assignment {
     }
   }
 
-  static bool spatial_pays(Algorithm algorithm, std::int64_t n, std::int64_t d) {
+  static bool spatial_pays(Algorithm algorithm, std::int64_t n, std::int64_t d,
+                           std::int64_t least = SpatialScreen<T>::kLeastSamples) {
     const bool without_bounds = algorithm == Algorithm::lloyd || algorithm == Algorithm::automatic;
-    return without_bounds && SpatialScreen<T>::supports(n, d);
+    return without_bounds && SpatialScreen<T>::supports(n, d, least);
   }
 
   static std::uint64_t first_bits(std::int64_t count) {

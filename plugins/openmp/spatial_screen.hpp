@@ -43,9 +43,12 @@ class SpatialScreen {
   /// Blocks of places begin with a multiple of it.
   static constexpr std::int64_t kUnit = SpatialTiles<T>::kGroupPlaces;
 
-  /// Whether fits of n samples of d features may use it.
-  static bool supports(std::int64_t n, std::int64_t d) {
-    return n >= kLeastRows && SpatialTiles<T>::bytes(n, d) > 0;
+  /// Samples from which on it pays.
+  static constexpr std::int64_t kLeastSamples = std::int64_t{1} << 16;
+
+  /// Whether fits of n samples of d features may use it; `least`: as kLeastSamples.
+  static bool supports(std::int64_t n, std::int64_t d, std::int64_t least = kLeastSamples) {
+    return n >= least && SpatialTiles<T>::bytes(n, d) > 0;
   }
 
   /// Bytes that it holds where it is used, for problems that it supports.
@@ -128,8 +131,6 @@ class SpatialScreen {
   }
 
  private:
-  static constexpr std::int64_t kLeastRows = 4 * kTile;
-
   struct alignas(64) Worker {
     SpatialOrder<T> order;
     BoxCentroids<T> of_group, of_tile;

@@ -98,7 +98,7 @@ struct Fitted {
 
 template <class S>
 Fitted fit(S& step, const DatasetView& view, const std::vector<double>& start,
-           std::uint64_t observe) {
+           std::uint32_t observe) {
   Fitted made;
   Inertias inertias;
   FitSpec spec;
@@ -124,7 +124,7 @@ TEST(DeferredLabels, AreWrittenBeforeTheyAreRead) {
   // looked for by the labels of that time.
   for (const std::vector<double>& start :
        {std::vector<double>{0, 21, 1000}, std::vector<double>{1, 30, 44}}) {
-    for (const std::uint64_t observe : {std::uint64_t{0}, std::uint64_t{kObserveInertia}}) {
+    for (const std::uint32_t observe : {std::uint32_t{0}, std::uint32_t{kObserveInertia}}) {
       PlainStep plain(view);
       DeferringStep deferring(view);
       const Fitted expected = fit(plain, view, start, observe);

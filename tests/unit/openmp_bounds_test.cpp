@@ -176,7 +176,7 @@ std::int64_t check_passes(const lloyd::Dataset& data,
   const std::int64_t n = view.samples, d = view.features;
   std::int64_t distances = 0;
   for (const InstructionSet set : instruction_sets()) {
-    Assignment<T> assignment(view, 1, set, algorithm);
+    Assignment<T> assignment(view, 1, set, algorithm, 1);
     assignment.keep_bounds(true);
     std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
     const lloyd::SumPlan plan = lloyd::SumPlan::make(view);

@@ -251,7 +251,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   std::mt19937_64 random(static_cast<std::uint64_t>(k));
   std::normal_distribution<double> normal;
   for (const InstructionSet set : instruction_sets()) {
-    Assignment<T> assignment(view, 3, set, Algorithm::lloyd);
+    Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
       assignment.keep_bounds(true);
       assignment.defer_labels(deferred);
@@ -330,7 +330,7 @@ TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
 TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);
-  Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::lloyd);
+  Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::lloyd, 1);
   assignment.keep_bounds(true);
   assignment.defer_labels(true);
   const std::vector<double> centroids = samples_of("blob", k, d);
