@@ -71,7 +71,7 @@ struct BoxCentroids {
   std::int64_t count = 0;
 };
 
-/// From where to where the samples of a tile lie in each of d features.
+/// From where to where the samples of a tile lie in each of d features. `low`, `high`: d values.
 template <class Real>
 void measure_tile(InstructionSet set, const TileRow<Real>* tile, std::int64_t d, Real* low,
                   Real* high);
@@ -100,7 +100,7 @@ void screen_group(InstructionSet set, const BoxGroup<Real>& group, std::int64_t 
                   std::int32_t* owners);
 
 /// Labels a tile in the box by the nearest of `centroids`, at least one, if screen_box() left
-/// these. `former`: kTile labels.
+/// these. `tile`: d rows, the samples as they are; `origin`: d values; `former`: kTile labels.
 template <class Real>
 void screen_box_tile(InstructionSet set, const TileRow<Real>* tile, const Real* origin,
                      const Box<Real>& box, std::int64_t d, const ScoreLimit<Real>& limit,

@@ -19,8 +19,10 @@ class IntegerTiles {
     // More centroids than this take so long to screen that rounding does not count.
     constexpr std::int64_t kMostClusters = 512;
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+    const auto row = static_cast<std::int64_t>(sizeof(PairRow));
+    const auto of_tile = 2 * row + static_cast<std::int64_t>(sizeof(Units));
     const std::int64_t bytes =
-        count(n) * static_cast<std::int64_t>((rows(d) + 2) * sizeof(PairRow) + sizeof(Units));
+        large_bytes(count(n) * static_cast<std::int64_t>(rows(d)) * row) + count(n) * of_tile;
     return k <= kMostClusters && bytes <= kMostBytes ? bytes : 0;
   }
 

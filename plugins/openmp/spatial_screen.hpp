@@ -71,9 +71,9 @@ class SpatialScreen {
   }
 
   /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
-  /// the centroids; null: they do not fit; `labels` of all rows by the last pass
-  /// of the fit, or null. Returns true when it is not used for the rest of the fit, since it was
-  /// found not to pay.
+  /// the centroids, or null where they do not fit, `labels` of all rows by the last pass of the
+  /// fit, or null. Returns true when it was found not to pay and is not used for the rest of the
+  /// fit.
   bool next_pass(const double* centroids, std::int64_t k, const T* origin,
                  const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
@@ -111,6 +111,7 @@ class SpatialScreen {
 
   /// Whether label() can be used in this pass.
   bool uses() const { return uses_; }
+
   /// Labels the rows at some places of the order, the first of which is a multiple of kUnit, as one
   /// of the threads. labels[row] are former labels, and become the new ones. Calls wait(row) for
   /// each that is to be labelled by the definition, and report(samples, stride, changes, count) for
