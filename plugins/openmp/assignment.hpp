@@ -16,6 +16,7 @@
 #include "centroid_groups.hpp"
 #include "group_bounds.hpp"
 #include "instruction_set.hpp"
+#include "large_pages.hpp"
 #include "nearest.hpp"
 #include "pruning.hpp"
 #include "scan.hpp"
@@ -85,6 +86,7 @@ class Assignment {
     centroids_ = centroids;
     clusters_ = k;
     screens_.set_centroids(centroids, k);
+    if (fit_begins_ && !spatial_wanted_ && !screens_.kept()) release_memory();
     if (!in_space) {
       spatial_.skip_pass();
       // A fit whose first pass is by rows has all of them so.

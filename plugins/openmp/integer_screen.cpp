@@ -79,32 +79,48 @@ HWY_INLINE IntVector add(IntVector sums, IntVector products) {
 #endif
 }
 
-// Scores of Count centroids, which `mark` and the next marks stand for.
+// Scores of Count centroids, which `marks` stand for. `asks`: whether the tile comes from memory.
 template <std::size_t Count>
-HWY_INLINE void score(const PairRow* pairs, std::size_t first, std::size_t count,
+HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* norms,
-                      const std::int32_t* marks, Greatest& greatest) {
+                      const std::int32_t* marks, bool asks, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kVectors];
-  const std::int32_t* values = pairs->lanes + first;
+  const std::int32_t* values[kVectors];
+  unroll<kVectors>([&](auto v)
+                       HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
   // body(i, v, product) of a pair of features.
   const auto multiply_pair = [&](const auto& body) HWY_ATTR {
     IntVector q[kVectors];
-    unroll<kVectors>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values + v * lanes); });
+    unroll<kVectors>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values[v]); });
     unroll<Count>([&](auto i) HWY_ATTR {
       const IntVector p = hn::Set(tag, panel[i]);
       unroll<kVectors>([&](auto v) HWY_ATTR { body(i, v, multiply(q[v], p)); });
     });
-    values += kTile;
+    unroll<kVectors>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
     panel += kPanel;
   };
   // Not in the loop: registers need not be set to the norms before.
   multiply_pair([&](auto i, auto v, IntVector product)
                     HWY_ATTR { scores[i][v] = hn::Add(product, hn::Set(tag, norms[i])); });
-  for (std::size_t left = count - 1; left != 0; --left) {
-    multiply_pair([&](auto i, auto v, IntVector product)
-                      HWY_ATTR { scores[i][v] = add(scores[i][v], product); });
+  // Asked for are lines as many later as a tile of 16 features has, of the next tile in the end.
+  // Not in the inner loop, where GCC 12 then keeps a sum in memory, nor by a function, of which it
+  // finds that it does nothing.
+  constexpr std::size_t kAhead = 32, kAtOnce = 8;
+  for (std::size_t left = count - 1; left != 0;) {
+    const std::size_t now = std::min(left, kAtOnce);
+    if (asks) {
+      for (std::size_t v = 0; v < kVectors; v += std::max<std::size_t>(1, kPairLanes / lanes)) {
+        const std::int32_t* next = values[v] + kAhead * kPairLanes;
+        for (std::size_t i = 0; i < now; ++i) __builtin_prefetch(next + i * kPairLanes);
+      }
+    }
+    left -= now;
+    for (std::size_t pair = 0; pair < now; ++pair) {
+      multiply_pair([&](auto i, auto v, IntVector product)
+                        HWY_ATTR { scores[i][v] = add(scores[i][v], product); });
+    }
   }
   const IntVector low_bits = hn::Set(tag, kLowBits);
   unroll<Count>([&](auto i) HWY_ATTR {
@@ -117,72 +133,17 @@ HWY_INLINE void score(const PairRow* pairs, std::size_t first, std::size_t count
 
 // The centroids after the last whole panel: `left` of them, Count at the most.
 template <std::size_t Count>
-HWY_INLINE void score_rest(const PairRow* pairs, std::size_t first, std::size_t count,
+HWY_INLINE void score_rest(const PairLine* pairs, std::size_t first, std::size_t count,
                            const std::int32_t* panel, const std::int32_t* norms,
-                           const std::int32_t* marks, std::size_t left, Greatest& greatest) {
+                           const std::int32_t* marks, std::size_t left, bool asks,
+                           Greatest& greatest) {
   if constexpr (Count > 0) {
     if (left == Count) {
-      score<Count>(pairs, first, count, panel, norms, marks, greatest);
+      score<Count>(pairs, first, count, panel, norms, marks, asks, greatest);
     } else {
-      score_rest<Count - 1>(pairs, first, count, panel, norms, marks, left, greatest);
+      score_rest<Count - 1>(pairs, first, count, panel, norms, marks, left, asks, greatest);
     }
   }
-}
-
-// |y| of each sample.
-HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
-  const FloatTag tag;
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
-    FloatVector sums[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
-    for (std::size_t j = 0; j < d; ++j) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const auto y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
-        sums[v] = hn::MulAdd(y, y, sums[v]);
-      }
-    }
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::Store(hn::Sqrt(sums[v]), tag, norms.lanes + first + v * hn::Lanes(tag));
-    }
-  }
-}
-
-// Samples in units; `residuals`: |y - s q|.
-HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
-                               PairRow* pairs, TileRow<float>& residuals) {
-  const FloatTag tag;
-  const IntTag integers;
-  const auto s = hn::Set(tag, unit);
-  const auto inverse = hn::Set(tag, 1 / unit);
-  for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
-    FloatVector sum = hn::Zero(tag);
-    const auto round = [&](std::size_t j) HWY_ATTR {
-      const auto y = hn::Load(tag, tile[j].lanes + at);
-      const auto q = hn::NearestInt(hn::Mul(y, inverse));
-      const auto residual = hn::NegMulAdd(hn::ConvertTo(tag, q), s, y);
-      sum = hn::MulAdd(residual, residual, sum);
-      return q;
-    };
-    const auto lower = hn::Set(integers, 0xFFFF);
-    for (std::size_t j = 0; j < d; j += 2) {
-      IntVector pair = hn::And(round(j), lower);
-      if (j + 1 < d) pair = hn::Or(pair, hn::ShiftLeft<16>(round(j + 1)));
-      hn::Store(pair, integers, pairs[j / 2].lanes + at);
-    }
-    hn::Store(hn::Sqrt(sum), tag, residuals.lanes + at);
-  }
-}
-
-void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
-                   IntegerTile& integers) {
-  const auto d = static_cast<std::size_t>(features);
-  norms_of(tile, d, *integers.norms);
-  float greatest_norm = 0;
-  for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
-  const double greatest = greatest_norm * (1 + 4e-3);
-  integers.greatest = static_cast<float>(greatest);
-  integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
-  round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
 }
 
 void screen_integers_in(const IntegerTile& tile, std::int64_t features,
@@ -223,11 +184,11 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const Greatest before = greatest;
       std::size_t c = begin;
       for (; c + kPanel <= end; c += kPanel, panel += count * kPanel) {
-        score<kPanel>(tile.pairs, first, count, panel, minus_norms + c, &kMarks[c - begin],
+        score<kPanel>(tile.pairs, first, count, panel, minus_norms + c, &kMarks[c - begin], c == 0,
                       greatest);
       }
       score_rest<kPanel - 1>(tile.pairs, first, count, panel, minus_norms + c,
-                             kMarks.data() + (c - begin), end - c, greatest);
+                             kMarks.data() + (c - begin), end - c, c == 0, greatest);
       for (std::size_t i = 0; i < kVectors; ++i) {
         const IntVector label = hn::Add(hn::And(greatest.greatest[i], hn::Set(integers, kLowBits)),
                                         hn::Set(integers, static_cast<std::int32_t>(begin)));
@@ -274,13 +235,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lloyd_openmp {
 
-HWY_EXPORT(round_tile_in);
 HWY_EXPORT(screen_integers_in);
-
-void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
-                IntegerTile& integers) {
-  LLOYD_DISPATCH(set, round_tile_in)(tile, d, reach, integers);
-}
 
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,

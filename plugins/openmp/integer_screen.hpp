@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -12,8 +13,25 @@
 
 namespace lloyd_openmp {
 
-/// Two features of the samples of a tile, 16 bits each.
-using PairRow = TileRow<std::int32_t>;
+/// Samples of a tile whose pairs of features stand side by side.
+inline constexpr std::size_t kPairLanes = 16;
+
+/// Two features of kPairLanes samples of a tile, 16 bits each.
+struct alignas(64) PairLine {
+  std::int32_t lanes[kPairLanes];
+};
+
+/// Lines that the pairs of features of a tile take.
+constexpr std::size_t pair_lines(std::int64_t d) {
+  return static_cast<std::size_t>((d + 1) / 2 * (kTile / std::ssize(PairLine().lanes)));
+}
+
+/// Where the first pair is of the sample in `lane`, of `pairs` pairs of features; each further one
+/// is kPairLanes later.
+template <class Line>
+constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
+  return lines[lane / kPairLanes * pairs].lanes + lane % kPairLanes;
+}
 
 /// k centroids of d features as screen_integers takes them; see IntegerScreen.
 struct IntegerCentroids {
@@ -27,16 +45,12 @@ struct IntegerCentroids {
 
 /// Samples y of a tile in units s, rounded to integers q.
 struct IntegerTile {
-  PairRow* pairs;             ///< (d + 1) / 2
+  PairLine* pairs;            ///< (d + 1) / 2 for each kPairLanes samples, one after another
   TileRow<float>* norms;      ///< |y|
   TileRow<float>* residuals;  ///< |y - s q|
   float unit;                 ///< s
   float greatest;             ///< no less than any |y|
 };
-
-/// Rounds a tile of float32 samples relative to the origin. `reach`: E, or what it may become.
-void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
-                IntegerTile& integers);
 
 /// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `half_norms`: room for k
 /// integers.

@@ -19,18 +19,19 @@ class IntegerTiles {
     // More centroids than this take so long to screen that rounding does not count.
     constexpr std::int64_t kMostClusters = 512;
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
-    const auto row = static_cast<std::int64_t>(sizeof(PairRow));
-    const auto of_tile = 2 * row + static_cast<std::int64_t>(sizeof(Units));
+    constexpr auto kOfPairs = static_cast<std::int64_t>(sizeof(PairLine));
+    constexpr auto kOfTile = static_cast<std::int64_t>(2 * sizeof(TileRow<float>) + sizeof(Units));
     const std::int64_t bytes =
-        large_bytes(count(n) * static_cast<std::int64_t>(rows(d)) * row) + count(n) * of_tile;
+        large_bytes(count(n) * static_cast<std::int64_t>(pair_lines(d)) * kOfPairs) +
+        count(n) * kOfTile;
     return k <= kMostClusters && bytes <= kMostBytes ? bytes : 0;
   }
 
   /// Room for n samples of d features, of which none is kept yet.
   void reserve(std::int64_t n, std::int64_t d) {
     tiles_ = static_cast<std::size_t>(count(n));
-    rows_ = rows(d);
-    pairs_ = large_array<PairRow>(tiles_ * rows_);
+    lines_ = pair_lines(d);
+    pairs_ = large_array<PairLine>(tiles_ * lines_);
     norms_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles_);
     units_ = std::make_unique<Units[]>(tiles_);
   }
@@ -39,21 +40,19 @@ class IntegerTiles {
   bool kept() const { return units_ != nullptr; }
 
   /// Tile t, which is in one block of rows and so asked for by one thread at a time, for centroids
-  /// no farther from the origin than `reach`. load() makes the tile of the samples where they are
-  /// to be rounded, and returns it.
-  template <class Load>
-  IntegerTile get(InstructionSet set, std::int64_t t, std::int64_t d, double reach,
-                  const Load& load) const {
+  /// no farther from the origin than `reach`. round(reach, tile) rounds the samples where they are
+  /// not, for centroids within that reach.
+  template <class Round>
+  IntegerTile get(std::int64_t t, double reach, const Round& round) const {
     const auto at = static_cast<std::size_t>(t);
     Units& units = units_[at];
-    IntegerTile tile{pairs_.get() + at * rows_, &norms_[2 * at], &norms_[2 * at + 1], units.unit,
+    IntegerTile tile{pairs_.get() + at * lines_, &norms_[2 * at], &norms_[2 * at + 1], units.unit,
                      units.greatest};
     const double holds = double{units.unit} * IntegerScreen::kMostUnits;
     if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.greatest)) {
-      round_tile(set, load(), d, kRoom * reach, tile);
+      round(kRoom * reach, tile);
       units = {tile.unit, tile.greatest};
     }
-    if (at + 1 < tiles_) prefetch(tile.pairs + rows_);
     return tile;
   }
 
@@ -66,20 +65,9 @@ class IntegerTiles {
   };
 
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
-  static std::size_t rows(std::int64_t d) { return static_cast<std::size_t>((d + 1) / 2); }
 
-  // A tile, into the second cache while the one before is screened.
-  void prefetch(const PairRow* tile) const {
-    constexpr std::int64_t kLine = 64 / sizeof(tile->lanes[0]);
-    for (const PairRow* row = tile; row != tile + rows_; ++row) {
-      for (std::int64_t lane = 0; lane < kTile; lane += kLine) {
-        __builtin_prefetch(row->lanes + lane, 0, 2);
-      }
-    }
-  }
-
-  std::size_t tiles_ = 0, rows_ = 0;
-  LargeArray<PairRow> pairs_;                // not touched before a thread rounds its own
+  std::size_t tiles_ = 0, lines_ = 0;
+  LargeArray<PairLine> pairs_;               // not touched before a thread rounds its own
   std::unique_ptr<TileRow<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;
 };

@@ -1,43 +1,51 @@
-// Arrays that are not touched before they are used, in large pages where they are large.
+// Arrays that are not touched before they are used, in large pages where they are large, which the
+// next session takes over.
 #pragma once
-
-#include <sys/mman.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 namespace lloyd_openmp {
 
-struct FreeMemory {
-  void operator()(void* memory) const { std::free(memory); }
-};
-template <class T>
-using LargeArray = std::unique_ptr<T[], FreeMemory>;
-
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
-/// What large_array() takes for so many bytes.
+/// At a 64-byte boundary. Of several large pages, where that many bytes were freed and nothing else
+/// has been taken since, these: memory that is new to the process comes at 1 to 10 GB/s. Throws
+/// std::bad_alloc.
+void* take_memory(std::size_t bytes);
+
+/// What was taken. Large memory stays with the process, kMostFreed bytes at the most, until some of
+/// another size is taken.
+void give_memory(void* memory, std::size_t bytes) noexcept;
+
+/// Returns to the system what is not in use.
+void release_memory() noexcept;
+
+/// Bytes that stay with the process.
+std::size_t freed_memory() noexcept;
+
+inline constexpr std::size_t kMostFreed = std::size_t{1} << 28;
+
+/// What take_memory() takes for so many bytes.
 constexpr std::int64_t large_bytes(std::int64_t bytes) {
   constexpr auto kPage = static_cast<std::int64_t>(kLargePage);
   return bytes >= 2 * kPage ? (bytes + kPage - 1) / kPage * kPage : bytes;
 }
 
-/// `count` values without a value. Where there are many, pages of the usual size would take several
-/// milliseconds for each 100 MB to come. Throws std::bad_alloc.
+struct GiveMemory {
+  std::size_t bytes = 0;
+  void operator()(void* memory) const noexcept { give_memory(memory, bytes); }
+};
+template <class T>
+using LargeArray = std::unique_ptr<T[], GiveMemory>;
+
+/// `count` values, which are anything. Throws std::bad_alloc.
 template <class T>
 LargeArray<T> large_array(std::size_t count) {
   static_assert(alignof(T) <= 64);
   const std::size_t bytes = count * sizeof(T);
-  const bool large = bytes >= 2 * kLargePage;
-  const std::size_t unit = large ? kLargePage : 64;
-  const std::size_t whole = (bytes + unit - 1) / unit * unit;
-  void* const memory = std::aligned_alloc(unit, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (large) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
-  return LargeArray<T>(static_cast<T*>(memory));
+  return LargeArray<T>(static_cast<T*>(take_memory(bytes)), {bytes});
 }
 
 }  // namespace lloyd_openmp

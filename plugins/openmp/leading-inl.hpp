@@ -46,6 +46,42 @@ using SignedTag = hn::RebindToSigned<Tag<Real>>;
 template <class Real>
 using Vector = hn::Vec<Tag<Real>>;
 
+#if HWY_TARGET != HWY_SCALAR
+
+// Four values of each fourth row, from the first on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const hn::TFromD<D>* rows, std::int64_t stride) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    return hn::LoadU(tag, rows);
+  } else {
+    const hn::Half<D> half;
+    const hn::TFromD<D>* upper = rows + static_cast<std::int64_t>(hn::MaxLanes(D())) / 2 * stride;
+    return hn::Combine(tag, load_fourth_rows(half, upper, stride),
+                       load_fourth_rows(half, rows, stride));
+  }
+}
+
+// The first four values of as many rows as there are lanes.
+template <class D>
+HWY_INLINE void transpose(D tag, const hn::TFromD<D>* rows, std::int64_t stride,
+                          hn::Vec<D> (&columns)[4]) {
+  const hn::RepartitionToWide<D> pairs;
+  const auto row0 = load_fourth_rows(tag, rows, stride);
+  const auto row1 = load_fourth_rows(tag, rows + stride, stride);
+  const auto row2 = load_fourth_rows(tag, rows + 2 * stride, stride);
+  const auto row3 = load_fourth_rows(tag, rows + 3 * stride, stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(tag, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(tag, row2, row3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row0, row1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row2, row3));
+  columns[0] = hn::BitCast(tag, hn::InterleaveLower(pairs, low01, low23));
+  columns[1] = hn::BitCast(tag, hn::InterleaveUpper(pairs, low01, low23));
+  columns[2] = hn::BitCast(tag, hn::InterleaveLower(pairs, high01, high23));
+  columns[3] = hn::BitCast(tag, hn::InterleaveUpper(pairs, high01, high23));
+}
+
+#endif
+
 template <class D, class Mask>
 HWY_INLINE std::uint64_t bits_of(D tag, Mask mask) {
   std::uint64_t bits = 0;

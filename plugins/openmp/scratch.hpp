@@ -21,7 +21,7 @@ class alignas(64) Scratch {
   explicit Scratch(std::int64_t features)
       : tile_(static_cast<std::size_t>(features)),
         exact_(static_cast<std::size_t>(kNarrow ? features : 0)),
-        pairs_(static_cast<std::size_t>(kNarrow ? (features + 1) / 2 : 0)) {
+        pairs_(kNarrow ? pair_lines(features) : 0) {
     changes.reserve(kMostChanges);
   }
 
@@ -81,7 +81,7 @@ class alignas(64) Scratch {
 
   std::vector<TileRow<Real>> tile_;
   std::vector<TileRow<double>> exact_;
-  std::vector<PairRow> pairs_;
+  std::vector<PairLine> pairs_;
   std::vector<std::int32_t> norms_;
   TileRow<float> squares_[2];
   std::vector<TileRow<Real>> scan_;

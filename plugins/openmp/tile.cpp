@@ -9,47 +9,13 @@
 #define HWY_TARGET_INCLUDE "tile.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include <hwy/highway.h>
+#include "leading-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 #if HWY_TARGET != HWY_SCALAR
-
-// Four values of each fourth row, from the first on.
-template <class D>
-HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const float* rows, std::int64_t stride) {
-  if constexpr (hn::MaxLanes(D()) == 4) {
-    return hn::LoadU(tag, rows);
-  } else {
-    const hn::Half<D> half;
-    const float* upper = rows + static_cast<std::int64_t>(hn::MaxLanes(D())) / 2 * stride;
-    return hn::Combine(tag, load_fourth_rows(half, upper, stride),
-                       load_fourth_rows(half, rows, stride));
-  }
-}
-
-// Features j to j + 3 of as many rows as there are lanes.
-template <class D>
-HWY_INLINE void transpose(D tag, const float* rows, std::int64_t stride,
-                          hn::Vec<D> (&features)[4]) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto row0 = load_fourth_rows(tag, rows, stride);
-  const auto row1 = load_fourth_rows(tag, rows + stride, stride);
-  const auto row2 = load_fourth_rows(tag, rows + 2 * stride, stride);
-  const auto row3 = load_fourth_rows(tag, rows + 3 * stride, stride);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(tag, row0, row1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(tag, row2, row3));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row0, row1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row2, row3));
-  features[0] = hn::BitCast(tag, hn::InterleaveLower(pairs, low01, low23));
-  features[1] = hn::BitCast(tag, hn::InterleaveUpper(pairs, low01, low23));
-  features[2] = hn::BitCast(tag, hn::InterleaveLower(pairs, high01, high23));
-  features[3] = hn::BitCast(tag, hn::InterleaveUpper(pairs, high01, high23));
-}
 
 // A whole tile of float32 samples. d >= 4, or 2 or 3 with rows that follow one another. False where
 // there is nothing to gain.

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/dataset_view.hpp>
 
 #include "instruction_set.hpp"
+#include "integer_rounding.hpp"
 #include "integer_screen.hpp"
 #include "integer_tiles.hpp"
 #include "nearest.hpp"
@@ -32,7 +33,7 @@ class TileScreens {
     const std::int64_t kept = IntegerTiles::bytes(n, k, d);
     const ScreenKind kind = fastest(k, d, kept > 0);
     return (kind == ScreenKind::integers ? IntegerScreen::bytes(k, d) + kept : 0) +
-           ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
+           ScoreScreen<T>::bytes(k, d, second_kind(kind, k, d) == ScreenKind::rows);
   }
 
   /// Whether passes will follow over the same samples, so that it pays to keep these rounded.
@@ -41,19 +42,20 @@ class TileScreens {
   /// `centroids`: k x d.
   void set_centroids(const double* centroids, std::int64_t k) {
     const std::int64_t d = dataset_.features;
-    const bool keeps = keeps_ && IntegerTiles::bytes(dataset_.samples, k, d) > 0;
+    const bool keeps = (keeps_ || kept_.kept()) && IntegerTiles::bytes(dataset_.samples, k, d) > 0;
     kind_ = fastest(k, d, keeps);
-    scores_.set_centroids(centroids, k, kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
+    second_kind_ = second_kind(kind_, k, d);
+    scores_.set_centroids(centroids, k, second_kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
     if constexpr (kNarrow) {
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
       integers_.set_centroids(centroids, k, d, scores_.origin(), scores_.reach());
       if (!integers_.fits()) {
-        kind_ = ScreenKind::tiles;
+        kind_ = second_kind_;
       } else if (keeps && !kept_.kept()) {
         try {
           kept_.reserve(dataset_.samples, d);
         } catch (const std::bad_alloc&) {
-          kind_ = ScreenKind::tiles;  // that needs no more than there is
+          kind_ = second_kind_;  // that needs no more than there is
         }
       }
     }
@@ -87,28 +89,56 @@ class TileScreens {
     const auto load = [&] {
       load_tile(set_, row(begin), dataset_.stride, rows, dataset_.features, scores_.origin(),
                 scratch.tile());
-      return scratch.tile();
     };
     if constexpr (kNarrow) {
-      const bool whole =
-          begin % kTile == 0 && begin + rows == std::min(begin + kTile, dataset_.samples);
-      if (kept() && whole) {
-        const IntegerTile tile =
-            kept_.get(set_, begin / kTile, dataset_.features, integers_.centroids().greatest, load);
-        screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
-                        scratch.integer_norms(), nearest);
+      if (kind_ == ScreenKind::integers) {
+        const auto round = [&](double reach, IntegerTile& tile) {
+          const float* samples[kTile];
+          for (std::int64_t lane = 0; lane < kTile; ++lane) {
+            samples[lane] = row(begin + std::min(lane, rows - 1));
+          }
+          this->round(samples, load, reach, scratch, tile);
+        };
+        const bool whole =
+            begin % kTile == 0 && begin + rows == std::min(begin + kTile, dataset_.samples);
+        if (kept_.kept() && whole) {
+          const double reach = integers_.centroids().greatest;
+          screen_rounded(kept_.get(begin / kTile, reach, round), former, scratch, nearest);
+        } else {
+          screen_anew(round, former, scratch, nearest);
+        }
         return;
       }
     }
     load();
-    screen_loaded(former, scratch, nearest);
+    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
 
   /// screen() of `count` (1 to kTile) rows anywhere.
   void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
               Scratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kNarrow) {
-      if (kind_ == ScreenKind::rows) {
+      if (kind_ == ScreenKind::integers) {
+        const auto round = [&](double reach, IntegerTile& tile) {
+          const float* samples[kTile];
+          for (std::int64_t lane = 0; lane < kTile; ++lane) {
+            samples[lane] = row(rows[lane < count ? lane : 0]);
+          }
+          this->round(
+              samples, [&] { gather(rows, count, scratch); }, reach, scratch, tile);
+        };
+        screen_anew(round, former, scratch, nearest);
+        return;
+      }
+    }
+    screen_again(rows, count, former, scratch, nearest);
+  }
+
+  /// Screens rows that integers left open.
+  void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
+                    Scratch<T>& scratch, TileLabels& nearest) const {
+    if constexpr (kNarrow) {
+      if (second_kind_ == ScreenKind::rows) {
         const T* samples[kTile + kRowsAhead];
         for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
           samples[lane] = row(rows[lane < count ? lane : 0]);
@@ -117,13 +147,6 @@ class TileScreens {
         return;
       }
     }
-    gather(rows, count, scratch);
-    screen_loaded(former, scratch, nearest);
-  }
-
-  /// Screens rows that integers left open.
-  void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
-                    Scratch<T>& scratch, TileLabels& nearest) const {
     gather(rows, count, scratch);
     screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
@@ -135,6 +158,11 @@ class TileScreens {
     return kNarrow ? fastest_screen(k, d, kept) : ScreenKind::tiles;
   }
 
+  // The screen of samples that `kind` leaves open; the same where there is none.
+  static ScreenKind second_kind(ScreenKind kind, std::int64_t k, std::int64_t d) {
+    return kind == ScreenKind::integers ? fastest_for_some(k, d) : kind;
+  }
+
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
@@ -144,17 +172,31 @@ class TileScreens {
                 scratch.tile());
   }
 
-  void screen_loaded(const std::int32_t* former, Scratch<T>& scratch, TileLabels& nearest) const {
-    if constexpr (kNarrow) {
-      if (kind_ == ScreenKind::integers) {
-        IntegerTile tile = scratch.integers();
-        round_tile(set_, scratch.tile(), dataset_.features, integers_.centroids().greatest, tile);
-        screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
-                        scratch.integer_norms(), nearest);
-        return;
-      }
+  // Rounds kTile samples; where a tile of them is needed for that, load() makes it in `scratch`.
+  template <class Load>
+  void round(const float* const* samples, const Load& load, double reach, Scratch<T>& scratch,
+             IntegerTile& tile) const {
+    if (rounds_rows(set_, dataset_.features)) {
+      round_rows(set_, samples, dataset_.features, scores_.origin(), reach, tile);
+    } else {
+      load();
+      round_tile(set_, scratch.tile(), dataset_.features, reach, tile);
     }
-    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+  }
+
+  // A tile that is not kept.
+  template <class Round>
+  void screen_anew(const Round& round, const std::int32_t* former, Scratch<T>& scratch,
+                   TileLabels& nearest) const {
+    IntegerTile tile = scratch.integers();
+    round(integers_.centroids().greatest, tile);
+    screen_rounded(tile, former, scratch, nearest);
+  }
+
+  void screen_rounded(const IntegerTile& tile, const std::int32_t* former, Scratch<T>& scratch,
+                      TileLabels& nearest) const {
+    screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
+                    scratch.integer_norms(), nearest);
   }
 
   lloyd::DatasetView dataset_;
@@ -163,7 +205,8 @@ class TileScreens {
   IntegerScreen integers_;
   IntegerTiles kept_;
   bool keeps_ = false;
-  ScreenKind kind_ = ScreenKind::tiles;
+  ScreenKind kind_ = ScreenKind::tiles;         // of all samples
+  ScreenKind second_kind_ = ScreenKind::tiles;  // of those that integers leave open
 };
 
 }  // namespace lloyd_openmp

@@ -281,7 +281,8 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
     check_moving<float>(2000, 12, 7, 1, offset);   // tiles
     check_moving<float>(2000, 12, 21, 1, offset);  // integers, where they are kept
     check_moving<float>(2000, 16, 70, 1, offset);  // integers
-    check_moving<float>(1500, 130, 8, 1, offset);  // rows
+    check_moving<float>(1500, 130, 3, 1, offset);  // rows
+    check_moving<float>(1500, 130, 8, 1, offset);  // integers, and what they leave open by rows
     check_moving<double>(1500, 5, 40, 1, offset);
   }
 }

@@ -15,6 +15,7 @@
 
 #include "openmp/bounds.hpp"
 #include "openmp/instruction_set.hpp"
+#include "openmp/integer_rounding.hpp"
 #include "openmp/integer_screen.hpp"
 #include "openmp/nearest.hpp"
 #include "openmp/row_screen.hpp"
@@ -50,7 +51,7 @@ class Screener {
         kind_(kind),
         set_(set),
         tile_(static_cast<std::size_t>(view.features)),
-        pairs_(static_cast<std::size_t>((view.features + 1) / 2)),
+        pairs_(pair_lines(view.features)),
         norms_(static_cast<std::size_t>(k)) {
     screen_.set_centroids(centroids, k, kind == Screen::rows ? row_chain(set, view.features) : 0);
     fits_ = screen_.fits();
@@ -83,7 +84,17 @@ class Screener {
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::integers) {
         IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
-        round_tile(set_, tile_.data(), d, integers_.centroids().greatest, integers);
+        const double reach = integers_.centroids().greatest;
+        // Every other tile in the one way, where there are two.
+        if (begin / kTile % 2 == 0 && rounds_rows(set_, d)) {
+          const T* of_rows[kTile];
+          for (std::int64_t lane = 0; lane < kTile; ++lane) {
+            of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
+          }
+          round_rows(set_, of_rows, d, screen_.origin(), reach, integers);
+        } else {
+          round_tile(set_, tile_.data(), d, reach, integers);
+        }
         screen_integers(set_, integers, d, integers_.centroids(), former, norms_.data(), nearest);
         return nearest;
       }
@@ -99,7 +110,7 @@ class Screener {
   Screen kind_;
   InstructionSet set_;
   std::vector<TileRow<T>> tile_;
-  std::vector<PairRow> pairs_;
+  std::vector<PairLine> pairs_;
   std::vector<std::int32_t> norms_;
   TileRow<float> squares_[2];
   bool fits_;

@@ -1,0 +1,290 @@
+// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+#include "integer_rounding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include "vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "integer_rounding.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "leading-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+using FloatTag = Tag<float>;
+using IntTag = SignedTag<float>;
+using FloatVector = hn::Vec<FloatTag>;
+using IntVector = hn::Vec<IntTag>;
+
+// The integer q next to a value in units, and what is left of the value. hn::NearestInt() takes
+// twice as long, since it is for any value.
+template <class D>
+struct Rounding {
+  using Value = hn::Vec<D>;
+  using Integer = hn::Vec<hn::RebindToSigned<D>>;
+
+  HWY_INLINE explicit Rounding(float unit)
+      : unit_(hn::Set(D(), unit)),
+        inverse_(hn::Set(D(), 1 / unit)),
+        to_integers_(hn::Set(D(), 0x1.8p23f)) {}
+
+  // Adds the square of the residual to `squares`.
+  HWY_INLINE Integer operator()(Value y, Value& squares) const {
+    const hn::RebindToSigned<D> integers;
+    const auto shifted = hn::MulAdd(y, inverse_, to_integers_);
+    const auto residual = hn::NegMulAdd(hn::Sub(shifted, to_integers_), unit_, y);
+    squares = hn::MulAdd(residual, residual, squares);
+    return hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, to_integers_));
+  }
+
+ private:
+  Value unit_, inverse_, to_integers_;
+};
+
+// |y| of each sample.
+HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
+  const FloatTag tag;
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+    FloatVector sums[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const auto y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+        sums[v] = hn::MulAdd(y, y, sums[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      hn::Store(hn::Sqrt(sums[v]), tag, norms.lanes + first + v * hn::Lanes(tag));
+    }
+  }
+}
+
+// Samples in units; `residuals`: |y - s q|.
+HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
+                               PairLine* pairs, TileRow<float>& residuals) {
+  const FloatTag tag;
+  const IntTag integers;
+  const Rounding<FloatTag> rounding(unit);
+  for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
+    FloatVector sum = hn::Zero(tag);
+    const auto round = [&](std::size_t j)
+                           HWY_ATTR { return rounding(hn::Load(tag, tile[j].lanes + at), sum); };
+    const auto lower = hn::Set(integers, 0xFFFF);
+    std::int32_t* to = pairs_of_lane(pairs, (d + 1) / 2, at);
+    for (std::size_t j = 0; j < d; j += 2, to += kPairLanes) {
+      IntVector pair = hn::And(round(j), lower);
+      if (j + 1 < d) pair = hn::Or(pair, hn::ShiftLeft<16>(round(j + 1)));
+      hn::Store(pair, integers, to);
+    }
+    hn::Store(hn::Sqrt(sum), tag, residuals.lanes + at);
+  }
+}
+
+// The unit that samples of the norms that were stored are rounded to.
+void choose_unit(double reach, IntegerTile& integers) {
+  float greatest_norm = 0;
+  for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
+  const double greatest = greatest_norm * (1 + 4e-3);
+  integers.greatest = static_cast<float>(greatest);
+  integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
+}
+
+void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
+                   IntegerTile& integers) {
+  const auto d = static_cast<std::size_t>(features);
+  norms_of(tile, d, *integers.norms);
+  choose_unit(reach, integers);
+  round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+
+using RowTag = hn::CappedTag<float, kPairLanes>;
+using RowVector = hn::Vec<RowTag>;
+using RowIntTag = hn::RebindToSigned<RowTag>;
+
+// Features that are rounded at a time, and pairs of them.
+constexpr std::size_t kFeatures = 32;
+constexpr std::size_t kPairs = kFeatures / 2;
+
+// The features of samples from `begin` on, relative to an origin. The last ones are followed by
+// zeros.
+class Features {
+ public:
+  Features(const float* const* samples, const float* origin, std::size_t d, std::size_t begin)
+      : samples_(samples), begin_(begin), left_(std::min(d - begin, kFeatures)) {
+    if (left_ < kFeatures) {
+      std::fill(std::copy_n(origin + begin, left_, rest_of_origin_), std::end(rest_of_origin_),
+                0.0f);
+      std::fill(std::begin(rest_), std::end(rest_), 0.0f);
+    }
+    origin_ = left_ < kFeatures ? rest_of_origin_ : origin + begin;
+  }
+
+  std::size_t pairs() const { return (left_ + 1) / 2; }
+
+  // Turns to the sample in `lane`.
+  HWY_INLINE void turn_to(std::size_t lane) {
+    x_ = samples_[lane] + begin_;
+    if (left_ < kFeatures) x_ = std::copy_n(x_, left_, rest_) - left_;
+  }
+
+  HWY_INLINE RowVector operator[](std::size_t j) const {
+    return hn::Sub(hn::LoadU(RowTag(), x_ + j), hn::LoadU(RowTag(), origin_ + j));
+  }
+
+ private:
+  const float* const* samples_;
+  std::size_t begin_, left_;
+  const float* origin_;
+  const float* x_ = nullptr;
+  float rest_[kFeatures], rest_of_origin_[kFeatures];
+};
+
+// |y| of each sample. Two at a time, half a tile apart: the machine reads ahead in two pages.
+HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, std::size_t d,
+                              TileRow<float>& norms) {
+  constexpr std::size_t kApart = kTile / 2;
+  const RowTag tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  for (std::size_t lane = 0; lane < kApart; ++lane) {
+    const float* rows[2] = {samples[lane], samples[lane + kApart]};
+    RowVector sums[2][2];
+    for (auto& of_row : sums) of_row[0] = of_row[1] = hn::Zero(tag);
+    std::size_t j = 0;
+    for (; j + 2 * lanes <= d; j += 2 * lanes) {
+      unroll<2>([&](auto v) HWY_ATTR {
+        const auto of_origin = hn::LoadU(tag, origin + j + v * lanes);
+        unroll<2>([&](auto r) HWY_ATTR {
+          const auto y = hn::Sub(hn::LoadU(tag, rows[r] + j + v * lanes), of_origin);
+          sums[r][v] = hn::MulAdd(y, y, sums[r][v]);
+        });
+      });
+    }
+    for (std::size_t r = 0; r < 2; ++r) {
+      float sum = hn::GetLane(hn::SumOfLanes(tag, hn::Add(sums[r][0], sums[r][1])));
+      for (std::size_t rest = j; rest < d; ++rest) {
+        const float y = rows[r][rest] - origin[rest];
+        sum += y * y;
+      }
+      norms.lanes[lane + r * kApart] = std::sqrt(sum);
+    }
+  }
+}
+
+// Which pair of features stands where ReorderDemote2To() puts some.
+constexpr auto kPairAt = [] {
+  constexpr std::size_t kLanes = hn::MaxLanes(RowTag());
+  std::array<std::size_t, kPairs> pairs{};
+  for (std::size_t at = 0; at < kPairs; ++at) {
+    const std::size_t block = at % kLanes / 4, in_block = at % 4;
+    pairs[at] = at / kLanes * kLanes + 2 * block + in_block / 2 * (kLanes / 2) + in_block % 2;
+  }
+  return pairs;
+}();
+
+// Rows of pairs of features to lines of samples; `pairs` of them, or as many as a row has.
+template <bool kWhole>
+HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::size_t all_pairs,
+                                PairLine* lines) {
+  const RowIntTag tag;
+  for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
+    std::int32_t* const to = pairs_of_lane(lines, all_pairs, lane);
+    unroll<kPairs / 4>([&](auto quarter) HWY_ATTR {
+      hn::Vec<RowIntTag> columns[4];
+      transpose(tag, rows[lane].lanes + 4 * quarter, kPairLanes, columns);
+      unroll<4>([&](auto i) HWY_ATTR {
+        constexpr std::size_t kPair = kPairAt[4 * decltype(quarter)::value + decltype(i)::value];
+        if (kWhole || kPair < pairs) hn::Store(columns[i], tag, to + kPair * kPairLanes);
+      });
+    });
+  }
+}
+
+void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
+                   double reach, IntegerTile& integers) {
+  const auto d = static_cast<std::size_t>(features);
+  norms_of_rows(samples, origin, d, *integers.norms);
+  choose_unit(reach, integers);
+
+  const RowTag tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  const Rounding<RowTag> rounding(integers.unit);
+  alignas(64) float residuals[kTile * hn::MaxLanes(RowTag())] = {};
+  PairLine rows[kTile];
+  for (std::size_t begin = 0; begin < d; begin += kFeatures) {
+    Features y(samples, origin, d, begin);
+    for (std::size_t lane = 0; lane < kTile; ++lane) {
+      y.turn_to(lane);
+      auto sum = hn::Load(tag, residuals + lane * lanes);
+      for (std::size_t j = 0; j < kFeatures; j += 2 * lanes) {
+        const hn::Repartition<std::int16_t, RowIntTag> halves;
+        const auto first = rounding(y[j], sum);
+        const auto pairs = hn::ReorderDemote2To(halves, first, rounding(y[j + lanes], sum));
+        hn::Store(hn::BitCast(RowIntTag(), pairs), RowIntTag(), rows[lane].lanes + j / 2);
+      }
+      hn::Store(sum, tag, residuals + lane * lanes);
+    }
+    const std::size_t pairs = (d + 1) / 2;
+    PairLine* const lines = integers.pairs + begin / 2;
+    if (y.pairs() == kPairs) {
+      transpose_pairs<true>(rows, kPairs, pairs, lines);
+    } else {
+      transpose_pairs<false>(rows, y.pairs(), pairs, lines);
+    }
+  }
+  for (std::size_t lane = 0; lane < kTile; ++lane) {
+    const auto sum = hn::SumOfLanes(tag, hn::Load(tag, residuals + lane * lanes));
+    integers.residuals->lanes[lane] = std::sqrt(hn::GetLane(sum));
+  }
+}
+
+bool has_row_vectors() {
+  return true;
+}
+
+#else
+
+void round_rows_in(const float* const*, std::int64_t, const float*, double, IntegerTile&) {}
+
+bool has_row_vectors() {
+  return false;
+}
+
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(round_tile_in);
+HWY_EXPORT(round_rows_in);
+HWY_EXPORT(has_row_vectors);
+
+void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
+                IntegerTile& integers) {
+  LLOYD_DISPATCH(set, round_tile_in)(tile, d, reach, integers);
+}
+
+bool rounds_rows(InstructionSet set, std::int64_t d) {
+  constexpr std::int64_t kLeastFeatures = 16;
+  return d >= kLeastFeatures && LLOYD_DISPATCH(set, has_row_vectors)();
+}
+
+void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,
+                const float* origin, double reach, IntegerTile& integers) {
+  LLOYD_DISPATCH(set, round_rows_in)(samples, d, origin, reach, integers);
+}
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE

@@ -1,0 +1,23 @@
+// Rounding: tiles of float32 samples to the 16-bit integers that screen_integers() takes.
+#pragma once
+
+#include <cstdint>
+
+#include "integer_screen.hpp"
+
+namespace lloyd_openmp {
+
+/// Rounds a tile of samples relative to the origin. `reach`: E of IntegerScreen, or what it may
+/// become.
+void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
+                IntegerTile& integers);
+
+/// Whether round_rows() takes samples of d features.
+bool rounds_rows(InstructionSet set, std::int64_t d);
+
+/// round_tile() of kTile samples of d features as they lie in memory, which saves making a tile of
+/// many features. `samples`: where they are, any of them more than once; `origin`: d.
+void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,
+                const float* origin, double reach, IntegerTile& integers);
+
+}  // namespace lloyd_openmp

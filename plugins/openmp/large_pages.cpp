@@ -1,0 +1,112 @@
+#include "large_pages.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace lloyd_openmp {
+namespace {
+
+bool is_large(std::size_t bytes) {
+  return bytes >= 2 * kLargePage;
+}
+
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t unit = is_large(bytes) ? kLargePage : 64;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// What was freed, for who takes as much next.
+class Freed {
+ public:
+  ~Freed() { release(); }
+
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr && block.bytes == bytes) return remove(block);
+    }
+    release_all();
+    return nullptr;
+  }
+
+  bool keep(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (held_ + bytes > kMostFreed) return false;
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr) continue;
+      block = {memory, bytes};
+      held_ += bytes;
+      return true;
+    }
+    return false;
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    release_all();
+  }
+
+  std::size_t held() {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+ private:
+  struct Block {
+    void* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  void* remove(Block& block) {
+    held_ -= block.bytes;
+    return std::exchange(block.memory, nullptr);
+  }
+
+  void release_all() {
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr) std::free(remove(block));
+    }
+  }
+
+  std::mutex mutex_;
+  std::array<Block, 8> blocks_;
+  std::size_t held_ = 0;
+};
+
+Freed& freed() {
+  static Freed memory;
+  return memory;
+}
+
+}  // namespace
+
+void* take_memory(std::size_t bytes) {
+  const std::size_t whole = rounded(bytes);
+  if (is_large(bytes)) {
+    if (void* const memory = freed().take(whole)) return memory;
+  }
+  void* const memory = std::aligned_alloc(is_large(bytes) ? kLargePage : 64, whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
+  return memory;
+}
+
+void give_memory(void* memory, std::size_t bytes) noexcept {
+  if (is_large(bytes) && freed().keep(memory, rounded(bytes))) return;
+  std::free(memory);
+}
+
+void release_memory() noexcept {
+  freed().release();
+}
+
+std::size_t freed_memory() noexcept {
+  return freed().held();
+}
+
+}  // namespace lloyd_openmp
