@@ -86,6 +86,7 @@ class Assignment {
     centroids_ = centroids;
     clusters_ = k;
     screens_.set_centroids(centroids, k);
+    // A fit that keeps nothing has no use for what others left.
     if (fit_begins_ && !spatial_wanted_ && !screens_.kept()) release_memory();
     if (!in_space) {
       spatial_.skip_pass();
@@ -298,7 +299,7 @@ class Assignment {
     if (pruning_.scans()) bound_left_centroids(begin, rows, labels, nearest);
     settle(
         nearest, rows, [begin](int lane) { return begin + lane; },
-        screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set);
+        screens_.screens_twice() ? scratch.unproven : scratch.undecided, set);
   }
 
   // Whose bounds, as they were kept, do not prove that the label stands.
@@ -397,7 +398,7 @@ class Assignment {
     // That to the own centroid is known.
     scratch.distances += scratch.loose.count() * (clusters_ - 1);
     screen_waiting(labels, scratch, scratch.loose,
-                   screens_.leaves_to_tiles() ? scratch.unproven : scratch.undecided, set,
+                   screens_.screens_twice() ? scratch.unproven : scratch.undecided, set,
                    [&](auto&&... arguments) { screens_.screen(arguments...); });
   }
   template <class Set>

@@ -79,7 +79,8 @@ HWY_INLINE IntVector add(IntVector sums, IntVector products) {
 #endif
 }
 
-// Scores of Count centroids, which `marks` stand for. `asks`: whether the tile comes from memory.
+// Scores of Count centroids, which `marks` stand for. `asks`: these are the first centroids, for
+// which the tile may come from memory.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* norms,

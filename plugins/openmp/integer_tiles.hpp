@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "integer_screen.hpp"
 #include "large_pages.hpp"
@@ -24,16 +25,22 @@ class IntegerTiles {
     const std::int64_t bytes =
         large_bytes(count(n) * static_cast<std::int64_t>(pair_lines(d)) * kOfPairs) +
         count(n) * kOfTile;
-    return k <= kMostClusters && bytes <= kMostBytes ? bytes : 0;
+    const bool keeps =
+        d <= IntegerScreen::kMostFeatures && k <= kMostClusters && bytes <= kMostBytes;
+    return keeps ? bytes : 0;
   }
 
-  /// Room for n samples of d features, of which none is kept yet.
+  /// Room for n samples of d features, of which none is kept yet. Throws std::bad_alloc; then
+  /// nothing is held.
   void reserve(std::int64_t n, std::int64_t d) {
-    tiles_ = static_cast<std::size_t>(count(n));
-    lines_ = pair_lines(d);
-    pairs_ = large_array<PairLine>(tiles_ * lines_);
-    norms_ = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles_);
-    units_ = std::make_unique<Units[]>(tiles_);
+    const auto tiles = static_cast<std::size_t>(count(n));
+    const std::size_t lines = pair_lines(d);
+    auto norms = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles);
+    auto units = std::make_unique<Units[]>(tiles);
+    pairs_ = large_array<PairLine>(tiles * lines);
+    norms_ = std::move(norms);
+    units_ = std::move(units);
+    lines_ = lines;
   }
 
   /// Whether reserve() was called.
@@ -66,7 +73,7 @@ class IntegerTiles {
 
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
 
-  std::size_t tiles_ = 0, lines_ = 0;
+  std::size_t lines_ = 0;                    // of a tile
   LargeArray<PairLine> pairs_;               // not touched before a thread rounds its own
   std::unique_ptr<TileRow<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;

@@ -23,8 +23,6 @@ std::size_t rounded(std::size_t bytes) {
 // What was freed, for who takes as much next.
 class Freed {
  public:
-  ~Freed() { release(); }
-
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     for (Block& block : blocks_) {
@@ -78,9 +76,10 @@ class Freed {
   std::size_t held_ = 0;
 };
 
+// Never destroyed: sessions may end after static objects do.
 Freed& freed() {
-  static Freed memory;
-  return memory;
+  static auto* const memory = new Freed;
+  return *memory;
 }
 
 }  // namespace

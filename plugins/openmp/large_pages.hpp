@@ -10,16 +10,16 @@ namespace lloyd_openmp {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
-/// At a 64-byte boundary. Of several large pages, where that many bytes were freed and nothing else
-/// has been taken since, these: memory that is new to the process comes at 1 to 10 GB/s. Throws
+/// At a 64-byte boundary. Of at least two large pages, memory of the same size that was given back
+/// before, if there is any: what is new to the process comes at 1 to 10 GB/s. Throws
 /// std::bad_alloc.
 void* take_memory(std::size_t bytes);
 
-/// What was taken. Large memory stays with the process, kMostFreed bytes at the most, until some of
-/// another size is taken.
+/// What was taken. Of at least two large pages it stays with the process, kMostFreed bytes at the
+/// most, until as much of another size is taken, or release_memory() is called.
 void give_memory(void* memory, std::size_t bytes) noexcept;
 
-/// Returns to the system what is not in use.
+/// Frees what stays with the process and is not in use.
 void release_memory() noexcept;
 
 /// Bytes that stay with the process.

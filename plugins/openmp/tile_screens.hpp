@@ -32,8 +32,10 @@ class TileScreens {
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
     const std::int64_t kept = IntegerTiles::bytes(n, k, d);
     const ScreenKind kind = fastest(k, d, kept > 0);
-    return (kind == ScreenKind::integers ? IntegerScreen::bytes(k, d) + kept : 0) +
-           ScoreScreen<T>::bytes(k, d, second_kind(kind, k, d) == ScreenKind::rows);
+    if (kind != ScreenKind::integers) return ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
+    // A session may come from the one layout of scores to the other.
+    return IntegerScreen::bytes(k, d) + kept +
+           std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
   }
 
   /// Whether passes will follow over the same samples, so that it pays to keep these rounded.
@@ -47,10 +49,11 @@ class TileScreens {
     second_kind_ = second_kind(kind_, k, d);
     scores_.set_centroids(centroids, k, second_kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
     if constexpr (kNarrow) {
+      if (keeps_ && kind_ != ScreenKind::integers) kept_ = {};  // of a fit with other k
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
       integers_.set_centroids(centroids, k, d, scores_.origin(), scores_.reach());
       if (!integers_.fits()) {
-        kind_ = second_kind_;
+        kind_ = second_kind_;  // seldom: not worth a choice of its own
       } else if (keeps && !kept_.kept()) {
         try {
           kept_.reserve(dataset_.samples, d);
@@ -71,7 +74,7 @@ class TileScreens {
   /// Whether samples of whole tiles are screened as they are kept.
   bool kept() const { return kind_ == ScreenKind::integers && kept_.kept(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().
-  bool leaves_to_tiles() const { return kind_ == ScreenKind::integers; }
+  bool screens_twice() const { return kind_ == ScreenKind::integers; }
 
   /// Screens `rows` (1 to kTile) samples from row `begin` on. `former`: kTile labels.
   void screen(std::int64_t begin, std::int64_t rows, const std::int32_t* former,

@@ -96,12 +96,11 @@ class LloydLoop {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
-      for (std::int64_t i = block.begin; i < block.end; ++i) {
-        const std::int32_t label = labels[i - rows.begin];
-        const double distance = own_distance(i, label);
+      const std::int32_t* const of_row = labels - rows.begin;
+      for_each_own_distance(block, of_row, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
-        worker.farthest.add({i, distance, label, 0});
-      }
+        worker.farthest.add({i, distance, of_row[i], 0});
+      });
     });
 
     if (!finished) cancel();
@@ -165,6 +164,25 @@ class LloydLoop {
   double own_distance(std::int64_t i, std::int32_t label) const {
     return squared_distance(row(i), centroids_.data() + label * dataset_.features,
                             dataset_.features);
+  }
+
+  // use(i, distance) for all samples of a block and the centroids of their labels.
+  template <class Use>
+  void for_each_own_distance(RowRange block, const std::int32_t* labels, const Use& use) const {
+    constexpr std::int64_t kAtOnce = 4;
+    std::int64_t i = block.begin;
+    for (; i + kAtOnce <= block.end; i += kAtOnce) {
+      const T* samples[kAtOnce];
+      const double* own[kAtOnce];
+      double distances[kAtOnce];
+      for (std::int64_t a = 0; a < kAtOnce; ++a) {
+        samples[a] = row(i + a);
+        own[a] = centroids_.data() + labels[i + a] * dataset_.features;
+      }
+      squared_distances(samples, own, dataset_.features, distances);
+      for (std::int64_t a = 0; a < kAtOnce; ++a) use(i + a, distances[a]);
+    }
+    for (; i < block.end; ++i) use(i, own_distance(i, labels[i]));
   }
 
   void add_block(ClusterSums& sums, RowRange block, const std::int32_t* labels) const {
@@ -237,12 +255,11 @@ class LloydLoop {
       worker.changed += step_.assign(block, labels + block.begin);
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
-      for (std::int64_t i = block.begin; i < block.end; ++i) {
-        const double distance = own_distance(i, labels[i]);
+      for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
         ++worker.counts[static_cast<std::size_t>(labels[i])];
         if (squared_distances != nullptr) squared_distances[i] = distance;
-      }
+      });
     });
   }
 
@@ -347,9 +364,9 @@ class LloydLoop {
     if constexpr (DefersLabels<S>) step_.write_labels(labels);
     for (Worker& worker : workers_) worker.farthest = FarthestSamples(clusters_);
     if (!for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-          for (std::int64_t i = block.begin; i < block.end; ++i) {
-            worker.farthest.add({i, own_distance(i, labels[i]), labels[i], 0});
-          }
+          for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
+            worker.farthest.add({i, distance, labels[i], 0});
+          });
         })) {
       return -1;
     }
@@ -372,9 +389,8 @@ class LloydLoop {
   bool sum_inertia(const std::int32_t* labels, ExactSum& inertia) {
     for (Worker& worker : workers_) worker.inertia = {};
     const bool finished = for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-      for (std::int64_t i = block.begin; i < block.end; ++i) {
-        worker.inertia.add(own_distance(i, labels[i]));
-      }
+      for_each_own_distance(block, labels,
+                            [&](std::int64_t, double distance) { worker.inertia.add(distance); });
     });
     for (const Worker& worker : workers_) inertia.add(worker.inertia);
     return finished;
