@@ -7,8 +7,8 @@
 
 namespace lloyd_openmp {
 
-/// Rounds a tile of samples relative to the origin. `reach`: E of IntegerScreen, or what it may
-/// become.
+/// Rounds a tile of d rows, samples relative to the origin. `reach`: E of IntegerScreen, or what it
+/// may become; `integers` points to room for pair_lines(d) lines, norms and residuals.
 void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
                 IntegerTile& integers);
 

@@ -1,6 +1,6 @@
 // Labels that a step leaves unwritten: LloydLoop asks for them before it reads them.
+#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>

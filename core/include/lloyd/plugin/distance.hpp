@@ -19,8 +19,9 @@ inline double squared_distance(const T* x, const double* c, std::int64_t d) {
   return sum;
 }
 
-/// squared_distance() of several pairs at once, which takes less time than one after another: each
-/// addition of a sum waits for the one before, and not for those of other sums.
+/// squared_distance() of samples x[i] and centroids c[i] of d features each, to distances[i], with
+/// the same bits. Takes less time than one after another: each addition of a sum waits for the one
+/// before, and not for those of other sums.
 template <std::size_t Pairs, class T>
 inline void squared_distances(const T* const (&x)[Pairs], const double* const (&c)[Pairs],
                               std::int64_t d, double (&distances)[Pairs]) {
