@@ -24,6 +24,10 @@ class InstructionSet {
   /// Those that it has, as in "avx2, sse4".
   static std::string all();
 
+  /// The same, or AVX2 on machines whose AVX-512, as on the first ones, has no products of 16 bits
+  /// that are added to sums by one instruction: without that it is slower.
+  InstructionSet of_integers() const;
+
   /// Where it stands in Highway's tables of functions.
   std::size_t index() const { return index_; }
 

@@ -23,24 +23,28 @@ using IntTag = SignedTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 using IntVector = hn::Vec<IntTag>;
 
-// Below any score, and 2^31 - 1 from the greatest at the most.
-constexpr std::int32_t kNone = -(1 << 30);
+// Registers for the samples of a tile at once, and centroids whose scores the others have room for:
+// the fewer times a tile is read, the better.
+constexpr std::size_t kOfSamples = 2;
+constexpr std::size_t kMostOfPanel = kManyRegisters ? 12 : 6;
 
-// A score's low bits say whose it is, of so many centroids in whole panels.
+// Below any score.
+constexpr std::int32_t kNone = -1'600'000'000;
+
+// A score's low bits say whose it is.
 constexpr std::int32_t kLowBits = IntegerScreen::kLowBits;
-constexpr std::size_t kMarked = (kLowBits + 1) / kPanel * kPanel;
 
-// 0 to kMarked - 1, to be read from memory: a broadcast of a counter takes two operations more.
+// 0 to kLowBits, to be read from memory: a broadcast of a counter takes two operations more.
 constexpr auto kMarks = [] {
-  std::array<std::int32_t, kMarked> marks{};
-  for (std::size_t i = 0; i < kMarked; ++i) marks[i] = static_cast<std::int32_t>(i);
+  std::array<std::int32_t, kLowBits + 1> marks{};
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = static_cast<std::int32_t>(i);
   return marks;
 }();
 
-// Greatest and second score of the samples in kVectors registers.
+// Greatest and second score of the samples in kOfSamples registers.
 struct Greatest {
   HWY_INLINE Greatest() {
-    for (std::size_t v = 0; v < kVectors; ++v) greatest[v] = second[v] = hn::Set(IntTag(), kNone);
+    for (std::size_t v = 0; v < kOfSamples; ++v) greatest[v] = second[v] = hn::Set(IntTag(), kNone);
   }
 
   HWY_INLINE void offer(std::size_t v, IntVector score) {
@@ -48,34 +52,36 @@ struct Greatest {
     greatest[v] = hn::Max(greatest[v], score);
   }
 
-  IntVector greatest[kVectors], second[kVectors];
+  IntVector greatest[kOfSamples], second[kOfSamples];
 };
 
-// a.b over each lane's pair.
-HWY_INLINE IntVector multiply(IntVector a, IntVector b) {
-#if HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86
+// sums + a.b over each lane's pair.
+HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
+#if HWY_TARGET == HWY_AVX3
+  // Not all machines with AVX-512 have it: InstructionSet::of_integers().
+  asm("vpdpwssd %2, %1, %0" : "+v"(sums.raw) : "v"(a.raw), "v"(b.raw));
+  return sums;
+#elif HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86
   const auto low = [](IntVector pair)
                        HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
-  return hn::Add(hn::Mul(low(a), low(b)), hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+  const auto products =
+      hn::Add(hn::Mul(low(a), low(b)), hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+  return hn::Add(sums, products);
 #else
   const hn::RepartitionToNarrow<IntTag> halves;
   IntVector unused = hn::Zero(IntTag());
-  return hn::ReorderWidenMulAccumulate(IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b),
-                                       hn::Zero(IntTag()), unused);
-#endif
-}
-
-HWY_INLINE IntVector add(IntVector sums, IntVector products) {
-#if HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86 || !HWY_COMPILER_GCC_ACTUAL
-  return hn::Add(sums, products);
-#else
+  const IntVector products = hn::ReorderWidenMulAccumulate(
+      IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
   // In place: GCC 12 gives each sum another register, or none, and moves it back.
-#if HWY_TARGET <= HWY_AVX2
+#if !HWY_COMPILER_GCC_ACTUAL
+  return hn::Add(sums, products);
+#elif HWY_TARGET == HWY_AVX2
   asm("vpaddd %1, %0, %0" : "+v"(sums.raw) : "v"(products.raw));
+  return sums;
 #else
   asm("paddd %1, %0" : "+x"(sums.raw) : "x"(products.raw));
-#endif
   return sums;
+#endif
 #endif
 }
 
@@ -87,24 +93,24 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
                       const std::int32_t* marks, bool asks, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
-  IntVector scores[Count][kVectors];
-  const std::int32_t* values[kVectors];
-  unroll<kVectors>([&](auto v)
-                       HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
-  // body(i, v, product) of a pair of features.
-  const auto multiply_pair = [&](const auto& body) HWY_ATTR {
-    IntVector q[kVectors];
-    unroll<kVectors>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values[v]); });
+  IntVector scores[Count][kOfSamples];
+  const std::int32_t* values[kOfSamples];
+  unroll<kOfSamples>([&](auto v)
+                         HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
+  // sums(i, v) of a pair of features: what it is added to.
+  const auto add_pair = [&](const auto& sums) HWY_ATTR {
+    IntVector q[kOfSamples];
+    unroll<kOfSamples>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values[v]); });
     unroll<Count>([&](auto i) HWY_ATTR {
       const IntVector p = hn::Set(tag, panel[i]);
-      unroll<kVectors>([&](auto v) HWY_ATTR { body(i, v, multiply(q[v], p)); });
+      unroll<kOfSamples>([&](auto v)
+                             HWY_ATTR { scores[i][v] = add_products(sums(i, v), q[v], p); });
     });
-    unroll<kVectors>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
-    panel += kPanel;
+    unroll<kOfSamples>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
+    panel += Count;
   };
   // Not in the loop: registers need not be set to the norms before.
-  multiply_pair([&](auto i, auto v, IntVector product)
-                    HWY_ATTR { scores[i][v] = hn::Add(product, hn::Set(tag, norms[i])); });
+  add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, norms[i]); });
   // Asked for are lines as many later as a tile of 16 features has, of the next tile in the end.
   // Not in the inner loop, where GCC 12 then keeps a sum in memory, nor by a function, of which it
   // finds that it does nothing.
@@ -112,37 +118,36 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   for (std::size_t left = count - 1; left != 0;) {
     const std::size_t now = std::min(left, kAtOnce);
     if (asks) {
-      for (std::size_t v = 0; v < kVectors; v += std::max<std::size_t>(1, kPairLanes / lanes)) {
+      for (std::size_t v = 0; v < kOfSamples; v += std::max<std::size_t>(1, kPairLanes / lanes)) {
         const std::int32_t* next = values[v] + kAhead * kPairLanes;
         for (std::size_t i = 0; i < now; ++i) __builtin_prefetch(next + i * kPairLanes);
       }
     }
     left -= now;
     for (std::size_t pair = 0; pair < now; ++pair) {
-      multiply_pair([&](auto i, auto v, IntVector product)
-                        HWY_ATTR { scores[i][v] = add(scores[i][v], product); });
+      add_pair([&](auto i, auto v) HWY_ATTR { return scores[i][v]; });
     }
   }
   const IntVector low_bits = hn::Set(tag, kLowBits);
   unroll<Count>([&](auto i) HWY_ATTR {
     const IntVector mark = hn::Set(tag, marks[i]);
-    unroll<kVectors>([&](auto v) HWY_ATTR {
+    unroll<kOfSamples>([&](auto v) HWY_ATTR {
       greatest.offer(v, hn::IfVecThenElse(low_bits, mark, scores[i][v]));
     });
   });
 }
 
-// The centroids after the last whole panel: `left` of them, Count at the most.
+// Scores of a panel of `of_panel` centroids, Count at the most.
 template <std::size_t Count>
-HWY_INLINE void score_rest(const PairLine* pairs, std::size_t first, std::size_t count,
-                           const std::int32_t* panel, const std::int32_t* norms,
-                           const std::int32_t* marks, std::size_t left, bool asks,
-                           Greatest& greatest) {
+HWY_INLINE void score_panel(const PairLine* pairs, std::size_t first, std::size_t count,
+                            const std::int32_t* panel, const std::int32_t* norms,
+                            const std::int32_t* marks, std::size_t of_panel, bool asks,
+                            Greatest& greatest) {
   if constexpr (Count > 0) {
-    if (left == Count) {
+    if (of_panel == Count) {
       score<Count>(pairs, first, count, panel, norms, marks, asks, greatest);
     } else {
-      score_rest<Count - 1>(pairs, first, count, panel, norms, marks, left, asks, greatest);
+      score_panel<Count - 1>(pairs, first, count, panel, norms, marks, of_panel, asks, greatest);
     }
   }
 }
@@ -166,7 +171,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const double of_residual = IntegerScreen::kSlack * 2 * (kQ + p) / s;
   const double of_norm = IntegerScreen::kSlack * 2 * (4 * u * (kQ + p) + p) / s;
   const double square = IntegerScreen::kSlack * definition;
-  const double base = IntegerScreen::kSlack * (3 + 2 * kLowBits + definition * e * e);
+  const double base = IntegerScreen::kSlack * (3 + 2 * kLowBits + 128 + definition * e * e);
 
   const FloatTag tag;
   const IntTag integers;
@@ -175,29 +180,30 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
   std::uint64_t undecided = 0;
   const std::size_t count = (d + 1) / 2;
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+  const auto of_panel = static_cast<std::size_t>(centroids.panel);
+  const std::size_t marked = (kLowBits + 1) / of_panel * of_panel;
+  for (std::size_t first = 0; first < kTile; first += kOfSamples * hn::Lanes(tag)) {
     Greatest greatest;
-    IntVector labels[kVectors];
+    IntVector labels[kOfSamples];
     for (IntVector& label : labels) label = hn::Zero(integers);
     const std::int32_t* panel = centroids.panels;
-    for (std::size_t begin = 0; begin < k; begin += kMarked) {
-      const std::size_t end = std::min(begin + kMarked, k);
+    for (std::size_t begin = 0; begin < k; begin += marked) {
+      const std::size_t end = std::min(begin + marked, k);
       const Greatest before = greatest;
-      std::size_t c = begin;
-      for (; c + kPanel <= end; c += kPanel, panel += count * kPanel) {
-        score<kPanel>(tile.pairs, first, count, panel, minus_norms + c, &kMarks[c - begin], c == 0,
-                      greatest);
+      for (std::size_t c = begin; c < end; c += of_panel) {
+        const std::size_t now = std::min(of_panel, end - c);
+        score_panel<kMostOfPanel>(tile.pairs, first, count, panel, minus_norms + c,
+                                  &kMarks[c - begin], now, c == 0, greatest);
+        panel += count * now;
       }
-      score_rest<kPanel - 1>(tile.pairs, first, count, panel, minus_norms + c,
-                             kMarks.data() + (c - begin), end - c, c == 0, greatest);
-      for (std::size_t i = 0; i < kVectors; ++i) {
+      for (std::size_t i = 0; i < kOfSamples; ++i) {
         const IntVector label = hn::Add(hn::And(greatest.greatest[i], hn::Set(integers, kLowBits)),
                                         hn::Set(integers, static_cast<std::int32_t>(begin)));
         labels[i] =
             hn::IfThenElse(hn::Gt(greatest.greatest[i], before.greatest[i]), label, labels[i]);
       }
     }
-    for (std::size_t i = 0; i < kVectors; ++i) {
+    for (std::size_t i = 0; i < kOfSamples; ++i) {
       const std::size_t at = first + i * hn::Lanes(tag);
       const auto norm = hn::Load(tag, tile.norms->lanes + at);
       const auto residual = hn::Load(tag, tile.residuals->lanes + at);
@@ -206,7 +212,8 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                               hn::Set(tag, static_cast<float>(base)));
       limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(of_norm)), limit);
       limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(of_residual)), limit);
-      const auto gap = hn::ConvertTo(tag, hn::Sub(greatest.greatest[i], greatest.second[i]));
+      const auto gap =
+          hn::Sub(hn::ConvertTo(tag, greatest.greatest[i]), hn::ConvertTo(tag, greatest.second[i]));
       undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
@@ -229,6 +236,10 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   find_changed(former, nearest);
 }
 
+std::int64_t most_of_panel_in() {
+  return kMostOfPanel;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace lloyd_openmp
 HWY_AFTER_NAMESPACE();
@@ -237,11 +248,17 @@ HWY_AFTER_NAMESPACE();
 namespace lloyd_openmp {
 
 HWY_EXPORT(screen_integers_in);
+HWY_EXPORT(most_of_panel_in);
 
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* half_norms, TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_integers_in)(tile, d, centroids, former, half_norms, nearest);
+  LLOYD_DISPATCH(set.of_integers(), screen_integers_in)
+  (tile, d, centroids, former, half_norms, nearest);
+}
+
+std::int64_t most_of_panel(InstructionSet set) {
+  return LLOYD_DISPATCH(set.of_integers(), most_of_panel_in)();
 }
 
 }  // namespace lloyd_openmp

@@ -35,7 +35,8 @@ constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
 
 /// k centroids of d features as screen_integers takes them; see IntegerScreen.
 struct IntegerCentroids {
-  const std::int32_t* panels;  ///< in panels of kPanel: pairs of features, 16 bits each
+  const std::int32_t* panels;  ///< in panels: pairs of features of its centroids, 16 bits each
+  std::int64_t panel;          ///< centroids of a panel; the last one may have fewer
   const double* half_norms;    ///< k: |e|^2 / 2t
   std::int64_t clusters;       ///< k >= 1
   double unit;                 ///< t
@@ -58,31 +59,36 @@ void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* half_norms, TileLabels& nearest);
 
+/// Centroids that an instruction set has registers for, the most that a panel may have.
+std::int64_t most_of_panel(InstructionSet set);
+
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
 ///   a = q.p - |e|^2/2st,
 /// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With E the
 /// greatest |e|, s >= max(|y|, E)/Q where |y| is the greatest of a tile's samples, t = E/Q, |q.p|
-/// and its terms stay below (Q + sqrt(d))^2 and a below 2^30 by Cauchy-Schwarz, so that sums in 32
-/// bits are exact. By the same inequality
+/// and its parts stay below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and the other term, as s >= t,
+/// below Q^2/2: 16 bits hold q and p, and 32 all sums. By the same inequality
 ///   |A/st - a| <= R Q + |q| P + 1 + M,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
 /// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
 /// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
 /// underflow add less than a hundredth to the 1.
 /// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
 /// proven where the greatest a is above the second by more than
-///   2 (R' Q + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s;
-/// the rounding of that limit itself is within the factor kSlack.
+///   2 (R' Q + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
+/// and 128, by which both are off when they are taken for their difference in float32; the rounding
+/// of that and of the limit itself is within the factor kSlack.
 class IntegerScreen {
  public:
-  static constexpr double kMostUnits = 26000;  ///< Q
+  static constexpr double kMostUnits = 32600;  ///< Q
   static constexpr double kSlack = 1 + 1e-3;
   static constexpr std::int32_t kLowBits = 255;  ///< M
   static constexpr std::int64_t kMostFeatures = 4096;
 
-  /// `centroids`: k x d, `origin`: d; `reach`: no sample is farther from the origin.
-  void set_centroids(const double* centroids, std::int64_t k, std::int64_t d, const float* origin,
-                     double reach) {
+  /// `centroids`: k x d, `origin`: d; `reach`: no sample is farther from the origin. For
+  /// screen_integers() of the same instruction set.
+  void set_centroids(InstructionSet set, const double* centroids, std::int64_t k, std::int64_t d,
+                     const float* origin, double reach) {
     // Units and squares of residuals stay normal numbers.
     constexpr double kLeast = 1e-10, kMost = 1e10;
     const auto value = [&](std::int64_t c, std::int64_t j) {
@@ -101,10 +107,14 @@ class IntegerScreen {
 
     const double unit = greatest / kMostUnits;
     const std::int64_t pairs = (d + 1) / 2;
-    panels_.assign(static_cast<std::size_t>(panels(k) * kPanel * pairs), 0);
+    // None is much smaller than the others, where one register would wait for another.
+    const std::int64_t panels = divide_up(k, most_of_panel(set)), panel = divide_up(k, panels);
+    panels_.assign(static_cast<std::size_t>(k * pairs), 0);
     double residual = 0;
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
+      const std::int64_t first = c / panel * panel;  // of its panel
+      const std::int64_t of_panel = std::min(panel, k - first);
       for (std::int64_t j = 0; j < d; ++j) {
         const double exact = value(c, j) / unit;
         const double rounded = std::nearbyint(exact);
@@ -112,14 +122,19 @@ class IntegerScreen {
         const auto half =
             static_cast<std::uint32_t>(static_cast<std::uint16_t>(static_cast<int>(rounded)));
         std::int32_t& pair =
-            panels_[static_cast<std::size_t>((c / kPanel * pairs + j / 2) * kPanel + c % kPanel)];
+            panels_[static_cast<std::size_t>(first * pairs + j / 2 * of_panel + (c - first))];
         pair = static_cast<std::int32_t>(static_cast<std::uint32_t>(pair) | half << (16 * (j % 2)));
       }
       residual = std::max(residual, squared);
       norms[static_cast<std::size_t>(c)] /= 2 * unit;
     }
-    centroids_ = {panels_.data(), half_norms_.data(), k,
-                  unit,           greatest,           std::sqrt(residual) * (1 + 1e-6)};
+    centroids_ = {panels_.data(),
+                  panel,
+                  half_norms_.data(),
+                  k,
+                  unit,
+                  greatest,
+                  std::sqrt(residual) * (1 + 1e-6)};
   }
 
   /// Whether the centroids that were set last can be screened.
@@ -127,11 +142,11 @@ class IntegerScreen {
   const IntegerCentroids& centroids() const { return centroids_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return panels(k) * kPanel * ((d + 1) / 2) * 4 + k * 8;
+    return k * ((d + 1) / 2) * 4 + k * 8;
   }
 
  private:
-  static std::int64_t panels(std::int64_t k) { return (k + kPanel - 1) / kPanel; }
+  static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
   std::vector<std::int32_t> panels_;
   std::vector<double> half_norms_;  // k

@@ -51,7 +51,7 @@ class TileScreens {
     if constexpr (kNarrow) {
       if (keeps_ && kind_ != ScreenKind::integers) kept_ = {};  // of a fit with other k
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
-      integers_.set_centroids(centroids, k, d, scores_.origin(), scores_.reach());
+      integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.reach());
       if (!integers_.fits()) {
         kind_ = second_kind_;  // seldom: not worth a choice of its own
       } else if (keeps && !kept_.kept()) {

@@ -57,7 +57,7 @@ class Screener {
     fits_ = screen_.fits();
     if constexpr (std::is_same_v<T, float>) {
       if (!fits_ || kind != Screen::integers) return;
-      integers_.set_centroids(centroids, k, view.features, screen_.origin(), screen_.reach());
+      integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(), screen_.reach());
       fits_ = integers_.fits();
     }
   }
@@ -315,6 +315,13 @@ TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
   }
 }
 
+// One more centroid than fit a panel of registers, or one less.
+TEST(OpenmpIntegers, TakePanelsOfAnySize) {
+  for (std::int64_t k = 1; k <= 27; ++k) {
+    EXPECT_GE(check_screen(blobs<float>(300, 20, k, 1, 0), Screen::integers), 290) << k;
+  }
+}
+
 // Scores say whose they are in 8 bits.
 TEST(OpenmpIntegers, TellManyCentroidsApart) {
   for (const std::int64_t k : {251, 252, 253, 259, 504, 700}) {
@@ -335,16 +342,17 @@ TEST(OpenmpIntegers, TiesAreNotProven) {
 // on one axis or on all, towards one another or away.
 TEST(OpenmpIntegers, HoldTheGreatestScores) {
   for (const std::int64_t d : {1, 2, 7, 64, 4096}) {
-    Case<float> made{d, 4, {}, {}};
-    for (const double value : {1.0, -1.0, 0.5, 0.0}) {
-      for (std::int64_t j = 0; j < d; ++j) made.centroids.push_back(value);
-    }
-    for (int i = 0; i < 40; ++i) {
-      for (std::int64_t j = 0; j < d; ++j) {
-        made.samples.push_back(static_cast<float>(i % 2 == 0 ? 1 : -1) * (i < 20 ? 1.0F : 0.999F));
+    for (const float scale : {1.0F, 2.0F, 100.0F, 0.01F}) {
+      Case<float> made{d, 4, {}, {}};
+      for (const double value : {1.0, -1.0, 0.5, 0.0}) {
+        for (std::int64_t j = 0; j < d; ++j) made.centroids.push_back(value);
       }
+      for (int i = 0; i < 40; ++i) {
+        const float value = static_cast<float>(i % 2 == 0 ? 1 : -1) * (i < 20 ? 1.0F : 0.999F);
+        for (std::int64_t j = 0; j < d; ++j) made.samples.push_back(scale * value);
+      }
+      EXPECT_EQ(check_screen(made, Screen::integers), made.n()) << d << ' ' << scale;
     }
-    EXPECT_EQ(check_screen(made, Screen::integers), made.n()) << d;
   }
 }
 
