@@ -131,14 +131,18 @@ class Assignment {
       ++changed;
     };
     // Whoever is told reads the samples. Where screens do not, as after the first pass, these take
-    // their time to come from memory, and are told of a tile later.
+    // their time to come from memory, and are told of a tile later, many at a time.
     std::size_t known = 0;
     const auto report_known = [&] {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
-      const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
-      if (!later) known = changes.size();
       report(row(0), dataset_.stride, changes.data(), static_cast<std::int64_t>(known));
       changes.erase(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(known));
+    };
+    const auto end_tile = [&] {
+      const std::vector<lloyd::LabelChange>& changes = scratch.changes;
+      const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
+      if (!later) known = changes.size();
+      if (!later || known >= kManyChanges) report_known();
       known = changes.size();
     };
     for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
@@ -157,14 +161,14 @@ class Assignment {
       if (scratch.loose.fill_tile()) screen_loose(of_row, scratch, set);
       if (scratch.unproven.fill_tile()) screen_unproven(of_row, scratch, set);
       if (scratch.undecided.fill_tile()) decide(scratch, set);
-      report_known();
+      end_tile();
     }
     while (!scratch.unsettled.empty()) settle_waiting(of_row, scratch, set);
     while (!scratch.loose.empty()) screen_loose(of_row, scratch, set);
     while (!scratch.unproven.empty()) screen_unproven(of_row, scratch, set);
     while (!scratch.undecided.empty()) decide(scratch, set);
-    report_known();  // of the last tile
-    report_known();  // of the waiting rows
+    known = scratch.changes.size();
+    report_known();
     return changed;
   }
 
@@ -224,6 +228,9 @@ class Assignment {
  private:
   /// Where so many of a tile's rows are not settled, all are screened where they lie.
   static constexpr int kManyOfTile = 48;
+
+  /// Changes that are worth telling of at a time.
+  static constexpr std::size_t kManyChanges = 64;
 
   // The rest of the fit is by rows.
   void leave_space() {

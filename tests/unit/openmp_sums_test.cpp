@@ -85,18 +85,18 @@ void check() {
   }
 }
 
-// Great values of 50 bits, whose sums soon take more than 63, beside two features of 60 bits.
+// Great values of 49 bits, whose sums soon take more than 63, beside two features of 60 bits.
 template <class T>
 void check_narrow() {
-  constexpr std::int64_t kManyRows = 100'000;
-  for (const std::int64_t d : {11, 31}) {
+  constexpr std::int64_t kManyRows = 50'000;
+  for (const std::int64_t d : {11, 31, 67}) {
     std::vector<T> values;
     for (std::int64_t i = 0; i < kManyRows; ++i) {
       for (std::int64_t j = 0; j < d; ++j) {
         const bool wide = j == 2 || j == d - 1;
         const double least = wide ? 0x1p-10 : 1.0;
         values.push_back(static_cast<T>(
-            i % 100 == 0 ? least : 0x1p50 - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
+            i % 100 == 0 ? least : 0x1p49 - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
       }
     }
     check_sums(values, d, 2);

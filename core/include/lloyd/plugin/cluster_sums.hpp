@@ -88,13 +88,17 @@ struct SumLayout {
   /// takes one instruction for several values on any machine.
   static constexpr double kShift = 0x1.8p52;
 
+  /// The sum of four values of so many bits can be added to kShift as well.
+  static constexpr int kNarrowBits = 49;
+
   /// Features that `narrow` has one entry for.
   static constexpr std::int64_t kRun = 8;
 
   const double* scales;  ///< lanes x features
   const double* quanta;  ///< lanes x features
-  /// Of each run of features whether the lowest lane has room for whole values. Kernels may leave
-  /// the other lanes out there: what counts is the weighted sum of all lanes.
+  /// Of each run of features whether the lowest lane has room for whole values, and these have no
+  /// more than kNarrowBits. Kernels may leave the other lanes out there, and add up the values of
+  /// four samples before: what counts is the weighted sum of all lanes.
   const std::uint8_t* narrow;
   std::int64_t features;  ///< d
   std::int64_t lanes;     ///< 1 to 3
@@ -301,11 +305,12 @@ class ClusterSums {
   void find_narrow() {
     constexpr std::int64_t kRowsPerCluster = 256;
     const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());
-    const int bits = std::min(SumPlan::kWidestLane, 62 - static_cast<int>(std::bit_width(rows)));
+    const int room =
+        plan_->lanes == 1 ? plan_->lane_bits : 62 - static_cast<int>(std::bit_width(rows));
+    const int bits = std::min(SumLayout::kNarrowBits, room);
     flush_rows_ = plan_->flush_rows;
     narrow_.assign(
         static_cast<std::size_t>((plan_->features + SumLayout::kRun - 1) / SumLayout::kRun), 1);
-    if (plan_->lanes == 1) return;
     int widest = 0;
     for (std::size_t run = 0; run < narrow_.size(); ++run) {
       const auto begin =
