@@ -85,12 +85,13 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
 #endif
 }
 
-// Scores of Count centroids, which `marks` stand for. `asks`: these are the first centroids, for
-// which the tile may come from memory.
+// Scores of Count centroids, which `marks` stand for. A function of its own, flat: else GCC 12
+// keeps sums in memory where there are many. `asks`: these are the first centroids, for which the
+// tile may come from memory.
 template <std::size_t Count>
-HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
-                      const std::int32_t* panel, const std::int32_t* norms,
-                      const std::int32_t* marks, bool asks, Greatest& greatest) {
+HWY_FLATTEN HWY_NOINLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
+                                    const std::int32_t* panel, const std::int32_t* norms,
+                                    const std::int32_t* marks, bool asks, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kOfSamples];
