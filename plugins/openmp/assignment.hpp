@@ -131,18 +131,23 @@ class Assignment {
       ++changed;
     };
     // Whoever is told reads the samples. Where screens do not, as after the first pass, these take
-    // their time to come from memory, and are told of a tile later, many at a time.
+    // their time to come from memory: they are told of a tile later at the soonest, those of some
+    // tiles at a time, since sums take less of many.
     std::size_t known = 0;
     const auto report_known = [&] {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
       report(row(0), dataset_.stride, changes.data(), static_cast<std::int64_t>(known));
       changes.erase(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(known));
     };
+    int tiles = 0;  // since it was told of some
     const auto end_tile = [&] {
       const std::vector<lloyd::LabelChange>& changes = scratch.changes;
       const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
       if (!later) known = changes.size();
-      if (!later || known >= kManyChanges) report_known();
+      if (!later || ++tiles == kTilesToldOf) {
+        report_known();
+        tiles = 0;
+      }
       known = changes.size();
     };
     for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
@@ -229,8 +234,9 @@ class Assignment {
   /// Where so many of a tile's rows are not settled, all are screened where they lie.
   static constexpr int kManyOfTile = 48;
 
-  /// Changes that are worth telling of at a time.
-  static constexpr std::size_t kManyChanges = 64;
+  /// Tiles whose changes are told of at a time: of more, what prefetch() asked for may have left
+  /// the caches again.
+  static constexpr int kTilesToldOf = 4;
 
   // The rest of the fit is by rows.
   void leave_space() {

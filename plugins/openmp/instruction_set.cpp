@@ -32,7 +32,8 @@ InstructionSet InstructionSet::of_integers() const {
 #if defined(__x86_64__)
   constexpr std::int64_t kAvx512 = 1, kAvx2 = 2;
   // Looked up once: to ask the processor may take microseconds on a virtual machine.
-  static const bool lacks_products = has(kAvx512) && !__builtin_cpu_supports("avx512vnni");
+  static const bool lacks_products =
+      has(kAvx512) && has(kAvx2) && !__builtin_cpu_supports("avx512vnni");
   if (lacks_products) {
     static const InstructionSet avx512(kAvx512), avx2(kAvx2);
     if (index_ == avx512.index_) return avx2;

@@ -24,8 +24,9 @@ class InstructionSet {
   /// Those that it has, as in "avx2, sse4".
   static std::string all();
 
-  /// The same, or AVX2 on machines whose AVX-512, as on the first ones, has no products of 16 bits
-  /// that are added to sums by one instruction: without that it is slower.
+  /// Whose kernels of integer_screen to take: the same, or AVX2 on machines whose AVX-512, as on
+  /// the first ones, lacks the instruction that adds products of 16 bits to sums, which the kernels
+  /// for AVX-512 consist of.
   InstructionSet of_integers() const;
 
   /// Where it stands in Highway's tables of functions.

@@ -28,11 +28,14 @@ using IntVector = hn::Vec<IntTag>;
 constexpr std::size_t kOfSamples = 2;
 constexpr std::size_t kMostOfPanel = kManyRegisters ? 12 : 6;
 
-// Below any score.
-constexpr std::int32_t kNone = -1'600'000'000;
-
 // A score's low bits say whose it is.
 constexpr std::int32_t kLowBits = IntegerScreen::kLowBits;
+
+// Below any score: -(Q + sqrt(d)/2)^2 - Q^2/2 (IntegerScreen).
+constexpr std::int32_t kNone = -1'600'000'000;
+constexpr double kMostInteger = IntegerScreen::kMostUnits + 32;
+static_assert(32 * 32 * 4 == IntegerScreen::kMostFeatures);
+static_assert(1.5 * kMostInteger * kMostInteger + kLowBits < -double{kNone});
 
 // 0 to kLowBits, to be read from memory: a broadcast of a counter takes two operations more.
 constexpr auto kMarks = [] {
@@ -55,13 +58,21 @@ struct Greatest {
   IntVector greatest[kOfSamples], second[kOfSamples];
 };
 
+// Not all machines with AVX-512 have the instruction, but InstructionSet::of_integers() takes AVX2
+// there, if that is compiled.
+#undef LLOYD_ADDS_PRODUCTS
+#if HWY_TARGET == HWY_AVX3 && ((HWY_TARGETS & HWY_AVX2) || defined(__AVX512VNNI__))
+#define LLOYD_ADDS_PRODUCTS 1
+#else
+#define LLOYD_ADDS_PRODUCTS 0
+#endif
+
 // sums + a.b over each lane's pair.
 HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
-#if HWY_TARGET == HWY_AVX3
-  // Not all machines with AVX-512 have it: InstructionSet::of_integers().
+#if LLOYD_ADDS_PRODUCTS
   asm("vpdpwssd %2, %1, %0" : "+v"(sums.raw) : "v"(a.raw), "v"(b.raw));
   return sums;
-#elif HWY_TARGET == HWY_SCALAR || !HWY_ARCH_X86
+#elif !HWY_ARCH_X86 || HWY_TARGET >= HWY_EMU128
   const auto low = [](IntVector pair)
                        HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
   const auto products =
@@ -75,7 +86,7 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
   // In place: GCC 12 gives each sum another register, or none, and moves it back.
 #if !HWY_COMPILER_GCC_ACTUAL
   return hn::Add(sums, products);
-#elif HWY_TARGET == HWY_AVX2
+#elif HWY_TARGET <= HWY_AVX2
   asm("vpaddd %1, %0, %0" : "+v"(sums.raw) : "v"(products.raw));
   return sums;
 #else
@@ -85,13 +96,12 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
 #endif
 }
 
-// Scores of Count centroids, which `marks` stand for. A function of its own, flat: else GCC 12
-// keeps sums in memory where there are many. `asks`: these are the first centroids, for which the
-// tile may come from memory.
+// Scores of Count centroids, which `marks` stand for. `asks`: these are the first centroids, for
+// which the tile may come from memory.
 template <std::size_t Count>
-HWY_FLATTEN HWY_NOINLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
-                                    const std::int32_t* panel, const std::int32_t* norms,
-                                    const std::int32_t* marks, bool asks, Greatest& greatest) {
+HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
+                      const std::int32_t* panel, const std::int32_t* norms,
+                      const std::int32_t* marks, bool asks, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kOfSamples];
@@ -138,17 +148,33 @@ HWY_FLATTEN HWY_NOINLINE void score(const PairLine* pairs, std::size_t first, st
   });
 }
 
-// Scores of a panel of `of_panel` centroids, Count at the most.
+// Scores of `panels` panels of Count centroids. A function of its own, flat: else GCC 12 keeps sums
+// in memory where they are many.
 template <std::size_t Count>
-HWY_INLINE void score_panel(const PairLine* pairs, std::size_t first, std::size_t count,
-                            const std::int32_t* panel, const std::int32_t* norms,
-                            const std::int32_t* marks, std::size_t of_panel, bool asks,
-                            Greatest& greatest) {
+HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
+                                           std::size_t count, const std::int32_t* panel,
+                                           const std::int32_t* norms, const std::int32_t* marks,
+                                           std::size_t panels, bool asks, Greatest& greatest) {
+  Greatest found = greatest;
+  for (std::size_t i = 0; i < panels; ++i) {
+    score<Count>(pairs, first, count, panel + i * count * Count, norms + i * Count,
+                 marks + i * Count, asks && i == 0, found);
+  }
+  greatest = found;
+}
+
+// The same of panels of `of_panel` centroids, Count at the most.
+template <std::size_t Count>
+HWY_INLINE void score_panels_of(std::size_t of_panel, const PairLine* pairs, std::size_t first,
+                                std::size_t count, const std::int32_t* panel,
+                                const std::int32_t* norms, const std::int32_t* marks,
+                                std::size_t panels, bool asks, Greatest& greatest) {
   if constexpr (Count > 0) {
     if (of_panel == Count) {
-      score<Count>(pairs, first, count, panel, norms, marks, asks, greatest);
+      score_panels<Count>(pairs, first, count, panel, norms, marks, panels, asks, greatest);
     } else {
-      score_panel<Count - 1>(pairs, first, count, panel, norms, marks, of_panel, asks, greatest);
+      score_panels_of<Count - 1>(of_panel, pairs, first, count, panel, norms, marks, panels, asks,
+                                 greatest);
     }
   }
 }
@@ -191,11 +217,14 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
     for (std::size_t begin = 0; begin < k; begin += marked) {
       const std::size_t end = std::min(begin + marked, k);
       const Greatest before = greatest;
-      for (std::size_t c = begin; c < end; c += of_panel) {
-        const std::size_t now = std::min(of_panel, end - c);
-        score_panel<kMostOfPanel>(tile.pairs, first, count, panel, minus_norms + c,
-                                  &kMarks[c - begin], now, c == 0, greatest);
-        panel += count * now;
+      const std::size_t whole = (end - begin) / of_panel, left = (end - begin) % of_panel;
+      const std::size_t rest = end - left;
+      score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, minus_norms + begin,
+                                    kMarks.data(), whole, begin == 0, greatest);
+      panel += count * (end - begin - left);
+      if (left != 0) {
+        score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, minus_norms + rest,
+                                      &kMarks[rest - begin], 1, false, greatest);
       }
       for (std::size_t i = 0; i < kOfSamples; ++i) {
         const IntVector label = hn::Add(hn::And(greatest.greatest[i], hn::Set(integers, kLowBits)),
@@ -213,6 +242,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                               hn::Set(tag, static_cast<float>(base)));
       limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(of_norm)), limit);
       limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(of_residual)), limit);
+      // In float32: to kNone there may be more than 32 bits hold.
       const auto gap =
           hn::Sub(hn::ConvertTo(tag, greatest.greatest[i]), hn::ConvertTo(tag, greatest.second[i]));
       undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;

@@ -35,7 +35,7 @@ constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
 
 /// k centroids of d features as screen_integers takes them; see IntegerScreen.
 struct IntegerCentroids {
-  const std::int32_t* panels;  ///< in panels: pairs of features of its centroids, 16 bits each
+  const std::int32_t* panels;  ///< in panels: for each pair of features those of its centroids
   std::int64_t panel;          ///< centroids of a panel; the last one may have fewer
   const double* half_norms;    ///< k: |e|^2 / 2t
   std::int64_t clusters;       ///< k >= 1
@@ -66,9 +66,10 @@ std::int64_t most_of_panel(InstructionSet set);
 /// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
 ///   a = q.p - |e|^2/2st,
 /// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With E the
-/// greatest |e|, s >= max(|y|, E)/Q where |y| is the greatest of a tile's samples, t = E/Q, |q.p|
-/// and its parts stay below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and the other term, as s >= t,
-/// below Q^2/2: 16 bits hold q and p, and 32 all sums. By the same inequality
+/// greatest |e|, s >= max(|y|, E)/Q but for its rounding, where |y| is the greatest of a tile's
+/// samples, t = E/Q, |q.p| and its parts stay below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and the
+/// other term, as s >= t, below Q^2/2: 16 bits hold q and p, and 32 all sums. By the same
+/// inequality
 ///   |A/st - a| <= R Q + |q| P + 1 + M,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
 /// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
 /// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
@@ -76,8 +77,8 @@ std::int64_t most_of_panel(InstructionSet set);
 /// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
 /// proven where the greatest a is above the second by more than
 ///   2 (R' Q + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
-/// and 128, by which both are off when they are taken for their difference in float32; the rounding
-/// of that and of the limit itself is within the factor kSlack.
+/// and 128 for taking that difference in float32, which below 2^31 has every 128th integer; the
+/// rounding of the difference and of the limit itself is within the factor kSlack.
 class IntegerScreen {
  public:
   static constexpr double kMostUnits = 32600;  ///< Q
@@ -107,7 +108,7 @@ class IntegerScreen {
 
     const double unit = greatest / kMostUnits;
     const std::int64_t pairs = (d + 1) / 2;
-    // None is much smaller than the others, where one register would wait for another.
+    // Few centroids in panels of one size: of a small one each sum would wait for its last product.
     const std::int64_t panels = divide_up(k, most_of_panel(set)), panel = divide_up(k, panels);
     panels_.assign(static_cast<std::size_t>(k * pairs), 0);
     double residual = 0;

@@ -69,9 +69,9 @@ class alignas(64) Scratch {
   std::int64_t open = 0;                    ///< rows that bounds did not settle
 
  private:
-  // A tile and a tile of each kind of waiting rows may change between two reports, of which those
-  // of the tile before are still there; in the end fewer than a tile of each kind waits.
-  static constexpr std::size_t kMostChanges = 16 * kTile;
+  // For each of the four tiles that are told of at a time that and a tile of each kind of waiting
+  // rows may change; in the end fewer than a tile of each kind waits.
+  static constexpr std::size_t kMostChanges = 32 * kTile;
 
   static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
 

@@ -63,7 +63,7 @@ struct Terms {
   HWY_INLINE hn::Vec<D> value(D reals, std::size_t i, std::int64_t j) const {
     return hn::Mul(load(reals, terms[i].x + j), hn::Set(reals, terms[i].sign));
   }
-  // Exact for features that are narrow.
+  // Exact for features that are narrow, and for one sample.
   template <class D>
   HWY_INLINE hn::Vec<D> total(D reals, std::int64_t j) const {
     auto sum = value(reals, 0, j);
@@ -170,27 +170,25 @@ void add_terms(const Term<T>* terms, const lloyd::SumLayout& layout, std::int64_
   }
 }
 
-// Samples are taken cluster by cluster where the sums of all clusters do not fit the first cache,
-// and enough of kTogether samples share a cluster: then each four of these are added up before.
+// Of kTogether samples those of a cluster are taken one after another, SumLayout::kAtOnce of them
+// added up before: the sums of a cluster are read and written once for these. It pays for so many
+// features, and where that many samples share so few clusters.
 constexpr std::int64_t kTogether = 64;
-constexpr std::int64_t kMostClusters = 64;
+constexpr std::int64_t kMostClusters = 32;
 constexpr std::int64_t kLeastFeatures = 64;
 
-HWY_INLINE std::int64_t clusters_of(const lloyd::SumLayout& layout) {
-  return layout.apart / layout.features;
-}
-
 HWY_INLINE bool by_cluster_pays(const lloyd::SumLayout& layout) {
-  return layout.features >= kLeastFeatures && clusters_of(layout) <= kMostClusters;
+  return layout.features >= kLeastFeatures && layout.clusters <= kMostClusters;
 }
 
 // for_each(body) calls body(cluster, x, sign) for each term, at most 2 kTogether.
 template <class T, class ForEach>
 HWY_INLINE void add_by_cluster(const ForEach& for_each, const lloyd::SumLayout& layout,
                                std::int64_t* sums) {
+  static_assert(2 * kTogether <= 255);
   std::uint8_t ends[kMostClusters + 1] = {};
   for_each([&](std::int32_t cluster, const T*, double) { ++ends[cluster + 1]; });
-  const std::int64_t clusters = clusters_of(layout);
+  const std::int64_t clusters = layout.clusters;
   for (std::int64_t c = 0; c < clusters; ++c) {
     ends[c + 1] = static_cast<std::uint8_t>(ends[c] + ends[c + 1]);
   }
@@ -202,6 +200,7 @@ HWY_INLINE void add_by_cluster(const ForEach& for_each, const lloyd::SumLayout& 
   for (std::int64_t c = 0; c < clusters; ++c) {
     std::int64_t* const of_cluster = sums + c * layout.features;
     const Term<T>* const end = terms + ends[c];
+    static_assert(lloyd::SumLayout::kAtOnce == 4);
     for (; end - next >= 4; next += 4) add_terms<4>(next, layout, of_cluster);
     if (end - next == 3) add_terms<3>(next, layout, of_cluster);
     if (end - next == 2) add_terms<2>(next, layout, of_cluster);

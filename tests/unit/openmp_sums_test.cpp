@@ -17,7 +17,6 @@ namespace lloyd_openmp {
 namespace {
 
 constexpr std::int64_t kRows = 300;
-constexpr std::int64_t kClusters = 4;
 
 // Values of `bits` bits, some with fewer: the sums take one lane for each 50 of them.
 template <class T>
@@ -34,41 +33,43 @@ std::vector<T> values_of(std::int64_t count, int bits) {
 
 // Adds all samples twice, then moves every third one to another cluster.
 template <class T>
-std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const std::vector<T>& values,
-                                 const lloyd::SumKernels<T>& kernels) {
-  lloyd::ClusterSums sums(plan, kClusters);
+std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
+                                 std::int32_t clusters, const lloyd::SumKernels<T>& kernels) {
+  lloyd::ClusterSums sums(plan, clusters);
+  std::mt19937 random(2);
   std::vector<std::int32_t> labels;
   std::vector<lloyd::LabelChange> changes;
-  const std::int64_t rows = std::ssize(values) / plan.features;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto label = static_cast<std::int32_t>(i % kClusters);
+  for (std::int64_t i = 0; i < view.samples; ++i) {
+    const auto label = static_cast<std::int32_t>(random() % static_cast<unsigned>(clusters));
     labels.push_back(label);
     changes.push_back({i, -1, label});
-    if (i % 3 == 0) changes.push_back({i, label, (label + 1) % std::int32_t{kClusters}});
+    if (i % 3 == 0) changes.push_back({i, label, (label + 1) % clusters});
   }
-  sums.add(values.data(), plan.features, rows, labels.data(), kernels);
-  sums.move(values.data(), plan.features, changes.data(), std::ssize(changes), kernels);
-  std::vector<lloyd::SumWords> words(static_cast<std::size_t>(kClusters * plan.features));
-  std::vector<std::int64_t> counts(kClusters);
+  const T* data = static_cast<const T*>(view.data);
+  sums.add(data, view.stride, view.samples, labels.data(), kernels);
+  sums.move(data, view.stride, changes.data(), std::ssize(changes), kernels);
+  std::vector<lloyd::SumWords> words(static_cast<std::size_t>(clusters * plan.features));
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters));
   sums.store(words.data(), counts.data());
   for (const std::int64_t count : counts) words.push_back({static_cast<std::uint64_t>(count), 0});
   return words;
 }
 
 template <class T>
-void check_sums(const std::vector<T>& values, std::int64_t d, int lanes) {
+void check_sums(const std::vector<T>& values, std::int64_t d, int lanes,
+                std::int32_t clusters = 4) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
   EXPECT_EQ(plan.lanes, lanes);
-  const std::vector<lloyd::SumWords> expected = sum<T>(plan, values, {});
+  const std::vector<lloyd::SumWords> expected = sum<T>(plan, data.view(), clusters, {});
   for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
     if (!InstructionSet::has(number)) continue;
     const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number));
     ASSERT_NE(kernels.add, nullptr);
     ASSERT_NE(kernels.move, nullptr);
-    const std::vector<lloyd::SumWords> found = sum<T>(plan, values, kernels);
+    const std::vector<lloyd::SumWords> found = sum<T>(plan, data.view(), clusters, kernels);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(found[i].low, expected[i].low) << InstructionSet::kNames[choice] << ' ' << d;
       ASSERT_EQ(found[i].high, expected[i].high) << InstructionSet::kNames[choice] << ' ' << d;
@@ -85,21 +86,22 @@ void check() {
   }
 }
 
-// Great values of 49 bits, whose sums soon take more than 63, beside two features of 60 bits.
+// Great values of `bits` bits, whose sums soon take more than 63; `wide`: beside two features that
+// have 10 bits more.
 template <class T>
-void check_narrow() {
+void check_great(int bits, bool wide) {
   constexpr std::int64_t kManyRows = 50'000;
+  const double greatest = std::ldexp(1.0, bits);
   for (const std::int64_t d : {11, 31, 67}) {
     std::vector<T> values;
     for (std::int64_t i = 0; i < kManyRows; ++i) {
       for (std::int64_t j = 0; j < d; ++j) {
-        const bool wide = j == 2 || j == d - 1;
-        const double least = wide ? 0x1p-10 : 1.0;
+        const double least = wide && (j == 2 || j == d - 1) ? 0x1p-10 : 1.0;
         values.push_back(static_cast<T>(
-            i % 100 == 0 ? least : 0x1p49 - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
+            i % 100 == 0 ? least : greatest - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
       }
     }
-    check_sums(values, d, 2);
+    check_sums(values, d, wide ? 2 : 1);
   }
 }
 
@@ -109,8 +111,24 @@ TEST(OpenmpSums, AreThoseOfClusterSums) {
 }
 
 TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
-  check_narrow<float>();
-  check_narrow<double>();
+  // One bit more than those have, and as many.
+  for (const int bits : {50, 49}) {
+    check_great<float>(bits, true);
+    check_great<double>(bits, true);
+  }
+}
+
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
+  check_great<float>(50, false);
+  check_great<double>(50, false);
+}
+
+TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
+  for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
+    for (const int bits : {20, 60}) {
+      check_sums(values_of<float>(kRows * 67, bits), 67, bits / 40 + 1, clusters);
+    }
+  }
 }
 
 }  // namespace

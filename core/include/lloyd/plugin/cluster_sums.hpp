@@ -88,8 +88,9 @@ struct SumLayout {
   /// takes one instruction for several values on any machine.
   static constexpr double kShift = 0x1.8p52;
 
-  /// The sum of four values of so many bits can be added to kShift as well.
-  static constexpr int kNarrowBits = 49;
+  /// The sum of kAtOnce values of kNarrowBits bits can be added to kShift as well.
+  static constexpr int kAtOnce = 4, kNarrowBits = 49;
+  static_assert((std::int64_t{kAtOnce} << kNarrowBits) <= std::int64_t{1} << 51);
 
   /// Features that `narrow` has one entry for.
   static constexpr std::int64_t kRun = 8;
@@ -98,10 +99,11 @@ struct SumLayout {
   const double* quanta;  ///< lanes x features
   /// Of each run of features whether the lowest lane has room for whole values, and these have no
   /// more than kNarrowBits. Kernels may leave the other lanes out there, and add up the values of
-  /// four samples before: what counts is the weighted sum of all lanes.
+  /// kAtOnce samples before: what counts is the weighted sum of all lanes.
   const std::uint8_t* narrow;
   std::int64_t features;  ///< d
   std::int64_t lanes;     ///< 1 to 3
+  std::int64_t clusters;  ///< k
   std::int64_t apart;     ///< sums of one lane stand so many integers after those of the one below
 
   /// Calls use(at, part) for all parts of x from feature `first` on; sums[at] are where they
@@ -325,8 +327,13 @@ class ClusterSums {
   }
 
   SumLayout layout() const {
-    return {plan_->scales.data(), plan_->quanta.data(), narrow_.data(),
-            plan_->features,      plan_->lanes,         static_cast<std::int64_t>(totals_.size())};
+    return {plan_->scales.data(),
+            plan_->quanta.data(),
+            narrow_.data(),
+            plan_->features,
+            plan_->lanes,
+            clusters(),
+            static_cast<std::int64_t>(totals_.size())};
   }
 
   template <class T>
