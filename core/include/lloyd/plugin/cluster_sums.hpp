@@ -88,8 +88,10 @@ struct SumLayout {
   /// takes one instruction for several values on any machine.
   static constexpr double kShift = 0x1.8p52;
 
-  /// The sum of kAtOnce values of kNarrowBits bits can be added to kShift as well.
-  static constexpr int kAtOnce = 4, kNarrowBits = 49;
+  /// Values of narrow features that may be added up before: kShift takes their sum as well.
+  static constexpr int kAtOnce = 4;
+  /// Most bits of these values.
+  static constexpr int kNarrowBits = 49;
   static_assert((std::int64_t{kAtOnce} << kNarrowBits) <= std::int64_t{1} << 51);
 
   /// Features that `narrow` has one entry for.
