@@ -338,19 +338,36 @@ TEST(OpenmpIntegers, TiesAreNotProven) {
   }
 }
 
+// Centroids on the diagonal, at `values` of it, and samples `scale` times as far out as the
+// greatest of these, on either side.
+Case<float> on_diagonal(std::int64_t d, const std::vector<double>& values, float scale) {
+  Case<float> made{d, std::ssize(values), {}, {}};
+  for (const double value : values) {
+    for (std::int64_t j = 0; j < d; ++j) made.centroids.push_back(value);
+  }
+  for (int i = 0; i < 40; ++i) {
+    const float value = static_cast<float>(i % 2 == 0 ? 1 : -1) * (i < 20 ? 1.0F : 0.999F);
+    for (std::int64_t j = 0; j < d; ++j) made.samples.push_back(scale * value);
+  }
+  return made;
+}
+
 // Sums in 32 bits come nearest to their limits where a sample and a centroid are both farthest out,
 // on one axis or on all, towards one another or away.
 TEST(OpenmpIntegers, HoldTheGreatestScores) {
   for (const std::int64_t d : {1, 2, 7, 64, 4096}) {
     for (const float scale : {1.0F, 2.0F, 100.0F, 0.01F}) {
-      Case<float> made{d, 4, {}, {}};
-      for (const double value : {1.0, -1.0, 0.5, 0.0}) {
-        for (std::int64_t j = 0; j < d; ++j) made.centroids.push_back(value);
-      }
-      for (int i = 0; i < 40; ++i) {
-        const float value = static_cast<float>(i % 2 == 0 ? 1 : -1) * (i < 20 ? 1.0F : 0.999F);
-        for (std::int64_t j = 0; j < d; ++j) made.samples.push_back(scale * value);
-      }
+      const Case<float> made = on_diagonal(d, {1.0, -1.0, 0.5, 0.0}, scale);
+      EXPECT_EQ(check_screen(made, Screen::integers), made.n()) << d << ' ' << scale;
+    }
+  }
+}
+
+// What stands for a second score is farther from the greatest than 31 bits hold.
+TEST(OpenmpIntegers, ProveTheOnlyCentroid) {
+  for (const std::int64_t d : {1, 2, 7, 64}) {
+    for (const float scale : {1.0F, 2.0F, 100.0F, 0.01F}) {
+      const Case<float> made = on_diagonal(d, {1.0}, scale);
       EXPECT_EQ(check_screen(made, Screen::integers), made.n()) << d << ' ' << scale;
     }
   }
