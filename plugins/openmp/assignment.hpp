@@ -22,6 +22,7 @@
 #include "scan.hpp"
 #include "scratch.hpp"
 #include "spatial_screen.hpp"
+#include "sum_kernels.hpp"
 #include "tile.hpp"
 #include "tile_screens.hpp"
 
@@ -126,13 +127,14 @@ class Assignment {
       std::int32_t& former = of_row[row];
       if (former == label) return;
       scratch.changes.push_back({row, former, label});
-      if (former >= 0 && screens_.kept()) prefetch(row);
+      if (former >= 0 && screens_.kept() && few_features()) prefetch(row);
       former = label;
       ++changed;
     };
     // Whoever is told reads the samples. Where screens do not, as after the first pass, these take
-    // their time to come from memory: they are told of a tile later at the soonest, those of some
-    // tiles at a time, since sums take less of many.
+    // their time to come from memory. Few features: they are told of a tile later at the soonest,
+    // those of some tiles at a time, since sums take less of many. Many: of as many as there is
+    // room for.
     std::size_t known = 0;
     const auto report_known = [&] {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
@@ -143,8 +145,9 @@ class Assignment {
     const auto end_tile = [&] {
       const std::vector<lloyd::LabelChange>& changes = scratch.changes;
       const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
-      if (!later) known = changes.size();
-      if (!later || ++tiles == kTilesToldOf) {
+      if (!later || !few_features()) known = changes.size();
+      const bool full = few_features() ? ++tiles == kTilesToldOf : known >= kChangesToldOf;
+      if (!later || full) {
         report_known();
         tiles = 0;
       }
@@ -237,6 +240,8 @@ class Assignment {
   /// Tiles whose changes are told of at a time: of more, what prefetch() asked for may have left
   /// the caches again.
   static constexpr int kTilesToldOf = 4;
+  /// With many features, changes that are told of at a time.
+  static constexpr std::size_t kChangesToldOf = Scratch<T>::kMostChanges - 8 * kTile;
 
   // The rest of the fit is by rows.
   void leave_space() {
@@ -255,6 +260,8 @@ class Assignment {
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
+
+  bool few_features() const { return dataset_.features < kManyFeatures; }
 
   // The first lines of it: the machine sees to the others.
   void prefetch(std::int64_t i) const {
@@ -465,7 +472,7 @@ class Assignment {
     const std::int64_t* rows = scratch.undecided.first();
     gather_tile(row(0), dataset_.stride, rows, count, d, no_origin_.data(), tile);
     alignas(64) std::int32_t labels[kTile];
-    define_nearest(set_, tile, d, centroids_, clusters_, labels);
+    define_nearest(set_, tile, count, d, centroids_, clusters_, labels);
     for (std::int64_t lane = 0; lane < count; ++lane) set(rows[lane], labels[lane]);
     scratch.decided += count;
     scratch.undecided.drop(count);

@@ -208,6 +208,14 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
   }
 }
 
+// Asks for one of the lines that the next kPairs pairs of features go to, from `pairs` on: they
+// come from memory, and whole blocks of them are written at a time.
+HWY_INLINE void ask_for_line(const PairLine* pairs, std::size_t all_pairs, std::size_t line) {
+  static_assert(kPairs == kPairLanes, "one line for each sample");
+  constexpr int kToWrite = 1;
+  __builtin_prefetch(pairs + line / kPairLanes * all_pairs + line % kPairLanes, kToWrite);
+}
+
 void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
                    double reach, IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
@@ -217,23 +225,24 @@ void round_rows_in(const float* const* samples, std::int64_t features, const flo
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   const Rounding<RowTag> rounding(integers.unit);
+  const std::size_t pairs = (d + 1) / 2;
   alignas(64) float residuals[kTile * hn::MaxLanes(RowTag())] = {};
   PairLine rows[kTile];
   for (std::size_t begin = 0; begin < d; begin += kFeatures) {
+    PairLine* const lines = integers.pairs + begin / 2;
     Features y(samples, origin, d, begin);
     for (std::size_t lane = 0; lane < kTile; ++lane) {
       y.turn_to(lane);
+      if (begin + 2 * kFeatures <= d) ask_for_line(lines + kPairs, pairs, lane);
       auto sum = hn::Load(tag, residuals + lane * lanes);
       for (std::size_t j = 0; j < kFeatures; j += 2 * lanes) {
         const hn::Repartition<std::int16_t, RowIntTag> halves;
         const auto first = rounding(y[j], sum);
-        const auto pairs = hn::ReorderDemote2To(halves, first, rounding(y[j + lanes], sum));
-        hn::Store(hn::BitCast(RowIntTag(), pairs), RowIntTag(), rows[lane].lanes + j / 2);
+        const auto both = hn::ReorderDemote2To(halves, first, rounding(y[j + lanes], sum));
+        hn::Store(hn::BitCast(RowIntTag(), both), RowIntTag(), rows[lane].lanes + j / 2);
       }
       hn::Store(sum, tag, residuals + lane * lanes);
     }
-    const std::size_t pairs = (d + 1) / 2;
-    PairLine* const lines = integers.pairs + begin / 2;
     if (y.pairs() == kPairs) {
       transpose_pairs<true>(rows, kPairs, pairs, lines);
     } else {

@@ -212,12 +212,12 @@ HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
 }
 
 // One centroid after another: a sum over ascending features, each operation rounded.
-void define_nearest_in(const TileRow<double>* tile, std::int64_t features, const double* centroids,
-                       std::int64_t k, std::int32_t* labels) {
+void define_nearest_in(const TileRow<double>* tile, std::int64_t count, std::int64_t features,
+                       const double* centroids, std::int64_t k, std::int32_t* labels) {
   const Tag<double> tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto d = static_cast<std::size_t>(features);
-  for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
+  for (std::size_t first = 0; first < static_cast<std::size_t>(count); first += kVectors * lanes) {
     Leading<double> leading;
     for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
       Vector<double> sums[kVectors];
@@ -273,9 +273,9 @@ void screen_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_
   LLOYD_DISPATCH(set, screen_double)(tile, d, centroids, former, nearest);
 }
 
-void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
-                    const double* centroids, std::int64_t k, std::int32_t* labels) {
-  LLOYD_DISPATCH(set, define_nearest_in)(tile, d, centroids, k, labels);
+void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t count,
+                    std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels) {
+  LLOYD_DISPATCH(set, define_nearest_in)(tile, count, d, centroids, k, labels);
 }
 
 }  // namespace lloyd_openmp

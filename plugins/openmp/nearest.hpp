@@ -68,9 +68,9 @@ void screen_nearest(InstructionSet set, const TileRow<Real>* tile, std::int64_t 
                     const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
                     TileLabels& nearest);
 
-/// By the definition, nothing left undecided. The tile is of samples as they are (origin 0);
-/// `centroids`: k x d. Sets labels alone.
-void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
-                    const double* centroids, std::int64_t k, std::int32_t* labels);
+/// By the definition, nothing left undecided: labels of `count` (1 to kTile) samples of a tile, as
+/// they are (origin 0), and maybe of lanes beyond. `centroids`: k x d; `labels`: kTile.
+void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t count,
+                    std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels);
 
 }  // namespace lloyd_openmp

@@ -18,6 +18,10 @@ namespace lloyd_openmp {
 template <class Real>
 class alignas(64) Scratch {
  public:
+  /// For each of the tiles whose changes are told of at a time that and a tile of each kind of
+  /// waiting rows may change; in the end fewer than a tile of each kind waits.
+  static constexpr std::size_t kMostChanges = 40 * kTile;
+
   explicit Scratch(std::int64_t features)
       : tile_(static_cast<std::size_t>(features)),
         exact_(static_cast<std::size_t>(kNarrow ? features : 0)),
@@ -69,10 +73,6 @@ class alignas(64) Scratch {
   std::int64_t open = 0;                    ///< rows that bounds did not settle
 
  private:
-  // For each of the four tiles that are told of at a time that and a tile of each kind of waiting
-  // rows may change; in the end fewer than a tile of each kind waits.
-  static constexpr std::size_t kMostChanges = 32 * kTile;
-
   static constexpr bool kNarrow = sizeof(Real) < sizeof(double);
 
   static std::size_t scan_rows(std::int64_t clusters, std::int64_t features) {

@@ -12,6 +12,8 @@
 // After foreach_target.h.
 #include <hwy/highway.h>
 
+#include "leading-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
@@ -32,54 +34,12 @@ HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
   return hn::LoadU(reals, x);
 }
 
-// One sample.
-template <class T>
-struct Sample {
-  static constexpr std::size_t kCount = 1;
-  const T* x;
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> value(D reals, std::size_t, std::int64_t j) const {
-    return load(reals, x + j);
-  }
-  template <class D>
-  HWY_INLINE hn::Vec<D> total(D reals, std::int64_t j) const {
-    return load(reals, x + j);
-  }
-};
-
-// Samples of a cluster, each with 1 where it enters that and -1 where it leaves.
-template <class T>
-struct Term {
-  const T* x;
-  double sign;
-};
-template <class T, std::size_t Count>
-struct Terms {
-  static constexpr std::size_t kCount = Count;
-  const Term<T>* terms;
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> value(D reals, std::size_t i, std::int64_t j) const {
-    return hn::Mul(load(reals, terms[i].x + j), hn::Set(reals, terms[i].sign));
-  }
-  // Exact for features that are narrow, and for one sample.
-  template <class D>
-  HWY_INLINE hn::Vec<D> total(D reals, std::int64_t j) const {
-    auto sum = value(reals, 0, j);
-    for (std::size_t i = 1; i < Count; ++i) {
-      sum = hn::MulAdd(load(reals, terms[i].x + j), hn::Set(reals, terms[i].sign), sum);
-    }
-    return sum;
-  }
-};
-
-// SumLayout::for_each_part() from feature j on, `use` with vectors of parts, at most Width of them
-// and fewer for the last features; returns the first feature that is left. Products are exact: all
-// scales are powers of two.
-template <std::size_t Lanes, std::size_t Width, class Samples, class Use>
-HWY_INLINE std::int64_t for_each_vector(const Samples& samples, const lloyd::SumLayout& layout,
-                                        std::int64_t j, const Use& use) {
+// SumLayout::for_each_part() of features [j, end), `use` with vectors of parts, at most Width of
+// them and fewer for the last features; returns the first feature that is left. Products are exact:
+// all scales are powers of two.
+template <std::size_t Lanes, std::size_t Width, class T, class Use>
+HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout, std::int64_t j,
+                                        std::int64_t end, const Use& use) {
   const Reals<Width> reals;
   const Integers<Width> integers;
   const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
@@ -92,62 +52,52 @@ HWY_INLINE std::int64_t for_each_vector(const Samples& samples, const lloyd::Sum
         hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
     return shifted;
   };
-  for (; j + width <= d; j += width) {
-    if ((Samples::kCount == 1 && Lanes == 1) || layout.narrow[j / lloyd::SumLayout::kRun] != 0) {
-      add_shift(samples.total(reals, j), 0);
+  for (; j + width <= end; j += width) {
+    auto rest = load(reals, x + j);
+    if (Lanes == 1 || layout.narrow[j / lloyd::SumLayout::kRun] != 0) {
+      add_shift(rest, 0);
       continue;
     }
-    for (std::size_t i = 0; i < Samples::kCount; ++i) {
-      auto rest = samples.value(reals, i, j);
-      for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
-        const auto shifted = add_shift(rest, lane);
-        if (lane > 0) {
-          const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
-          rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
-        }
+    for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
+      const auto shifted = add_shift(rest, lane);
+      if (lane > 0) {
+        const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
+        rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
       }
     }
   }
   if constexpr (Width > 2) {
-    if (j + 2 <= d) return for_each_vector<Lanes, Width / 2>(samples, layout, j, use);
+    if (j + 2 <= end) return for_each_vector<Lanes, Width / 2>(x, layout, j, end, use);
   }
   return j;
 }
 
-// All vectors of parts of samples to `use`; returns the first feature that is left.
-template <class Samples, class Use>
-HWY_INLINE std::int64_t for_each_vector(const Samples& samples, const lloyd::SumLayout& layout,
-                                        const Use& use) {
-  return layout.lanes == 1   ? for_each_vector<1, 8>(samples, layout, 0, use)
-         : layout.lanes == 2 ? for_each_vector<2, 8>(samples, layout, 0, use)
-                             : for_each_vector<3, 8>(samples, layout, 0, use);
-}
-
-// All parts of x: vectors of them to `use`, those of a feature that is left to `use_one`.
+// All parts of features [first, end) of x: vectors of them to `use`, those of a feature that is
+// left to `use_one`.
 template <class T, class Use, class UseOne>
-HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, const Use& use,
-                              const UseOne& use_one) {
-  const std::int64_t done = for_each_vector(Sample<T>{x}, layout, use);
-  if (done < layout.features) layout.for_each_part(x, use_one, done);
-}
-
-// Vectors of parts to the sums of a cluster.
-HWY_INLINE auto adder(std::int64_t* sums) {
-  return [sums](auto tag, std::int64_t at, auto parts)
-             HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); };
+HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
+                              std::int64_t end, const Use& use, const UseOne& use_one) {
+  const std::int64_t done = layout.lanes == 1   ? for_each_vector<1, 8>(x, layout, first, end, use)
+                            : layout.lanes == 2 ? for_each_vector<2, 8>(x, layout, first, end, use)
+                                                : for_each_vector<3, 8>(x, layout, first, end, use);
+  if (done < end) layout.for_each_part(x, use_one, done);
 }
 
 template <class T>
-HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums) {
-  for_each_part(x, layout, adder(sums),
-                [&](std::int64_t at, std::int64_t part) { sums[at] += part; });
+HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums,
+                           std::int64_t first, std::int64_t end) {
+  for_each_part(
+      x, layout, first, end,
+      [sums](auto tag, std::int64_t at, auto parts)
+          HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); },
+      [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
 }
 
 template <class T>
 HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
-                            std::int64_t* enters) {
+                            std::int64_t* enters, std::int64_t first, std::int64_t end) {
   for_each_part(
-      x, layout,
+      x, layout, first, end,
       [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
         hn::StoreU(hn::Sub(hn::LoadU(tag, leaves + at), parts), tag, leaves + at);
         hn::StoreU(hn::Add(hn::LoadU(tag, enters + at), parts), tag, enters + at);
@@ -158,54 +108,161 @@ HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int
       });
 }
 
-template <std::size_t Count, class T>
-void add_terms(const Term<T>* terms, const lloyd::SumLayout& layout, std::int64_t* sums) {
-  const std::int64_t done = for_each_vector(Terms<T, Count>{terms}, layout, adder(sums));
-  if (done == layout.features) return;
+// Many features: samples of the same clusters are taken one after another, SumLayout::kAtOnce of
+// them added up before, so that sums are read and written once for these. `leaves` is null for
+// samples that had no cluster.
+
+// Some features of one of them.
+template <class T>
+HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int64_t* leaves,
+                            std::int64_t* enters, std::int64_t first, std::int64_t end) {
+  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  if (leaves == nullptr) {
+    add_sample(x, layout, enters, first, end);
+  } else {
+    move_sample(x, layout, leaves, enters, first, end);
+  }
+}
+
+// Count of them, and asks for as many `next` ones.
+template <std::size_t Count, bool kLeaves, class T>
+HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
+                                         const lloyd::SumLayout& given, std::int64_t* leaves,
+                                         std::int64_t* enters) {
+  static_assert(Count <= lloyd::SumLayout::kAtOnce);
+  constexpr std::int64_t kRun = lloyd::SumLayout::kRun;
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  const Reals<kRun> reals;
+  const Integers<kRun> integers;
+  constexpr std::int64_t kWidth = hn::MaxLanes(Reals<kRun>());
+  const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
+  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  const T* x[Count];
+  unroll<Count>([&](auto i) HWY_ATTR { x[i] = samples[i]; });
+  const bool one_lane = Count == 1 && layout.lanes == 1;
+  const std::int64_t whole = layout.features / kRun * kRun;
+  for (std::int64_t run = 0; run < whole; run += kRun) {
+    if (run % kLine == 0) {
+      unroll<Count>([&](auto i) HWY_ATTR { __builtin_prefetch(next[i] + run); });
+    }
+    if (!one_lane && layout.narrow[run / kRun] == 0) {
+      for (std::size_t i = 0; i < Count; ++i) {
+        move_some(samples[i], given, kLeaves ? leaves : nullptr, enters, run, run + kRun);
+      }
+      continue;
+    }
+    unroll<kRun / kWidth>([&](auto v) HWY_ATTR {
+      const std::int64_t j = run + v * kWidth;
+      auto sum = load(reals, x[0] + j);
+      unroll<Count - 1>([&](auto i) HWY_ATTR { sum = hn::Add(sum, load(reals, x[i + 1] + j)); });
+      const auto shifted = hn::MulAdd(sum, hn::LoadU(reals, layout.scales + j), shift);
+      const auto parts = hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift));
+      hn::StoreU(hn::Add(hn::LoadU(integers, enters + j), parts), integers, enters + j);
+      if (kLeaves) {
+        hn::StoreU(hn::Sub(hn::LoadU(integers, leaves + j), parts), integers, leaves + j);
+      }
+    });
+  }
+  if (whole == layout.features) return;
   for (std::size_t i = 0; i < Count; ++i) {
-    const bool enters = terms[i].sign > 0;
-    layout.for_each_part(
-        terms[i].x, [&](std::int64_t at, std::int64_t part) { sums[at] += enters ? part : -part; },
-        done);
+    move_some(samples[i], given, kLeaves ? leaves : nullptr, enters, whole, layout.features);
   }
 }
 
-// Of kTogether samples those of a cluster are taken one after another, SumLayout::kAtOnce of them
-// added up before: the sums of a cluster are read and written once for these. It pays for so many
-// features, and where that many samples share so few clusters.
-constexpr std::int64_t kTogether = 64;
+// Those of a group, [samples, end), which others follow that may be asked for.
+template <bool kLeaves, class T>
+HWY_INLINE void move_all(const T* const* samples, const T* const* end,
+                         const lloyd::SumLayout& layout, std::int64_t* leaves,
+                         std::int64_t* enters) {
+  static_assert(lloyd::SumLayout::kAtOnce == 4);
+  for (; end - samples >= 4; samples += 4) {
+    move_group<4, kLeaves>(samples, samples + 4, layout, leaves, enters);
+  }
+  if (end - samples >= 2) {
+    move_group<2, kLeaves>(samples, samples + 2, layout, leaves, enters);
+    samples += 2;
+  }
+  if (samples != end) move_group<1, kLeaves>(samples, samples + 1, layout, leaves, enters);
+}
+
+// Samples that are taken together, and clusters of which they are put in order.
+constexpr std::int64_t kTogether = 2048;
 constexpr std::int64_t kMostClusters = 32;
-constexpr std::int64_t kLeastFeatures = 64;
 
-HWY_INLINE bool by_cluster_pays(const lloyd::SumLayout& layout) {
-  return layout.features >= kLeastFeatures && layout.clusters <= kMostClusters;
+// Puts `count` samples, at most kTogether, in order of their keys, which are below `keys`, and
+// calls use(key, begin, end) for those of each key.
+template <std::int64_t MostKeys, class T, class KeyOf, class SampleOf, class Use>
+HWY_INLINE void for_each_group(std::int64_t count, std::int64_t keys, const KeyOf& key_of,
+                               const SampleOf& sample_of, const Use& use) {
+  std::uint16_t ends[MostKeys + 1] = {};
+  for (std::int64_t i = 0; i < count; ++i) ++ends[key_of(i) + 1];
+  for (std::int64_t key = 0; key < keys; ++key) {
+    ends[key + 1] = static_cast<std::uint16_t>(ends[key] + ends[key + 1]);
+  }
+  const T* samples[kTogether + lloyd::SumLayout::kAtOnce];
+  for (std::int64_t i = 0; i < count; ++i) samples[ends[key_of(i)]++] = sample_of(i);
+  std::fill_n(samples + count, lloyd::SumLayout::kAtOnce, samples[count - 1]);
+  const T* const* next = samples;
+  for (std::int64_t key = 0; key < keys; ++key) {
+    const T* const* const end = samples + ends[key];
+    if (next != end) use(key, next, end);
+    next = end;
+  }
 }
 
-// for_each(body) calls body(cluster, x, sign) for each term, at most 2 kTogether.
-template <class T, class ForEach>
-HWY_INLINE void add_by_cluster(const ForEach& for_each, const lloyd::SumLayout& layout,
-                               std::int64_t* sums) {
-  static_assert(2 * kTogether <= 255);
-  std::uint8_t ends[kMostClusters + 1] = {};
-  for_each([&](std::int32_t cluster, const T*, double) { ++ends[cluster + 1]; });
-  const std::int64_t clusters = layout.clusters;
-  for (std::int64_t c = 0; c < clusters; ++c) {
-    ends[c + 1] = static_cast<std::uint8_t>(ends[c] + ends[c + 1]);
+// Up to kTogether samples that had no cluster.
+template <class T, class LabelOf, class SampleOf>
+HWY_INLINE void add_together(std::int64_t count, const LabelOf& label_of, const SampleOf& sample_of,
+                             const lloyd::SumLayout& layout, std::int64_t* sums) {
+  if (layout.clusters <= kMostClusters) {
+    for_each_group<kMostClusters, T>(
+        count, layout.clusters, label_of, sample_of,
+        [&](std::int64_t cluster, const T* const* begin, const T* const* end) {
+          move_all<false>(begin, end, layout, nullptr, sums + cluster * layout.features);
+        });
+    return;
   }
-  Term<T> terms[2 * kTogether];
-  for_each([&](std::int32_t cluster, const T* x, double sign) {
-    terms[ends[cluster]++] = {x, sign};
-  });
-  const Term<T>* next = terms;
-  for (std::int64_t c = 0; c < clusters; ++c) {
-    std::int64_t* const of_cluster = sums + c * layout.features;
-    const Term<T>* const end = terms + ends[c];
-    static_assert(lloyd::SumLayout::kAtOnce == 4);
-    for (; end - next >= 4; next += 4) add_terms<4>(next, layout, of_cluster);
-    if (end - next == 3) add_terms<3>(next, layout, of_cluster);
-    if (end - next == 2) add_terms<2>(next, layout, of_cluster);
-    if (end - next == 1) add_terms<1>(next, layout, of_cluster);
-    next = end;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* const samples[] = {sample_of(i), sample_of(std::min(i + 1, count - 1))};
+    move_group<1, false>(samples, samples + 1, layout, nullptr,
+                         sums + label_of(i) * layout.features);
+  }
+}
+
+// Up to kTogether samples.
+template <class T>
+HWY_INLINE void move_together(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
+                              std::int64_t count, const lloyd::SumLayout& layout,
+                              std::int64_t* sums) {
+  const std::int64_t k = layout.clusters;
+  const auto sample_of = [&](std::int64_t i) { return data + changes[i].row * stride; };
+  const auto had_none = [](const lloyd::LabelChange& change) { return change.from < 0; };
+  if (std::all_of(changes, changes + count, had_none)) {
+    add_together<T>(
+        count, [&](std::int64_t i) { return changes[i].to; }, sample_of, layout, sums);
+    return;
+  }
+  // Fewer are each alone in leaving one cluster for another.
+  if (k <= kMostClusters && count >= 2 * k * k &&
+      std::none_of(changes, changes + count, had_none)) {
+    for_each_group<kMostClusters * kMostClusters, T>(
+        count, k * k, [&](std::int64_t i) { return changes[i].from * k + changes[i].to; },
+        sample_of,
+        [&](std::int64_t key, const T* const* begin, const T* const* end) {
+          move_all<true>(begin, end, layout, sums + key / k * layout.features,
+                         sums + key % k * layout.features);
+        });
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* const samples[] = {sample_of(i), sample_of(std::min(i + 1, count - 1))};
+    std::int64_t* const enters = sums + changes[i].to * layout.features;
+    if (had_none(changes[i])) {
+      move_group<1, false>(samples, samples + 1, layout, nullptr, enters);
+    } else {
+      move_group<1, true>(samples, samples + 1, layout, sums + changes[i].from * layout.features,
+                          enters);
+    }
   }
 }
 
@@ -214,20 +271,17 @@ HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
                     const std::int32_t* labels, const lloyd::SumLayout& given, std::int64_t* sums,
                     std::int64_t* counts) {
   const lloyd::SumLayout layout = given;  // which sums that are written cannot change
-  if (by_cluster_pays(layout)) {
+  for (std::int64_t i = 0; i < rows; ++i) ++counts[labels[i]];
+  if (layout.features >= kManyFeatures) {
     for (std::int64_t begin = 0; begin < rows; begin += kTogether) {
-      const std::int64_t end = std::min(begin + kTogether, rows);
-      const auto for_each = [&](const auto& body) {
-        for (std::int64_t i = begin; i < end; ++i) body(labels[i], data + i * stride, 1.0);
-      };
-      add_by_cluster<T>(for_each, layout, sums);
-      for (std::int64_t i = begin; i < end; ++i) ++counts[labels[i]];
+      add_together<T>(
+          std::min(kTogether, rows - begin), [&](std::int64_t i) { return labels[begin + i]; },
+          [&](std::int64_t i) { return data + (begin + i) * stride; }, layout, sums);
     }
     return;
   }
   for (std::int64_t i = 0; i < rows; ++i) {
-    add_sample(data + i * stride, layout, sums + labels[i] * layout.features);
-    ++counts[labels[i]];
+    add_sample(data + i * stride, layout, sums + labels[i] * layout.features, 0, layout.features);
   }
 }
 
@@ -236,33 +290,25 @@ HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChang
                      std::int64_t count, const lloyd::SumLayout& given, std::int64_t* sums,
                      std::int64_t* counts) {
   const lloyd::SumLayout layout = given;  // which sums that are written cannot change
-  if (by_cluster_pays(layout)) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (changes[i].from >= 0) --counts[changes[i].from];
+    ++counts[changes[i].to];
+  }
+  if (layout.features >= kManyFeatures) {
     for (std::int64_t begin = 0; begin < count; begin += kTogether) {
-      const std::int64_t end = std::min(begin + kTogether, count);
-      const auto for_each = [&](const auto& body) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const auto [row, from, to] = changes[i];
-          if (from >= 0) body(from, data + row * stride, -1.0);
-          body(to, data + row * stride, 1.0);
-        }
-      };
-      add_by_cluster<T>(for_each, layout, sums);
-      for (std::int64_t i = begin; i < end; ++i) {
-        if (changes[i].from >= 0) --counts[changes[i].from];
-        ++counts[changes[i].to];
-      }
+      move_together(data, stride, changes + begin, std::min(kTogether, count - begin), layout,
+                    sums);
     }
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const auto [row, from, to] = changes[i];
     const T* const x = data + row * stride;
-    ++counts[to];
+    std::int64_t* const enters = sums + to * layout.features;
     if (from < 0) {
-      add_sample(x, layout, sums + to * layout.features);
+      add_sample(x, layout, enters, 0, layout.features);
     } else {
-      --counts[from];
-      move_sample(x, layout, sums + from * layout.features, sums + to * layout.features);
+      move_sample(x, layout, sums + from * layout.features, enters, 0, layout.features);
     }
   }
 }

@@ -22,12 +22,13 @@ template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
                std::int64_t d, const Real* origin, TileRow<Real>* tile);
 
-/// load_tile() of `count` (1 to kTile) samples anywhere in a data set; `rows`: which.
+/// load_tile() of `count` (1 to kTile) samples anywhere in a data set; `rows`: which. The lanes
+/// beyond are as they were.
 template <class T, class Real>
 void gather_tile(const T* samples, std::int64_t stride, const std::int64_t* rows,
                  std::int64_t count, std::int64_t d, const Real* origin, TileRow<Real>* tile) {
-  for (std::int64_t lane = 0; lane < kTile; ++lane) {
-    const T* sample = samples + rows[lane < count ? lane : 0] * stride;
+  for (std::int64_t lane = 0; lane < count; ++lane) {
+    const T* sample = samples + rows[lane] * stride;
     for (std::int64_t j = 0; j < d; ++j) {
       tile[j].lanes[lane] = static_cast<Real>(sample[j]) - origin[j];
     }

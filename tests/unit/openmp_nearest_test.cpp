@@ -401,10 +401,13 @@ TEST(OpenmpDefinition, IsTheDefinition) {
       const InstructionSet best;
       load_tile(best, ties.samples.data() + begin * d, d, kTile, d, origin.data(), tile.data());
       for (const InstructionSet set : instruction_sets()) {
-        alignas(64) std::int32_t labels[kTile];
-        define_nearest(set, tile.data(), d, ties.centroids.data(), ties.k, labels);
-        for (std::int64_t lane = 0; lane < kTile; ++lane) {
-          ASSERT_EQ(labels[lane], ties.defined(begin + lane));
+        for (const std::int64_t count : {std::int64_t{1}, std::int64_t{33}, kTile}) {
+          alignas(64) std::int32_t labels[kTile];
+          std::fill_n(labels, kTile, -1);
+          define_nearest(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
+          for (std::int64_t lane = 0; lane < count; ++lane) {
+            ASSERT_EQ(labels[lane], ties.defined(begin + lane));
+          }
         }
       }
     }
