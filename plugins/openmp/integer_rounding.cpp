@@ -114,39 +114,12 @@ using RowIntTag = hn::RebindToSigned<RowTag>;
 constexpr std::size_t kFeatures = 32;
 constexpr std::size_t kPairs = kFeatures / 2;
 
-// The features of samples from `begin` on, relative to an origin. The last ones are followed by
-// zeros.
-class Features {
- public:
-  Features(const float* const* samples, const float* origin, std::size_t d, std::size_t begin)
-      : samples_(samples), begin_(begin), left_(std::min(d - begin, kFeatures)) {
-    if (left_ < kFeatures) {
-      std::fill(std::copy_n(origin + begin, left_, rest_of_origin_), std::end(rest_of_origin_),
-                0.0f);
-      std::fill(std::begin(rest_), std::end(rest_), 0.0f);
-    }
-    origin_ = left_ < kFeatures ? rest_of_origin_ : origin + begin;
+HWY_INLINE void take_roots(TileRow<float>& squares) {
+  const RowTag tag;
+  for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
+    hn::Store(hn::Sqrt(hn::Load(tag, squares.lanes + lane)), tag, squares.lanes + lane);
   }
-
-  std::size_t pairs() const { return (left_ + 1) / 2; }
-
-  // Turns to the sample in `lane`.
-  HWY_INLINE void turn_to(std::size_t lane) {
-    x_ = samples_[lane] + begin_;
-    if (left_ < kFeatures) x_ = std::copy_n(x_, left_, rest_) - left_;
-  }
-
-  HWY_INLINE RowVector operator[](std::size_t j) const {
-    return hn::Sub(hn::LoadU(RowTag(), x_ + j), hn::LoadU(RowTag(), origin_ + j));
-  }
-
- private:
-  const float* const* samples_;
-  std::size_t begin_, left_;
-  const float* origin_;
-  const float* x_ = nullptr;
-  float rest_[kFeatures], rest_of_origin_[kFeatures];
-};
+}
 
 // |y| of each sample. Two at a time, half a tile apart: the machine reads ahead in two pages.
 HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, std::size_t d,
@@ -174,9 +147,10 @@ HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, 
         const float y = rows[r][rest] - origin[rest];
         sum += y * y;
       }
-      norms.lanes[lane + r * kApart] = std::sqrt(sum);
+      norms.lanes[lane + r * kApart] = sum;
     }
   }
+  take_roots(norms);
 }
 
 // Which pair of features stands where ReorderDemote2To() puts some.
@@ -190,19 +164,19 @@ constexpr auto kPairAt = [] {
   return pairs;
 }();
 
-// Rows of pairs of features to lines of samples; `pairs` of them, or as many as a row has.
-template <bool kWhole>
+// Rows of `pairs` pairs of features to lines of samples.
 HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::size_t all_pairs,
                                 PairLine* lines) {
   const RowIntTag tag;
   for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
     std::int32_t* const to = pairs_of_lane(lines, all_pairs, lane);
     unroll<kPairs / 4>([&](auto quarter) HWY_ATTR {
+      if (pairs <= kPairAt[4 * quarter]) return;
       hn::Vec<RowIntTag> columns[4];
       transpose(tag, rows[lane].lanes + 4 * quarter, kPairLanes, columns);
       unroll<4>([&](auto i) HWY_ATTR {
         constexpr std::size_t kPair = kPairAt[4 * decltype(quarter)::value + decltype(i)::value];
-        if (kWhole || kPair < pairs) hn::Store(columns[i], tag, to + kPair * kPairLanes);
+        if (kPair < pairs) hn::Store(columns[i], tag, to + kPair * kPairLanes);
       });
     });
   }
@@ -216,6 +190,68 @@ HWY_INLINE void ask_for_line(const PairLine* pairs, std::size_t all_pairs, std::
   __builtin_prefetch(pairs + line / kPairLanes * all_pairs + line % kPairLanes, kToWrite);
 }
 
+// The values of a block of features, [begin, end), relative to an origin; zeros follow them.
+class Block {
+ public:
+  Block(const float* origin, std::size_t begin, std::size_t end)
+      : origin_(origin + begin), size_(end - begin) {
+    const std::size_t lanes = hn::Lanes(RowTag());
+    for (std::size_t i = 0; i < lanes; ++i) {
+      last_[i] = static_cast<std::int32_t>((i + lanes - size_ % lanes) % lanes);
+    }
+  }
+
+  std::size_t size() const { return size_; }
+
+  // Of a vector from feature j of the block on; `x`: a sample from `begin` on.
+  template <bool kWhole>
+  HWY_INLINE RowVector of(const float* x, std::size_t j) const {
+    const RowTag tag;
+    const std::size_t lanes = hn::Lanes(tag);
+    if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
+    if (j >= size_) return hn::Zero(tag);
+    // There are as many before the end as a vector holds: kLeastFeatures.
+    const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
+    return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
+                              hn::TableLookupLanes(last, hn::SetTableIndices(tag, last_)));
+  }
+
+ private:
+  HWY_INLINE RowVector differences(const float* x, std::ptrdiff_t j) const {
+    return hn::Sub(hn::LoadU(RowTag(), x + j), hn::LoadU(RowTag(), origin_ + j));
+  }
+
+  const float* origin_;
+  std::size_t size_;
+  alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
+};
+
+// Rounds it for all samples, adds to the squares of residuals, one vector for each sample, and asks
+// for the lines that the next block goes to where there is another one.
+template <bool kWhole>
+HWY_INLINE void round_block(const float* const* samples, std::size_t begin, const Block& block,
+                            const Rounding<RowTag>& rounding, std::size_t all_pairs, bool another,
+                            float* squares, PairLine* lines) {
+  const RowTag tag;
+  const hn::Repartition<std::int16_t, RowIntTag> halves;
+  const std::size_t lanes = hn::Lanes(tag);
+  const std::size_t size = kWhole ? kFeatures : block.size();
+  PairLine rows[kTile];
+  for (std::size_t lane = 0; lane < kTile; ++lane) {
+    if (another) ask_for_line(lines + kPairs, all_pairs, lane);
+    const float* const x = samples[lane] + begin;
+    auto sum = hn::Load(tag, squares + lane * lanes);
+    for (std::size_t j = 0; j < size; j += 2 * lanes) {
+      const auto first = rounding(block.of<kWhole>(x, j), sum);
+      const auto second = rounding(block.of<kWhole>(x, j + lanes), sum);
+      hn::Store(hn::BitCast(RowIntTag(), hn::ReorderDemote2To(halves, first, second)), RowIntTag(),
+                rows[lane].lanes + j / 2);
+    }
+    hn::Store(sum, tag, squares + lane * lanes);
+  }
+  transpose_pairs(rows, kWhole ? kPairs : (size + 1) / 2, all_pairs, lines);
+}
+
 void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
                    double reach, IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
@@ -226,33 +262,23 @@ void round_rows_in(const float* const* samples, std::int64_t features, const flo
   const std::size_t lanes = hn::Lanes(tag);
   const Rounding<RowTag> rounding(integers.unit);
   const std::size_t pairs = (d + 1) / 2;
-  alignas(64) float residuals[kTile * hn::MaxLanes(RowTag())] = {};
-  PairLine rows[kTile];
+  alignas(64) float squares[kTile * hn::MaxLanes(RowTag())];
+  std::fill_n(squares, kTile * lanes, 0.0f);
   for (std::size_t begin = 0; begin < d; begin += kFeatures) {
+    const Block block(origin, begin, std::min(begin + kFeatures, d));
     PairLine* const lines = integers.pairs + begin / 2;
-    Features y(samples, origin, d, begin);
-    for (std::size_t lane = 0; lane < kTile; ++lane) {
-      y.turn_to(lane);
-      if (begin + 2 * kFeatures <= d) ask_for_line(lines + kPairs, pairs, lane);
-      auto sum = hn::Load(tag, residuals + lane * lanes);
-      for (std::size_t j = 0; j < kFeatures; j += 2 * lanes) {
-        const hn::Repartition<std::int16_t, RowIntTag> halves;
-        const auto first = rounding(y[j], sum);
-        const auto both = hn::ReorderDemote2To(halves, first, rounding(y[j + lanes], sum));
-        hn::Store(hn::BitCast(RowIntTag(), both), RowIntTag(), rows[lane].lanes + j / 2);
-      }
-      hn::Store(sum, tag, residuals + lane * lanes);
-    }
-    if (y.pairs() == kPairs) {
-      transpose_pairs<true>(rows, kPairs, pairs, lines);
+    if (block.size() == kFeatures) {
+      round_block<true>(samples, begin, block, rounding, pairs, begin + 2 * kFeatures <= d, squares,
+                        lines);
     } else {
-      transpose_pairs<false>(rows, y.pairs(), pairs, lines);
+      round_block<false>(samples, begin, block, rounding, pairs, false, squares, lines);
     }
   }
+  TileRow<float>& residuals = *integers.residuals;
   for (std::size_t lane = 0; lane < kTile; ++lane) {
-    const auto sum = hn::SumOfLanes(tag, hn::Load(tag, residuals + lane * lanes));
-    integers.residuals->lanes[lane] = std::sqrt(hn::GetLane(sum));
+    residuals.lanes[lane] = hn::GetLane(hn::SumOfLanes(tag, hn::Load(tag, squares + lane * lanes)));
   }
+  take_roots(residuals);
 }
 
 bool has_row_vectors() {
