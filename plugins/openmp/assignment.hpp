@@ -186,6 +186,9 @@ class Assignment {
     scratch_[static_cast<std::size_t>(thread)].labels = labels;
   }
 
+  /// Whether assign_some() labels others than the rows that it is given in this pass.
+  bool in_space() const { return spatial_.uses(); }
+
   /// Labels as many rows as assign(), but maybe others: when it was called for all blocks of a
   /// pass, each of which begins with a multiple of kUnit, all rows have been labelled once.
   /// `labels`: of all rows of the data set.

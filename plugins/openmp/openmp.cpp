@@ -148,7 +148,10 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    if (features_ <= kFewFeatures && passes_ == 1) return assign_first(block, labels, changes);
+    const bool by_rows = !in_space_ || !assignment_.in_space();
+    if (features_ <= kFewFeatures && passes_ == 1 && by_rows) {
+      return assign_first(block, labels, changes);
+    }
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };

@@ -67,7 +67,8 @@ inline constexpr std::uint32_t kRoughBins = 256;
 inline constexpr std::int64_t kSortingBytes = kRoughBins * 8;
 
 /// Copies all samples in ascending order of the first feature, as far as some hundred values of it
-/// are told apart. `labels`: of all rows; `sorted`: room for n samples.
+/// are told apart. `labels`: of all rows, or null where they
+/// have none; `sorted`: room for n samples.
 template <class T, std::size_t D>
 void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads,
                   PlacedSample<T, D>* sorted) {
@@ -106,7 +107,7 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
       const T* const x = data + i * stride;
       PlacedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
       for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
-      to.label = labels[i];
+      to.label = labels != nullptr ? labels[i] : -1;
       to.row = static_cast<std::uint32_t>(i);
     }
   }

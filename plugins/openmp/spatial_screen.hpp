@@ -72,8 +72,8 @@ class SpatialScreen {
 
   /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
   /// the centroids, or null where they do not fit, `labels` of all rows by the last pass of the
-  /// fit, or null. Returns true when it was found not to pay and is not used for the rest of the
-  /// fit.
+  /// fit; null where there was none, or they are not known. Returns true when it was found not to
+  /// pay and is not used for the rest of the fit.
   bool next_pass(const double* centroids, std::int64_t k, const T* origin,
                  const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
@@ -147,11 +147,12 @@ class SpatialScreen {
                     const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
     if (!wanted_ || limit == nullptr) return false;
     ++fit_passes_;
-    // To order the samples takes as long as to compare them with some tens of centroids, which only
-    // pays where passes follow.
+    // To order the samples takes as long as to compare each with some tens of centroids: so many
+    // less passes are made without that as there are more of these.
     constexpr std::int64_t kOrderingClusters = 32;
-    const bool pays = tiles_.ordered() || fit_passes_ >= 2 + kOrderingClusters / (2 * k);
-    if (labels == nullptr || !pays) return false;
+    const bool pays = tiles_.ordered() || fit_passes_ > kOrderingClusters / (2 * k);
+    const bool labels_known = labels != nullptr || fit_passes_ == 1;
+    if (!labels_known || !pays) return false;
     std::int64_t screened = 0;
     for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
     if (used && screened > dataset_.samples * k / 2) {
@@ -177,7 +178,7 @@ class SpatialScreen {
     return false;
   }
 
-  // Room; false where there is none.
+  // Room; false where there is none. `labels`: null in the first pass of a fit.
   bool prepare(std::int64_t k, const std::int32_t* labels) {
     const std::int64_t d = dataset_.features;
     try {

@@ -52,8 +52,8 @@ class SpatialTiles {
     return bytes <= kMostBytes ? bytes : 0;
   }
 
-  /// Orders the samples roughly; the tiles are still to be made. `labels`: of all rows. Throws
-  /// std::bad_alloc.
+  /// Orders the samples roughly; the tiles are still to be made. `labels`: as sort_roughly().
+  /// Throws std::bad_alloc.
   void order(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
     const auto tiles = index(count(dataset.samples));
     features_ = dataset.features;
