@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -127,14 +128,13 @@ class Assignment {
       std::int32_t& former = of_row[row];
       if (former == label) return;
       scratch.changes.push_back({row, former, label});
-      if (former >= 0 && screens_.kept() && few_features()) prefetch(row);
+      if (former >= 0 && screens_.kept() && !sums_ask()) prefetch(row);
       former = label;
       ++changed;
     };
     // Whoever is told reads the samples. Where screens do not, as after the first pass, these take
-    // their time to come from memory. Few features: they are told of a tile later at the soonest,
-    // those of some tiles at a time, since sums take less of many. Many: of as many as there is
-    // room for.
+    // their time to come from memory: they are told of a tile later at the soonest, those of some
+    // tiles at a time, since sums take less of many. With many features sums ask for them.
     std::size_t known = 0;
     const auto report_known = [&] {
       std::vector<lloyd::LabelChange>& changes = scratch.changes;
@@ -145,8 +145,8 @@ class Assignment {
     const auto end_tile = [&] {
       const std::vector<lloyd::LabelChange>& changes = scratch.changes;
       const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
-      if (!later || !few_features()) known = changes.size();
-      const bool full = few_features() ? ++tiles == kTilesToldOf : known >= kChangesToldOf;
+      if (!later || sums_ask()) known = changes.size();
+      const bool full = sums_ask() ? std::ssize(changes) >= kTogether : ++tiles == kTilesToldOf;
       if (!later || full) {
         report_known();
         tiles = 0;
@@ -243,8 +243,6 @@ class Assignment {
   /// Tiles whose changes are told of at a time: of more, what prefetch() asked for may have left
   /// the caches again.
   static constexpr int kTilesToldOf = 4;
-  /// With many features, changes that are told of at a time.
-  static constexpr std::size_t kChangesToldOf = Scratch<T>::kMostChanges - 8 * kTile;
 
   // The rest of the fit is by rows.
   void leave_space() {
@@ -264,7 +262,7 @@ class Assignment {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
-  bool few_features() const { return dataset_.features < kManyFeatures; }
+  bool sums_ask() const { return dataset_.features >= kManyFeatures; }
 
   // The first lines of it: the machine sees to the others.
   void prefetch(std::int64_t i) const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 
@@ -210,7 +209,8 @@ class Block {
     const std::size_t lanes = hn::Lanes(tag);
     if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
     if (j >= size_) return hn::Zero(tag);
-    // There are as many before the end as a vector holds: kLeastFeatures.
+    // There are as many before the end as a vector holds.
+    static_assert(hn::MaxLanes(RowTag()) <= kLeastRoundedByRows);
     const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
     return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
                               hn::TableLookupLanes(last, hn::SetTableIndices(tag, last_)));
@@ -226,19 +226,19 @@ class Block {
   alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
 };
 
-// Rounds it for all samples, adds to the squares of residuals, one vector for each sample, and asks
-// for the lines that the next block goes to where there is another one.
+// Rounds a block for all samples, adds to the squares of residuals, one vector for each sample, and
+// asks for the lines that the next block goes to where that is a whole one.
 template <bool kWhole>
 HWY_INLINE void round_block(const float* const* samples, std::size_t begin, const Block& block,
-                            const Rounding<RowTag>& rounding, std::size_t all_pairs, bool another,
-                            float* squares, PairLine* lines) {
+                            const Rounding<RowTag>& rounding, std::size_t all_pairs,
+                            bool whole_follows, float* squares, PairLine* lines) {
   const RowTag tag;
   const hn::Repartition<std::int16_t, RowIntTag> halves;
   const std::size_t lanes = hn::Lanes(tag);
   const std::size_t size = kWhole ? kFeatures : block.size();
   PairLine rows[kTile];
   for (std::size_t lane = 0; lane < kTile; ++lane) {
-    if (another) ask_for_line(lines + kPairs, all_pairs, lane);
+    if (whole_follows) ask_for_line(lines + kPairs, all_pairs, lane);
     const float* const x = samples[lane] + begin;
     auto sum = hn::Load(tag, squares + lane * lanes);
     for (std::size_t j = 0; j < size; j += 2 * lanes) {
@@ -312,8 +312,7 @@ void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, 
 }
 
 bool rounds_rows(InstructionSet set, std::int64_t d) {
-  constexpr std::int64_t kLeastFeatures = 16;
-  return d >= kLeastFeatures && LLOYD_DISPATCH(set, has_row_vectors)();
+  return d >= kLeastRoundedByRows && LLOYD_DISPATCH(set, has_row_vectors)();
 }
 
 void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,

@@ -8,10 +8,13 @@
 namespace lloyd_openmp {
 
 /// Rounds a tile of d rows, samples relative to the origin. `reach`: E of IntegerScreen, or what it
-/// may become; `integers` points to room for pair_lines(d) lines, norms and residuals.
+/// may become; `integers` points to room for pair_lines(d) lines, norms and residuals. The farthest
+/// of all kTile samples chooses the unit.
 void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
                 IntegerTile& integers);
 
+/// Fewer features are rounded by tiles: a vector holds no more.
+inline constexpr std::int64_t kLeastRoundedByRows = 16;
 /// Whether round_rows() takes samples of d features.
 bool rounds_rows(InstructionSet set, std::int64_t d);
 

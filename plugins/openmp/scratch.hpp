@@ -9,6 +9,7 @@
 
 #include "centroid_groups.hpp"
 #include "integer_screen.hpp"
+#include "sum_kernels.hpp"
 #include "tile.hpp"
 #include "waiting_rows.hpp"
 
@@ -18,9 +19,9 @@ namespace lloyd_openmp {
 template <class Real>
 class alignas(64) Scratch {
  public:
-  /// For each of the tiles whose changes are told of at a time that and a tile of each kind of
-  /// waiting rows may change; in the end fewer than a tile of each kind waits.
-  static constexpr std::size_t kMostChanges = 40 * kTile;
+  /// As many as are told of at a time, beside those of a tile and of waiting rows of each kind, of
+  /// which there are less than two tiles.
+  static constexpr std::size_t kMostChanges = kTogether + 9 * kTile;
 
   explicit Scratch(std::int64_t features)
       : tile_(static_cast<std::size_t>(features)),

@@ -147,8 +147,8 @@ class SpatialScreen {
                     const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
     if (!wanted_ || limit == nullptr) return false;
     ++fit_passes_;
-    // To order the samples takes as long as to compare each with some tens of centroids: so many
-    // less passes are made without that as there are more of these.
+    // To order the samples takes as long as to compare each with some tens of centroids: the more
+    // there are, the sooner it pays. In the first pass it does where a second one follows.
     constexpr std::int64_t kOrderingClusters = 32;
     const bool pays = tiles_.ordered() || fit_passes_ > kOrderingClusters / (2 * k);
     const bool labels_known = labels != nullptr || fit_passes_ == 1;

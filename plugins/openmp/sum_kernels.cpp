@@ -10,8 +10,6 @@
 #define HWY_TARGET_INCLUDE "sum_kernels.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include <hwy/highway.h>
-
 #include "leading-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,8 +70,8 @@ HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layo
   return j;
 }
 
-// All parts of features [first, end) of x: vectors of them to `use`, those of a feature that is
-// left to `use_one`.
+// All parts of features [first, end) of x, a run or the last ones: vectors of them to `use`, those
+// of a feature that is left, which is the last of all, to `use_one`.
 template <class T, class Use, class UseOne>
 HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
                               std::int64_t end, const Use& use, const UseOne& use_one) {
@@ -158,7 +156,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
       const auto shifted = hn::MulAdd(sum, hn::LoadU(reals, layout.scales + j), shift);
       const auto parts = hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift));
       hn::StoreU(hn::Add(hn::LoadU(integers, enters + j), parts), integers, enters + j);
-      if (kLeaves) {
+      if constexpr (kLeaves) {
         hn::StoreU(hn::Sub(hn::LoadU(integers, leaves + j), parts), integers, leaves + j);
       }
     });
@@ -185,8 +183,7 @@ HWY_INLINE void move_all(const T* const* samples, const T* const* end,
   if (samples != end) move_group<1, kLeaves>(samples, samples + 1, layout, leaves, enters);
 }
 
-// Samples that are taken together, and clusters of which they are put in order.
-constexpr std::int64_t kTogether = 2048;
+// Clusters of which samples are put in order.
 constexpr std::int64_t kMostClusters = 32;
 
 // Puts `count` samples, at most kTogether, in order of their keys, which are below `keys`, and
@@ -201,7 +198,7 @@ HWY_INLINE void for_each_group(std::int64_t count, std::int64_t keys, const KeyO
   }
   const T* samples[kTogether + lloyd::SumLayout::kAtOnce];
   for (std::int64_t i = 0; i < count; ++i) samples[ends[key_of(i)]++] = sample_of(i);
-  std::fill_n(samples + count, lloyd::SumLayout::kAtOnce, samples[count - 1]);
+  std::fill_n(samples + count, lloyd::SumLayout::kAtOnce, sample_of(count - 1));
   const T* const* next = samples;
   for (std::int64_t key = 0; key < keys; ++key) {
     const T* const* const end = samples + ends[key];

@@ -9,9 +9,10 @@
 
 namespace lloyd_openmp {
 
-/// From so many features on samples that move are asked for by the kernels, some ahead: the more of
-/// them they are given at a time, the less each takes.
+/// From so many features on samples that move are asked for by the kernels, some ahead, and taken
+/// cluster by cluster, kTogether at a time: the more they are given, the less each takes.
 inline constexpr std::int64_t kManyFeatures = 64;
+inline constexpr std::int64_t kTogether = 2048;
 
 /// Those of an instruction set. T: float or double.
 template <class T>

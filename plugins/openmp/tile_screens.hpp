@@ -170,9 +170,13 @@ class TileScreens {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
+  // The lanes beyond are as the first one: a unit of rounding is of all.
   void gather(const std::int64_t* rows, std::int64_t count, Scratch<T>& scratch) const {
-    gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(),
-                scratch.tile());
+    TileRow<T>* const tile = scratch.tile();
+    gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(), tile);
+    for (std::int64_t j = 0; j < dataset_.features; ++j) {
+      std::fill(tile[j].lanes + count, tile[j].lanes + kTile, tile[j].lanes[0]);
+    }
   }
 
   // Rounds kTile samples; where a tile of them is needed for that, load() makes it in `scratch`.

@@ -124,6 +124,22 @@ class Large(TestCase):
                 self.assertEqual([float(text) for text in centroids.read_text().split()], [1, 3])
                 self.assertEqual(fit["inertia"], 0)
 
+    def test_samples_in_the_order_of_space_are_clustered_as_they_come(self):
+        data, exact, labels, centroids = (self.folder / name for name in
+                                          ("blobs.npy", "exact.npy", "labels.npy", "centroids.npy"))
+        run("data", "blobs", data, "--samples", "70001", "--features", "2", "--centers", "30", "--seed", "5")
+        run("data", "convert", data, exact, "--dtype", "float64")
+        # Clusters of the last two centroids are empty at first and are relocated.
+        start = self.write("start.csv", "".join(f"{x},{y}\n" for x in range(-9, 9, 4) for y in range(-9, 9, 4)) +
+                           "1000,1000\n1001,1000\n")
+        found = {}
+        for variant in ([exact, "--backend", "sequential"], *([data, *variant] for variant in VARIANTS[2:])):
+            fit = run_json("fit", "-k", "27", "--init", start, "--iterations", "7", "--labels", labels,
+                           "--centroids", centroids, *variant)
+            self.assertGreater(fit["relocations"], 0)
+            found[" ".join(map(str, variant))] = labels.read_bytes() + centroids.read_bytes()
+        self.assertEqual(len(set(found.values())), 1)
+
 
 class Outputs(TestCase):
     def test_what_cannot_be_written_is_refused_before_the_work(self):

@@ -19,6 +19,7 @@
 #include "openmp/bounds.hpp"
 #include "openmp/instruction_set.hpp"
 #include "openmp/pruning.hpp"
+#include "openmp/sum_kernels.hpp"
 #include "openmp_expected_sums.hpp"
 #include "openmp_instruction_sets.hpp"
 
@@ -168,10 +169,12 @@ constexpr Algorithm kAlgorithms[] = {Algorithm::lloyd, Algorithm::hamerly, Algor
 constexpr auto kNobody = [](const auto*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {};
 
 // Labels samples by one set of centroids after another, as a fit does, and expects the definition's
-// labels of each. Returns how many distances that took, with the last instruction set.
+// labels of each. Returns how many distances that took, with the last instruction set. Blocks of
+// whole tiles have `block_rows`.
 template <class T>
 std::int64_t check_passes(const lloyd::Dataset& data,
-                          const std::vector<std::vector<double>>& passes, Algorithm algorithm) {
+                          const std::vector<std::vector<double>>& passes, Algorithm algorithm,
+                          std::int64_t block_rows = Assignment<T>::kUnit) {
   const lloyd::DatasetView view = data.view();
   const std::int64_t n = view.samples, d = view.features;
   std::int64_t distances = 0;
@@ -193,9 +196,11 @@ std::int64_t check_passes(const lloyd::Dataset& data,
       const auto report = [&](const T* samples, std::int64_t stride,
                               const lloyd::LabelChange* changes, std::int64_t count) {
         reported += count;
-        if (plan.is_integer()) sums.move<T>(samples, stride, changes, count, {});
+        if (plan.is_integer()) {
+          sums.move<T>(samples, stride, changes, count, sum_kernels<T>(set));
+        }
       };
-      const std::int64_t rows = some ? Assignment<T>::kUnit : 333;
+      const std::int64_t rows = some ? block_rows : 333;
       for (std::int64_t begin = 0; begin < n; begin += rows) {
         const lloyd::RowRange block{begin, std::min(begin + rows, n)};
         changed += some ? assignment.assign_some(0, block, labels.data(), report)
@@ -284,6 +289,19 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
     check_moving<float>(1500, 130, 3, 1, offset);  // rows
     check_moving<float>(1500, 130, 8, 1, offset);  // integers, and what they leave open by rows
     check_moving<double>(1500, 5, 40, 1, offset);
+  }
+}
+
+// So many labels change that they are told of before a block ends.
+TEST(OpenmpPruning, TellsOfManyChanges) {
+  constexpr std::int64_t n = 3 * kTogether, d = kManyFeatures, k = 8;
+  Moving<float> made = moving<float>(n, d, k, 1, 0);
+  for (std::size_t pass = 1; pass < made.passes.size(); ++pass) {
+    made.passes[pass] = made.passes[pass - 1];
+    std::rotate(made.passes[pass].begin(), made.passes[pass].begin() + d, made.passes[pass].end());
+  }
+  for (const Algorithm algorithm : kAlgorithms) {
+    check_passes<float>(made.data, made.passes, algorithm, n);
   }
 }
 

@@ -31,14 +31,14 @@ std::vector<T> values_of(std::int64_t count, int bits) {
   return values;
 }
 
-// Adds all samples twice, then moves every third one to another cluster.
+// Adds all samples three times, moving every third one, and then all, to other clusters.
 template <class T>
 std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
                                  std::int32_t clusters, const lloyd::SumKernels<T>& kernels) {
   lloyd::ClusterSums sums(plan, clusters);
   std::mt19937 random(2);
   std::vector<std::int32_t> labels;
-  std::vector<lloyd::LabelChange> changes;
+  std::vector<lloyd::LabelChange> changes, joining, moving;
   for (std::int64_t i = 0; i < view.samples; ++i) {
     const auto label = static_cast<std::int32_t>(random() % static_cast<unsigned>(clusters));
     labels.push_back(label);
@@ -48,6 +48,13 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::Datase
   const T* data = static_cast<const T*>(view.data);
   sums.add(data, view.stride, view.samples, labels.data(), kernels);
   sums.move(data, view.stride, changes.data(), std::ssize(changes), kernels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto step = static_cast<std::int32_t>(1 + i % 3);
+    joining.push_back({std::ssize(joining), -1, labels[i]});
+    moving.push_back({std::ssize(moving), labels[i], (labels[i] + step) % clusters});
+  }
+  sums.move(data, view.stride, joining.data(), std::ssize(joining), kernels);
+  sums.move(data, view.stride, moving.data(), std::ssize(moving), kernels);
   std::vector<lloyd::SumWords> words(static_cast<std::size_t>(clusters * plan.features));
   std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters));
   sums.store(words.data(), counts.data());
@@ -123,10 +130,12 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
   check_great<double>(50, false);
 }
 
+// And for more samples than are taken together.
 TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
+  constexpr std::int64_t kManyRows = kTogether + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
     for (const int bits : {20, 60}) {
-      check_sums(values_of<float>(kRows * 67, bits), 67, bits / 40 + 1, clusters);
+      check_sums(values_of<float>(kManyRows * 67, bits), 67, bits / 40 + 1, clusters);
     }
   }
 }
