@@ -168,14 +168,14 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
                                 PairLine* lines) {
   const RowIntTag tag;
   for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
-    std::int32_t* const to = pairs_of_lane(lines, all_pairs, lane);
+    PairLine* const to = lines + lane / kPairLanes * all_pairs;
     unroll<kPairs / 4>([&](auto quarter) HWY_ATTR {
       if (pairs <= kPairAt[4 * quarter]) return;
       hn::Vec<RowIntTag> columns[4];
       transpose(tag, rows[lane].lanes + 4 * quarter, kPairLanes, columns);
       unroll<4>([&](auto i) HWY_ATTR {
         constexpr std::size_t kPair = kPairAt[4 * decltype(quarter)::value + decltype(i)::value];
-        if (kPair < pairs) hn::Store(columns[i], tag, to + kPair * kPairLanes);
+        if (kPair < pairs) hn::Store(columns[i], tag, to[kPair].lanes + lane % kPairLanes);
       });
     });
   }
