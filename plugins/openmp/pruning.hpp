@@ -114,9 +114,11 @@ class Pruning {
     return k * d >= 16384 && k >= 4 * kGroup && k <= d * kGroup;
   }
 
-  // What the next pass does, from how long the last ones took.
+  // What the next pass does, from how long the last ones took. The more features, the less a scan
+  // takes beside the distances that it leaves out.
   void judge(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
     constexpr double kGain = 0.95, kManyOpen = 0.75;
+    constexpr std::int64_t kGroupFeatures = 128;
     if (!uses_) {
       full_ms_ = last_ms;
       return;
@@ -125,7 +127,8 @@ class Pruning {
     if (groups_ == Groups::go_on) {
       // The first pass of groups sets them up.
       if (++group_passes_ == 2 && last_ms > kGain * before_groups_ms_) groups_ = Groups::none;
-    } else if (!tried_groups_ && groups_may_pay(k, d) && few_settled && passes_ >= 8) {
+    } else if (!tried_groups_ && groups_may_pay(k, d) && (few_settled || d >= kGroupFeatures) &&
+               passes_ >= 8) {
       tried_groups_ = true;
       group_passes_ = 0;
       before_groups_ms_ = last_ms;
