@@ -93,7 +93,7 @@ class Assignment {
     if (!in_space) {
       spatial_.skip_pass();
       // A fit whose first pass is by rows has all of them so.
-      if (std::exchange(fit_begins_, false) && spatial_wanted_) leave_space();
+      if (fit_begins_ && spatial_wanted_) leave_space();
     } else if (spatial_.next_pass(centroids, k, screens_.origin(),
                                   screens_.fits() ? &screens_.limit_unmarked() : nullptr,
                                   former_labels())) {
@@ -146,7 +146,8 @@ class Assignment {
       const std::vector<lloyd::LabelChange>& changes = scratch.changes;
       const bool later = screens_.kept() && !changes.empty() && changes.back().from >= 0;
       if (!later || sums_ask()) known = changes.size();
-      const bool full = sums_ask() ? std::ssize(changes) >= kTogether : ++tiles == kTilesToldOf;
+      const bool full =
+          sums_ask() ? std::ssize(changes) >= kMostSummedTogether : ++tiles == kTilesToldOf;
       if (!later || full) {
         report_known();
         tiles = 0;
@@ -262,7 +263,7 @@ class Assignment {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
-  bool sums_ask() const { return dataset_.features >= kManyFeatures; }
+  bool sums_ask() const { return dataset_.features >= kLeastFeaturesSummedTogether; }
 
   // The first lines of it: the machine sees to the others.
   void prefetch(std::int64_t i) const {

@@ -223,6 +223,7 @@ class Block {
 
   const float* origin_;
   std::size_t size_;
+  // For each lane of the last vector where its value is in one that ends with the block.
   alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
 };
 

@@ -13,7 +13,7 @@ namespace lloyd_openmp {
 void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
                 IntegerTile& integers);
 
-/// Fewer features are rounded by tiles: a vector holds no more.
+/// Least features for round_rows(), which loads whole vectors of up to as many.
 inline constexpr std::int64_t kLeastRoundedByRows = 16;
 /// Whether round_rows() takes samples of d features.
 bool rounds_rows(InstructionSet set, std::int64_t d);

@@ -27,7 +27,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
         "lloyd: keeps nothing of distances; hamerly, elkan, yinyang: leave out those that bounds "
-        "of the last pass allow; auto: whichever takes least time"),
+        "of the last pass allow; auto: lloyd, hamerly or yinyang, by how long passes took"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {

@@ -23,7 +23,7 @@ inline constexpr const char* kAlgorithmNames[] = {"lloyd", "hamerly", "elkan", "
 /// The first pass labels all samples: the move of the centroids that follows is the longest one,
 /// and would spoil bounds. The second one labels all of them again and leaves two bounds of each.
 /// Where there are to be bounds of groups or of single centroids, they begin with the third one, at
-/// what the lower bound says.
+/// what the lower bound says; `auto` tries those of groups from the eighth on.
 class Pruning {
  public:
   explicit Pruning(Algorithm algorithm) : algorithm_(algorithm) {}
@@ -114,11 +114,11 @@ class Pruning {
     return k * d >= 16384 && k >= 4 * kGroup && k <= d * kGroup;
   }
 
-  // What the next pass does, from how long the last ones took. The more features, the less a scan
-  // takes beside the distances that it leaves out.
+  // What the next pass does, from how long the last ones took.
   void judge(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
     constexpr double kGain = 0.95, kManyOpen = 0.75;
-    constexpr std::int64_t kGroupFeatures = 128;
+    // The more features, the less a scan takes beside the distances that it leaves out.
+    constexpr std::int64_t kLeastFeaturesForGroups = 128;
     if (!uses_) {
       full_ms_ = last_ms;
       return;
@@ -127,8 +127,8 @@ class Pruning {
     if (groups_ == Groups::go_on) {
       // The first pass of groups sets them up.
       if (++group_passes_ == 2 && last_ms > kGain * before_groups_ms_) groups_ = Groups::none;
-    } else if (!tried_groups_ && groups_may_pay(k, d) && (few_settled || d >= kGroupFeatures) &&
-               passes_ >= 8) {
+    } else if (!tried_groups_ && groups_may_pay(k, d) &&
+               (few_settled || d >= kLeastFeaturesForGroups) && passes_ >= 8) {
       tried_groups_ = true;
       group_passes_ = 0;
       before_groups_ms_ = last_ms;

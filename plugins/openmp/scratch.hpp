@@ -21,7 +21,7 @@ class alignas(64) Scratch {
  public:
   /// As many as are told of at a time, beside those of a tile and of waiting rows of each kind, of
   /// which there are less than two tiles.
-  static constexpr std::size_t kMostChanges = kTogether + 9 * kTile;
+  static constexpr std::size_t kMostChanges = kMostSummedTogether + 9 * kTile;
 
   explicit Scratch(std::int64_t features)
       : tile_(static_cast<std::size_t>(features)),

@@ -23,7 +23,7 @@ namespace lloyd_openmp {
 template <class T, std::size_t D>
 struct PlacedSample {
   T x[D];
-  std::int32_t label;  ///< its former one
+  std::int32_t label;  ///< its former one; -1: it had none
   std::uint32_t row;   ///< of the data set
 };
 
@@ -66,9 +66,9 @@ inline constexpr std::uint32_t kRoughBins = 256;
 /// That sort_roughly() takes for itself, for each thread.
 inline constexpr std::int64_t kSortingBytes = kRoughBins * 8;
 
-/// Copies all samples in ascending order of the first feature, as far as some hundred values of it
-/// are told apart. `labels`: of all rows, or null where they
-/// have none; `sorted`: room for n samples.
+/// Copies all samples in ascending order of the first feature, as far as kRoughBins intervals of it
+/// tell them apart. `labels`: of all rows, or null where they have none; `sorted`: room for n
+/// samples.
 template <class T, std::size_t D>
 void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads,
                   PlacedSample<T, D>* sorted) {

@@ -114,7 +114,7 @@ HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int
 template <class T>
 HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int64_t* leaves,
                             std::int64_t* enters, std::int64_t first, std::int64_t end) {
-  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
   if (leaves == nullptr) {
     add_sample(x, layout, enters, first, end);
   } else {
@@ -122,7 +122,7 @@ HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int6
   }
 }
 
-// Count of them, and asks for as many `next` ones.
+// Count samples from and to the same clusters; asks for the lines of as many `next` ones.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
                                          const lloyd::SumLayout& given, std::int64_t* leaves,
@@ -134,9 +134,10 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   const Integers<kRun> integers;
   constexpr std::int64_t kWidth = hn::MaxLanes(Reals<kRun>());
   const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
-  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
   const T* x[Count];
   unroll<Count>([&](auto i) HWY_ATTR { x[i] = samples[i]; });
+  // A lane that is full has no room for a sum of several values.
   const bool one_lane = Count == 1 && layout.lanes == 1;
   const std::int64_t whole = layout.features / kRun * kRun;
   for (std::int64_t run = 0; run < whole; run += kRun) {
@@ -145,7 +146,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
     }
     if (!one_lane && layout.narrow[run / kRun] == 0) {
       for (std::size_t i = 0; i < Count; ++i) {
-        move_some(samples[i], given, kLeaves ? leaves : nullptr, enters, run, run + kRun);
+        move_some(samples[i], given, leaves, enters, run, run + kRun);
       }
       continue;
     }
@@ -163,7 +164,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   }
   if (whole == layout.features) return;
   for (std::size_t i = 0; i < Count; ++i) {
-    move_some(samples[i], given, kLeaves ? leaves : nullptr, enters, whole, layout.features);
+    move_some(samples[i], given, leaves, enters, whole, layout.features);
   }
 }
 
@@ -183,11 +184,11 @@ HWY_INLINE void move_all(const T* const* samples, const T* const* end,
   if (samples != end) move_group<1, kLeaves>(samples, samples + 1, layout, leaves, enters);
 }
 
-// Clusters of which samples are put in order.
+// Most clusters by which samples are put in order.
 constexpr std::int64_t kMostClusters = 32;
 
-// Puts `count` samples, at most kTogether, in order of their keys, which are below `keys`, and
-// calls use(key, begin, end) for those of each key.
+// Puts `count` samples, at most kMostSummedTogether, in order of their keys, which are below
+// `keys`, and calls use(key, begin, end) for those of each key. There is at least one.
 template <std::int64_t MostKeys, class T, class KeyOf, class SampleOf, class Use>
 HWY_INLINE void for_each_group(std::int64_t count, std::int64_t keys, const KeyOf& key_of,
                                const SampleOf& sample_of, const Use& use) {
@@ -196,7 +197,7 @@ HWY_INLINE void for_each_group(std::int64_t count, std::int64_t keys, const KeyO
   for (std::int64_t key = 0; key < keys; ++key) {
     ends[key + 1] = static_cast<std::uint16_t>(ends[key] + ends[key + 1]);
   }
-  const T* samples[kTogether + lloyd::SumLayout::kAtOnce];
+  const T* samples[kMostSummedTogether + lloyd::SumLayout::kAtOnce];
   for (std::int64_t i = 0; i < count; ++i) samples[ends[key_of(i)]++] = sample_of(i);
   std::fill_n(samples + count, lloyd::SumLayout::kAtOnce, sample_of(count - 1));
   const T* const* next = samples;
@@ -207,7 +208,7 @@ HWY_INLINE void for_each_group(std::int64_t count, std::int64_t keys, const KeyO
   }
 }
 
-// Up to kTogether samples that had no cluster.
+// Up to kMostSummedTogether samples that had no cluster.
 template <class T, class LabelOf, class SampleOf>
 HWY_INLINE void add_together(std::int64_t count, const LabelOf& label_of, const SampleOf& sample_of,
                              const lloyd::SumLayout& layout, std::int64_t* sums) {
@@ -226,7 +227,7 @@ HWY_INLINE void add_together(std::int64_t count, const LabelOf& label_of, const 
   }
 }
 
-// Up to kTogether samples.
+// Up to kMostSummedTogether samples.
 template <class T>
 HWY_INLINE void move_together(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
                               std::int64_t count, const lloyd::SumLayout& layout,
@@ -267,12 +268,13 @@ template <class T>
 HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
                     const std::int32_t* labels, const lloyd::SumLayout& given, std::int64_t* sums,
                     std::int64_t* counts) {
-  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
   for (std::int64_t i = 0; i < rows; ++i) ++counts[labels[i]];
-  if (layout.features >= kManyFeatures) {
-    for (std::int64_t begin = 0; begin < rows; begin += kTogether) {
+  if (layout.features >= kLeastFeaturesSummedTogether) {
+    for (std::int64_t begin = 0; begin < rows; begin += kMostSummedTogether) {
       add_together<T>(
-          std::min(kTogether, rows - begin), [&](std::int64_t i) { return labels[begin + i]; },
+          std::min(kMostSummedTogether, rows - begin),
+          [&](std::int64_t i) { return labels[begin + i]; },
           [&](std::int64_t i) { return data + (begin + i) * stride; }, layout, sums);
     }
     return;
@@ -286,15 +288,15 @@ template <class T>
 HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
                      std::int64_t count, const lloyd::SumLayout& given, std::int64_t* sums,
                      std::int64_t* counts) {
-  const lloyd::SumLayout layout = given;  // which sums that are written cannot change
+  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
   for (std::int64_t i = 0; i < count; ++i) {
     if (changes[i].from >= 0) --counts[changes[i].from];
     ++counts[changes[i].to];
   }
-  if (layout.features >= kManyFeatures) {
-    for (std::int64_t begin = 0; begin < count; begin += kTogether) {
-      move_together(data, stride, changes + begin, std::min(kTogether, count - begin), layout,
-                    sums);
+  if (layout.features >= kLeastFeaturesSummedTogether) {
+    for (std::int64_t begin = 0; begin < count; begin += kMostSummedTogether) {
+      move_together(data, stride, changes + begin, std::min(kMostSummedTogether, count - begin),
+                    layout, sums);
     }
     return;
   }

@@ -9,10 +9,11 @@
 
 namespace lloyd_openmp {
 
-/// From so many features on samples that move are asked for by the kernels, some ahead, and taken
-/// cluster by cluster, kTogether at a time: the more they are given, the less each takes.
-inline constexpr std::int64_t kManyFeatures = 64;
-inline constexpr std::int64_t kTogether = 2048;
+/// From so many features on the kernels ask for samples ahead, and take up to kMostSummedTogether
+/// at a time: of few clusters those that enter, or leave and enter, the same ones are added up
+/// before.
+inline constexpr std::int64_t kLeastFeaturesSummedTogether = 64;
+inline constexpr std::int64_t kMostSummedTogether = 2048;
 
 /// Those of an instruction set. T: float or double.
 template <class T>

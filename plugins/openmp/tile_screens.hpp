@@ -170,7 +170,7 @@ class TileScreens {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
-  // The lanes beyond are as the first one: a unit of rounding is of all.
+  // Lanes beyond `count` repeat the first sample: all kTile choose the unit of rounding.
   void gather(const std::int64_t* rows, std::int64_t count, Scratch<T>& scratch) const {
     TileRow<T>* const tile = scratch.tile();
     gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(), tile);

@@ -294,7 +294,7 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
 
 // So many labels change that they are told of before a block ends.
 TEST(OpenmpPruning, TellsOfManyChanges) {
-  constexpr std::int64_t n = 3 * kTogether, d = kManyFeatures, k = 8;
+  constexpr std::int64_t n = 3 * kMostSummedTogether, d = kLeastFeaturesSummedTogether, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
   for (std::size_t pass = 1; pass < made.passes.size(); ++pass) {
     made.passes[pass] = made.passes[pass - 1];

@@ -132,7 +132,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
 
 // And for more samples than are taken together.
 TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
-  constexpr std::int64_t kManyRows = kTogether + 61;
+  constexpr std::int64_t kManyRows = kMostSummedTogether + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
     for (const int bits : {20, 60}) {
       check_sums(values_of<float>(kManyRows * 67, bits), 67, bits / 40 + 1, clusters);
