@@ -261,6 +261,7 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
 template <class T>
 void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
                 std::int64_t block_rows = Assignment<T>::kUnit) {
+  constexpr std::int64_t kAbandonedFirst = 50;
   const lloyd::Dataset data = dataset_of<T>(samples, d);
   const lloyd::DatasetView view = data.view();
   const std::int64_t n = view.samples;
@@ -269,7 +270,8 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   for (const InstructionSet set : instruction_sets()) {
     Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
-      abandon_fit(assignment, samples, k, d, block_rows);
+      // Not before the first fit with fewer centroids: there the samples are put in order by it.
+      if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
       assignment.keep_bounds(true);
       assignment.defer_labels(deferred);
       std::vector<double> centroids;
