@@ -104,7 +104,9 @@ HWY_INLINE void square(const TileRow<Real>* tile, std::size_t first, std::size_t
   for (; j + kSums <= d; j += kSums) unroll<kSums>([&](auto i) HWY_ATTR { add(j + i, i); });
   for (; j < d; ++j) add(j, std::integral_constant<std::size_t, 0>());
   unroll<kVectors>([&](auto v) HWY_ATTR {
-    norms[v] = hn::Add(hn::Add(sums[0][v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]));
+    norms[v] = sums[0][v];
+    if (d < kSums) return;
+    norms[v] = hn::Add(hn::Add(norms[v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]));
   });
 }
 
