@@ -13,8 +13,8 @@ namespace lloyd_openmp {
 void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
                 IntegerTile& integers);
 
-/// Least features for round_rows(), which loads whole vectors of up to as many.
-inline constexpr std::int64_t kLeastRoundedByRows = 16;
+/// Least features for round_rows(): of fewer the sums across rows weigh more than making a tile.
+inline constexpr std::int64_t kLeastRoundedByRows = 32;
 /// Whether round_rows() takes samples of d features.
 bool rounds_rows(InstructionSet set, std::int64_t d);
 

@@ -108,7 +108,7 @@ class Samples {
 };
 
 TEST(OpenmpIntegerRounding, IsToTheNextIntegers) {
-  for (const std::int64_t d : {1, 3, 16, 17, 31, 32, 33, 63, 64, 100, 257}) {
+  for (const std::int64_t d : {1, 3, 16, 17, 31, 32, 33, 49, 63, 64, 100, 257}) {
     const Samples samples(d);
     for (const InstructionSet set : instruction_sets()) {
       for (const double reach : {1e-3, 1e4}) {
