@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 
 namespace lloyd::apps {
 
-void parse_seeding_option(const std::string& text, Seeding& seeding) {
+void parse_seeding_option(const std::string& text, std::int64_t k, Seeding& seeding) {
   for (const SeedingMethod method :
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
         SeedingMethod::first}) {
@@ -25,7 +26,12 @@ void parse_seeding_option(const std::string& text, Seeding& seeding) {
     throw InputError(fmt::format("--seeding is '{}', neither a method nor a data file{}", text,
                                  suggestion(text, {"k-means++", "k-means||", "random", "first"})));
   }
-  seeding.centroids = read_centroids(text).centroids;
+  CentroidsFile read = read_centroids(text);
+  if (read.clusters != k) {
+    throw InputError(fmt::format("{} has {} rows and {} columns, but {} centroids are needed", text,
+                                 read.clusters, read.features, k));
+  }
+  seeding.centroids = std::move(read.centroids);
   seeding.method = SeedingMethod::file;
   seeding.file = text;
 }

@@ -1,6 +1,7 @@
 // The seeding as one word: a method, or a file of centroids.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <lloyd/seeding.hpp>
@@ -9,6 +10,6 @@ namespace lloyd::apps {
 
 /// Sets method and centroids of `seeding` from "k-means++", "k-means||", "random", "first" or the
 /// name of a data file with k rows. Throws InputError for an unknown word or a bad file.
-void parse_seeding_option(const std::string& text, Seeding& seeding);
+void parse_seeding_option(const std::string& text, std::int64_t k, Seeding& seeding);
 
 }  // namespace lloyd::apps

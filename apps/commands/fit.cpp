@@ -101,7 +101,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report) {
 }
 
 void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
-  parse_seeding_option(options.seeding, seeding);
+  parse_seeding_option(options.seeding, options.fit.clusters, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
   if (!parallel && (options.oversampling || options.rounds)) {
     throw InputError(fmt::format("{} is for --seeding k-means||, not {}",

@@ -14,6 +14,7 @@
 #include "seeding_kernels.hpp"
 #include "sum_kernels.hpp"
 #include "tile.hpp"
+#include "useful_threads.hpp"
 
 namespace {
 
@@ -190,12 +191,8 @@ class OpenmpStep : public lloyd::StepBase {
     return block.size();
   }
 
-  // No more than have something to do: to wake one takes as long as some million operations.
   int useful_threads(lloyd::RowRange rows) const {
-    constexpr double kLeastOperations = 4e6;
-    const double operations = static_cast<double>(rows.size()) * static_cast<double>(clusters_) *
-                              static_cast<double>(features_ + 2);
-    return static_cast<int>(std::clamp(operations / kLeastOperations, 1.0, double(threads_)));
+    return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
   // Enough chunks to balance the load, none so small that handing it out costs more than it takes;

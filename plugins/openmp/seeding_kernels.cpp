@@ -14,6 +14,7 @@
 
 #include "distance_screen.hpp"
 #include "nearest.hpp"
+#include "useful_threads.hpp"
 
 namespace lloyd_openmp {
 namespace {
@@ -128,7 +129,8 @@ void for_each_tile(const Problem& problem, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
   const std::int64_t d = problem.dataset.features;
   const std::vector<Real> screened(problem.centroids, problem.centroids + problem.count * d);
-  std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(problem.threads),
+  const int threads = useful_threads(n, problem.count, d, problem.threads);
+  std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(threads),
                                            {problem, screened.data()});
   // Work enough to be worth handing out, little enough to be interrupted soon.
   constexpr std::int64_t kWork = std::int64_t{1} << 23;
@@ -139,7 +141,7 @@ void for_each_tile(const Problem& problem, Body&& body) {
     return problem.observer != nullptr && problem.observer->stop_requested();
   };
   std::atomic<bool> stopped = stop_requested();
-#pragma omp parallel for num_threads(problem.threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::int64_t at = 0; at < chunks; ++at) {
     const int thread = omp_get_thread_num();
     if (thread == 0 && stop_requested()) stopped = true;

@@ -49,7 +49,7 @@ std::vector<Named> data_sets(DType dtype) {
       {"64 samples", cloud(64, 4, 3)},
       {"65 samples", cloud(65, 1, 4)},
       {"a cloud", cloud(3001, 7, 5)},
-      {"blobs", blobs(2500, 16, 40, 0.5, 6)},
+      {"blobs", blobs(6000, 16, 40, 0.5, 6)},
       {"many features", cloud(130, 200, 7)},
       {"ties and duplicates", lattice(1500, 3, 2, 8)},
       {"constant", lattice(200, 3, 0, 9)},
@@ -205,7 +205,7 @@ void gains(const Context& context) {
     State state(samples.n);
     fold(set.name, opened, centroids_of(samples, 2, 1, false), 0, true, state);
     const WeightScale scale = scale_for(state.distances);
-    for (const std::int64_t m : {1, 3, 9, 40}) {
+    for (const std::int64_t m : {1, 3, 9, 40, 200}) {
       for (const bool between : {false, true}) {
         const std::vector<double> candidates = centroids_of(samples, m, 3, between);
         Fenced<std::int64_t> got(m);
