@@ -96,15 +96,35 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
 #endif
 }
 
-// Scores of Count centroids, which `marks` stand for. `asks`: these are the first centroids, for
-// which the tile may come from memory.
+// Which lines of samples one of several panels asks for, so that they come from memory all the
+// time, not only while the first panel reads them: each of the first ones its share of those that
+// the next samples take, and the last of these what the first panel will come to last.
+struct Asking {
+  static constexpr std::size_t kPairsAtOnce = 8;
+  // As many lines as a tile of 16 features has.
+  static constexpr std::size_t kAhead = 32;
+
+  // In panel i, whose samples have `lines` each.
+  static HWY_INLINE Asking of_panel(std::size_t i, std::size_t panels, std::size_t lines) {
+    const std::size_t sharing = std::min(panels, kPairsAtOnce);
+    if (i >= sharing) return {0, 0};
+    const std::size_t begin = lines * (sharing - 1 + i) / sharing;
+    return {kAhead + begin, (kPairsAtOnce + sharing - 1) / sharing};
+  }
+
+  std::size_t first;  // after the one that is read first
+  std::size_t count;  // for each kPairsAtOnce pairs of features
+};
+
+// Scores of Count centroids, which `marks` stand for.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* norms,
-                      const std::int32_t* marks, bool asks, Greatest& greatest) {
+                      const std::int32_t* marks, const Asking& asking, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kOfSamples];
+  const PairLine* const pairs_of_section = pairs + first / kPairLanes * count;
   const std::int32_t* values[kOfSamples];
   unroll<kOfSamples>([&](auto v)
                          HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
@@ -122,17 +142,20 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   };
   // Not in the loop: registers need not be set to the norms before.
   add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, norms[i]); });
-  // Asked for are lines as many later as a tile of 16 features has, of the next tile in the end.
+  // The samples of all registers take so many times `count` lines.
+  const std::size_t sections = std::max<std::size_t>(1, kOfSamples * lanes / kPairLanes);
+  std::size_t ask = asking.first;
   // Not in the inner loop, where GCC 12 then keeps a sum in memory, nor by a function, of which it
   // finds that it does nothing.
-  constexpr std::size_t kAhead = 32, kAtOnce = 8;
   for (std::size_t left = count - 1; left != 0;) {
-    const std::size_t now = std::min(left, kAtOnce);
-    if (asks) {
-      for (std::size_t v = 0; v < kOfSamples; v += std::max<std::size_t>(1, kPairLanes / lanes)) {
-        const std::int32_t* next = values[v] + kAhead * kPairLanes;
-        for (std::size_t i = 0; i < now; ++i) __builtin_prefetch(next + i * kPairLanes);
+    const std::size_t now = std::min(left, Asking::kPairsAtOnce);
+    if (asking.count != 0) {
+      const std::size_t line = ask < count ? ask : ask + (sections - 1) * count;
+      for (std::size_t section = 0; section < sections; ++section) {
+        const PairLine* const next = pairs_of_section + section * count + line;
+        for (std::size_t i = 0; i < asking.count; ++i) __builtin_prefetch(next + i);
       }
+      ask += asking.count;
     }
     left -= now;
     for (std::size_t pair = 0; pair < now; ++pair) {
@@ -157,8 +180,9 @@ HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t fi
                                            std::size_t panels, bool asks, Greatest& greatest) {
   Greatest found = greatest;
   for (std::size_t i = 0; i < panels; ++i) {
+    const Asking asking = asks ? Asking::of_panel(i, panels, count) : Asking{0, 0};
     score<Count>(pairs, first, count, panel + i * count * Count, norms + i * Count,
-                 marks + i * Count, asks && i == 0, found);
+                 marks + i * Count, asking, found);
   }
   greatest = found;
 }
