@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 
@@ -86,11 +87,18 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
   }
 }
 
-// The unit that samples of the norms that were stored are rounded to.
-void choose_unit(double reach, IntegerTile& integers) {
-  float greatest_norm = 0;
-  for (const float norm : integers.norms->lanes) greatest_norm = std::max(greatest_norm, norm);
-  const double greatest = greatest_norm * (1 + 4e-3);
+// What roundings take from norms, and values, at the most.
+constexpr double kRoundedUp = 1 + 4e-3;
+
+float greatest_norm(const IntegerTile& integers) {
+  return *std::max_element(std::begin(integers.norms->lanes), std::end(integers.norms->lanes));
+}
+
+// The unit that samples of the norms that were stored are rounded to, whose values are no greater
+// than `greatest_value`.
+void choose_unit(double reach, float greatest_value, IntegerTile& integers) {
+  const double greatest =
+      IntegerScreen::reach_of(double{greatest_norm(integers)}, double{greatest_value}) * kRoundedUp;
   integers.greatest = static_cast<float>(greatest);
   integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
 }
@@ -99,7 +107,8 @@ void round_tile_in(const TileRow<float>* tile, std::int64_t features, double rea
                    IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
   norms_of(tile, d, *integers.norms);
-  choose_unit(reach, integers);
+  // Of few features a value may be all of a sample, and to look for it takes longer.
+  choose_unit(reach, greatest_norm(integers), integers);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
 }
 
@@ -120,12 +129,15 @@ HWY_INLINE void take_roots(TileRow<float>& squares) {
   }
 }
 
-// |y| of each sample. Two at a time, half a tile apart: the machine reads ahead in two pages.
-HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, std::size_t d,
-                              TileRow<float>& norms) {
+// |y| of each sample; returns their greatest value. Two samples at a time, half a tile apart: the
+// machine reads ahead in two pages.
+HWY_INLINE float norms_of_rows(const float* const* samples, const float* origin, std::size_t d,
+                               TileRow<float>& norms) {
   constexpr std::size_t kApart = kTile / 2;
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
+  RowVector greatest = hn::Zero(tag);
+  float greatest_of_rest = 0;
   for (std::size_t lane = 0; lane < kApart; ++lane) {
     const float* rows[2] = {samples[lane], samples[lane + kApart]};
     RowVector sums[2][2];
@@ -137,6 +149,7 @@ HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, 
         unroll<2>([&](auto r) HWY_ATTR {
           const auto y = hn::Sub(hn::LoadU(tag, rows[r] + j + v * lanes), of_origin);
           sums[r][v] = hn::MulAdd(y, y, sums[r][v]);
+          greatest = hn::Max(greatest, hn::Abs(y));
         });
       });
     }
@@ -145,11 +158,13 @@ HWY_INLINE void norms_of_rows(const float* const* samples, const float* origin, 
       for (std::size_t rest = j; rest < d; ++rest) {
         const float y = rows[r][rest] - origin[rest];
         sum += y * y;
+        greatest_of_rest = std::max(greatest_of_rest, std::abs(y));
       }
       norms.lanes[lane + r * kApart] = sum;
     }
   }
   take_roots(norms);
+  return std::max(greatest_of_rest, hn::GetLane(hn::MaxOfLanes(tag, greatest)));
 }
 
 // Which pair of features stands where ReorderDemote2To() puts some.
@@ -256,8 +271,8 @@ HWY_INLINE void round_block(const float* const* samples, std::size_t begin, cons
 void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
                    double reach, IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  norms_of_rows(samples, origin, d, *integers.norms);
-  choose_unit(reach, integers);
+  const float greatest_value = norms_of_rows(samples, origin, d, *integers.norms);
+  choose_unit(reach, greatest_value, integers);
 
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);

@@ -31,11 +31,11 @@ constexpr std::size_t kMostOfPanel = kManyRegisters ? 12 : 6;
 // A score's low bits say whose it is.
 constexpr std::int32_t kLowBits = IntegerScreen::kLowBits;
 
-// Below any score: -(Q + sqrt(d)/2)^2 - Q^2/2 (IntegerScreen).
-constexpr std::int32_t kNone = -1'600'000'000;
+// No score is below (IntegerScreen).
+constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::min();
 constexpr double kMostInteger = IntegerScreen::kMostUnits + 32;
 static_assert(32 * 32 * 4 == IntegerScreen::kMostFeatures);
-static_assert(1.5 * kMostInteger * kMostInteger + kLowBits < -double{kNone});
+static_assert(kMostInteger * kMostInteger + kLowBits + 1 < -double{kNone});
 
 // 0 to kLowBits, to be read from memory: a broadcast of a counter takes two operations more.
 constexpr auto kMarks = [] {
@@ -205,22 +205,22 @@ HWY_INLINE void score_panels_of(std::size_t of_panel, const PairLine* pairs, std
 
 void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                         const IntegerCentroids& centroids, const std::int32_t* former,
-                        std::int32_t* minus_norms, TileLabels& nearest) {
+                        std::int32_t* norms_below, TileLabels& nearest) {
   constexpr double u = std::numeric_limits<float>::epsilon() / 2;
   constexpr double v = std::numeric_limits<double>::epsilon() / 2;
-  constexpr double kQ = IntegerScreen::kMostUnits;
   const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
 
-  const double s = tile.unit, t = centroids.unit, e = centroids.greatest, p = centroids.residual;
+  const double s = tile.unit, t = centroids.unit, e = centroids.reach, l = centroids.norm,
+               p = centroids.residual;
   for (std::size_t c = 0; c < k; ++c) {
-    minus_norms[c] = static_cast<std::int32_t>(centroids.half_norms[c] * (-1 / s));
+    norms_below[c] = static_cast<std::int32_t>(centroids.norms_below[c] * (1 / s));
   }
 
   // limit = of_residual |y - s q| + of_norm |y| + square |y|^2 + base, in units of st.
   const double definition = 2 * static_cast<double>(d + 3) * v / (s * t);
-  const double of_residual = IntegerScreen::kSlack * 2 * (kQ + p) / s;
-  const double of_norm = IntegerScreen::kSlack * 2 * (4 * u * (kQ + p) + p) / s;
+  const double of_residual = IntegerScreen::kSlack * 2 * (l + p) / s;
+  const double of_norm = IntegerScreen::kSlack * 2 * (4 * u * (l + p) + p) / s;
   const double square = IntegerScreen::kSlack * definition;
   const double base = IntegerScreen::kSlack * (3 + 2 * kLowBits + 128 + definition * e * e);
 
@@ -228,6 +228,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const IntTag integers;
   const auto one_unit = hn::Set(tag, static_cast<float>(s * t * IntegerScreen::kSlack));
   const auto two_units = hn::Set(tag, static_cast<float>(2 * s * t));
+  const auto squared_reach = hn::Set(tag, static_cast<float>(e * e));
   const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
   std::uint64_t undecided = 0;
   const std::size_t count = (d + 1) / 2;
@@ -243,11 +244,11 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const Greatest before = greatest;
       const std::size_t whole = (end - begin) / of_panel, left = (end - begin) % of_panel;
       const std::size_t rest = end - left;
-      score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, minus_norms + begin,
+      score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, norms_below + begin,
                                     kMarks.data(), whole, begin == 0, greatest);
       panel += count * (end - begin - left);
       if (left != 0) {
-        score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, minus_norms + rest,
+        score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, norms_below + rest,
                                       &kMarks[rest - begin], 1, false, greatest);
       }
       for (std::size_t i = 0; i < kOfSamples; ++i) {
@@ -272,13 +273,16 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       undecided |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
-      const auto score = [&](IntVector a)
-                             HWY_ATTR { return hn::Mul(hn::ConvertTo(tag, a), two_units); };
+      // |y|^2 - |y - e|^2: the same for all centroids left out of A.
+      const auto score = [&](IntVector a) HWY_ATTR {
+        return hn::MulSub(hn::ConvertTo(tag, a), two_units, squared_reach);
+      };
       const auto nearest_score = score(greatest.greatest[i]),
                  next_score = score(greatest.second[i]);
       // A is off by half of the limit, a score by all of it; the rest are roundings.
       const auto excess = [&](auto of_score) HWY_ATTR {
-        const auto rounded = hn::MulAdd(hn::Abs(of_score), hn::Set(tag, 0x1p-21f),
+        const auto added = hn::MulAdd(squared_reach, hn::Set(tag, 2.0f), hn::Abs(of_score));
+        const auto rounded = hn::MulAdd(added, hn::Set(tag, 0x1p-21f),
                                         hn::Mul(squared_norm, hn::Set(tag, norm_excess)));
         return hn::MulAdd(limit, one_unit, rounded);
       };
@@ -307,9 +311,9 @@ HWY_EXPORT(most_of_panel_in);
 
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* half_norms, TileLabels& nearest) {
+                     std::int32_t* norms_below, TileLabels& nearest) {
   LLOYD_DISPATCH(set.of_integers(), screen_integers_in)
-  (tile, d, centroids, former, half_norms, nearest);
+  (tile, d, centroids, former, norms_below, nearest);
 }
 
 std::int64_t most_of_panel(InstructionSet set) {

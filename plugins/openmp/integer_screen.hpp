@@ -37,10 +37,11 @@ constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
 struct IntegerCentroids {
   const std::int32_t* panels;  ///< in panels: for each pair of features those of its centroids
   std::int64_t panel;          ///< centroids of a panel; the last one may have fewer
-  const double* half_norms;    ///< k: |e|^2 / 2t
+  const double* norms_below;   ///< k: (E^2 - |e|^2) / 2t
   std::int64_t clusters;       ///< k >= 1
   double unit;                 ///< t
-  double greatest;             ///< E
+  double reach;                ///< E
+  double norm;                 ///< greatest |e/t|
   double residual;             ///< greatest |e/t - p|
 };
 
@@ -50,38 +51,42 @@ struct IntegerTile {
   TileRow<float>* norms;      ///< |y|
   TileRow<float>* residuals;  ///< |y - s q|
   float unit;                 ///< s
-  float greatest;             ///< no less than any |y|
+  float greatest;             ///< no less than any |y|, nor too small for any value
 };
 
-/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `half_norms`: room for k
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `norms_below`: room for k
 /// integers.
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* half_norms, TileLabels& nearest);
+                     std::int32_t* norms_below, TileLabels& nearest);
 
 /// Centroids that an instruction set has registers for, the most that a panel may have.
 std::int64_t most_of_panel(InstructionSet set);
 
 /// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
-/// to integers. The nearest centroid has the greatest A = y.e - |e|^2/2, which in units of st is
-///   a = q.p - |e|^2/2st,
-/// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With E the
-/// greatest |e|, s >= max(|y|, E)/Q but for its rounding, where |y| is the greatest of a tile's
-/// samples, t = E/Q, |q.p| and its parts stay below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and the
-/// other term, as s >= t, below Q^2/2: 16 bits hold q and p, and 32 all sums. By the same
-/// inequality
-///   |A/st - a| <= R Q + |q| P + 1 + M,  R = |y/s - q|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
+/// to integers. With E no less than any |e|, the nearest centroid has the greatest
+/// A = y.e + (E^2 - |e|^2)/2, which in units of st is
+///   a = q.p + (E^2 - |e|^2)/2st,
+/// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With
+/// s >= max(|y|, E)/Q but for its rounding, where |y| is the greatest of a tile's samples, and
+/// t = E/Q, |q.p| is below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and so is |a|: it is no more than
+/// Q^2 (x + (1 - x^2)/2) but for what rounding adds, with x = |e|/E. So 32 bits hold a; sums on the
+/// way to it may leave them and come back. 16 bits hold values of q and p, since sQ and E are as
+/// great as those of the samples and centroids need, too: reach_of(). By the same inequality
+///   |A/st - a| <= R L + |q| P + 1 + M,
+///   R = |y/s - q|,  L = greatest |e/t|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
 /// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
 /// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
 /// underflow add less than a hundredth to the 1.
 /// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
 /// proven where the greatest a is above the second by more than
-///   2 (R' Q + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
+///   2 (R' L + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
 /// and 128 for taking that difference in float32, which below 2^31 has every 128th integer; the
 /// rounding of the difference and of the limit itself is within the factor kSlack.
 class IntegerScreen {
  public:
-  static constexpr double kMostUnits = 32600;  ///< Q
+  static constexpr double kMostUnits = 46240;  ///< Q
+  static constexpr double kMostValue = 32760;
   static constexpr double kSlack = 1 + 1e-3;
   static constexpr std::int32_t kLowBits = 255;  ///< M
   static constexpr std::int64_t kMostFeatures = 4096;
@@ -95,18 +100,23 @@ class IntegerScreen {
     const auto value = [&](std::int64_t c, std::int64_t j) {
       return centroids[c * d + j] - static_cast<double>(origin[j]);
     };
-    std::vector<double>& norms = half_norms_;
+    std::vector<double>& norms = norms_below_;
     norms.assign(static_cast<std::size_t>(k), 0);
+    double greatest_norm = 0, greatest_value = 0;
     for (std::int64_t c = 0; c < k; ++c) {
+      double& norm = norms[static_cast<std::size_t>(c)];
       for (std::int64_t j = 0; j < d; ++j) {
-        norms[static_cast<std::size_t>(c)] += value(c, j) * value(c, j);
+        norm += value(c, j) * value(c, j);
+        greatest_value = std::max(greatest_value, std::abs(value(c, j)));
       }
+      greatest_norm = std::max(greatest_norm, norm);
     }
-    const double greatest = std::sqrt(*std::max_element(norms.begin(), norms.end())) * (1 + 1e-12);
-    fits_ = d <= kMostFeatures && greatest > kLeast && std::max(greatest, reach) < kMost;
+    greatest_norm = std::sqrt(greatest_norm) * (1 + 1e-12);
+    const double all = reach_of(greatest_norm, greatest_value);
+    fits_ = d <= kMostFeatures && all > kLeast && std::max(all, reach) < kMost;
     if (!fits_) return;
 
-    const double unit = greatest / kMostUnits;
+    const double unit = all / kMostUnits;
     const std::int64_t pairs = (d + 1) / 2;
     // Few centroids in panels of one size: of a small one each sum would wait for its last product.
     const std::int64_t panels = divide_up(k, most_of_panel(set)), panel = divide_up(k, panels);
@@ -127,15 +137,16 @@ class IntegerScreen {
         pair = static_cast<std::int32_t>(static_cast<std::uint32_t>(pair) | half << (16 * (j % 2)));
       }
       residual = std::max(residual, squared);
-      norms[static_cast<std::size_t>(c)] /= 2 * unit;
+      double& norm = norms[static_cast<std::size_t>(c)];
+      norm = (all * all - norm) / (2 * unit);
     }
-    centroids_ = {panels_.data(),
-                  panel,
-                  half_norms_.data(),
-                  k,
-                  unit,
-                  greatest,
-                  std::sqrt(residual) * (1 + 1e-6)};
+    centroids_ = {panels_.data(), panel, norms_below_.data(),  k,
+                  unit,           all,   greatest_norm / unit, std::sqrt(residual) * (1 + 1e-6)};
+  }
+
+  /// Q units of vectors whose norms and values are no greater than these.
+  static constexpr double reach_of(double norm, double value) {
+    return std::max(norm, value * (kMostUnits / kMostValue));
   }
 
   /// Whether the centroids that were set last can be screened.
@@ -150,7 +161,7 @@ class IntegerScreen {
   static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
   std::vector<std::int32_t> panels_;
-  std::vector<double> half_norms_;  // k
+  std::vector<double> norms_below_;  // k
   IntegerCentroids centroids_{};
   bool fits_ = false;
 };

@@ -105,7 +105,7 @@ class TileScreens {
         const bool whole =
             begin % kTile == 0 && begin + rows == std::min(begin + kTile, dataset_.samples);
         if (kept_.kept() && whole) {
-          const double reach = integers_.centroids().greatest;
+          const double reach = integers_.centroids().reach;
           screen_rounded(kept_.get(begin / kTile, reach, round), former, scratch, nearest);
         } else {
           screen_anew(round, former, scratch, nearest);
@@ -196,7 +196,7 @@ class TileScreens {
   void screen_anew(const Round& round, const std::int32_t* former, Scratch<T>& scratch,
                    TileLabels& nearest) const {
     IntegerTile tile = scratch.integers();
-    round(integers_.centroids().greatest, tile);
+    round(integers_.centroids().reach, tile);
     screen_rounded(tile, former, scratch, nearest);
   }
 

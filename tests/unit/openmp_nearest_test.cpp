@@ -84,7 +84,7 @@ class Screener {
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::integers) {
         IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
-        const double reach = integers_.centroids().greatest;
+        const double reach = integers_.centroids().reach;
         // Every other tile in the one way, where there are two.
         if (begin / kTile % 2 == 0 && rounds_rows(set_, d)) {
           const T* of_rows[kTile];
