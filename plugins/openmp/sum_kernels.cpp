@@ -122,6 +122,54 @@ HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int6
   }
 }
 
+// The same of Count samples and a run of features that kShift cannot take the sum of: their parts
+// are added up instead.
+template <std::size_t Count, bool kLeaves, std::size_t Lanes, class T>
+HWY_INLINE void move_parts(const T* const* samples, const lloyd::SumLayout& layout,
+                           std::int64_t* leaves, std::int64_t* enters, std::int64_t run) {
+  const Reals<lloyd::SumLayout::kRun> reals;
+  const Integers<lloyd::SumLayout::kRun> integers;
+  const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
+  const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
+  for (std::int64_t j = run; j < run + lloyd::SumLayout::kRun; j += width) {
+    hn::Vec<decltype(integers)> parts[Lanes];
+    unroll<Lanes>([&](auto lane) HWY_ATTR { parts[lane] = hn::Zero(integers); });
+    unroll<Count>([&](auto i) HWY_ATTR {
+      auto rest = load(reals, samples[i] + j);
+      unroll<Lanes>([&](auto below) HWY_ATTR {
+        constexpr std::size_t kLane = Lanes - 1 - decltype(below)::value;
+        const std::int64_t at = static_cast<std::int64_t>(kLane) * layout.features + j;
+        const auto shifted = hn::MulAdd(rest, hn::LoadU(reals, layout.scales + at), shift);
+        parts[kLane] = hn::Add(
+            parts[kLane], hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
+        if constexpr (kLane > 0) {
+          rest = hn::NegMulAdd(hn::Sub(shifted, shift), hn::LoadU(reals, layout.quanta + at), rest);
+        }
+      });
+    });
+    unroll<Lanes>([&](auto lane) HWY_ATTR {
+      const std::int64_t at = static_cast<std::int64_t>(lane) * layout.apart + j;
+      hn::StoreU(hn::Add(hn::LoadU(integers, enters + at), parts[lane]), integers, enters + at);
+      if constexpr (kLeaves) {
+        hn::StoreU(hn::Sub(hn::LoadU(integers, leaves + at), parts[lane]), integers, leaves + at);
+      }
+    });
+  }
+}
+template <std::size_t Count, bool kLeaves, class T>
+HWY_NOINLINE HWY_FLATTEN void move_wide_run(const T* const* samples, const lloyd::SumLayout& given,
+                                            std::int64_t* leaves, std::int64_t* enters,
+                                            std::int64_t run) {
+  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  if (layout.lanes == 1) {
+    move_parts<Count, kLeaves, 1>(samples, layout, leaves, enters, run);
+  } else if (layout.lanes == 2) {
+    move_parts<Count, kLeaves, 2>(samples, layout, leaves, enters, run);
+  } else {
+    move_parts<Count, kLeaves, 3>(samples, layout, leaves, enters, run);
+  }
+}
+
 // Count samples from and to the same clusters; asks for the lines of as many `next` ones.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
@@ -145,9 +193,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
       unroll<Count>([&](auto i) HWY_ATTR { __builtin_prefetch(next[i] + run); });
     }
     if (!one_lane && layout.narrow[run / kRun] == 0) {
-      for (std::size_t i = 0; i < Count; ++i) {
-        move_some(samples[i], given, leaves, enters, run, run + kRun);
-      }
+      move_wide_run<Count, kLeaves>(samples, given, leaves, enters, run);
       continue;
     }
     unroll<kRun / kWidth>([&](auto v) HWY_ATTR {
