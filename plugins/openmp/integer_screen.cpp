@@ -96,31 +96,40 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
 #endif
 }
 
-// Which lines of samples one of several panels asks for, so that they come from memory all the
-// time, not only while the first panel reads them: each of the first ones its share of those that
-// the next samples take, and the last of these what the first panel will come to last.
-struct Asking {
+// Which lines of samples panels ask for, so that these come from memory all the time, not only
+// while the first panel reads them: each of the first ones asks for a share of those that the next
+// samples take, and the last of these for what the first panel will come to last.
+class Asking {
+ public:
   static constexpr std::size_t kPairsAtOnce = 8;
+
+  // None.
+  HWY_INLINE Asking() : panels_(0), share_(0), before_(0), count_(0) {}
+  // Of `panels` panels, at least one, whose samples have `lines` each.
+  HWY_INLINE Asking(std::size_t panels, std::size_t lines)
+      : panels_(std::min(panels, kPairsAtOnce)),
+        share_((lines + panels_ - 1) / panels_),
+        before_(kAhead + lines - share_),
+        count_((kPairsAtOnce + panels_ - 1) / panels_) {}
+
+  // The first line that panel i asks for, after the one that it reads first.
+  HWY_INLINE std::size_t first(std::size_t i) const { return before_ + i * share_; }
+  // How many for each kPairsAtOnce pairs of features.
+  HWY_INLINE std::size_t count(std::size_t i) const { return i < panels_ ? count_ : 0; }
+
+ private:
   // As many lines as a tile of 16 features has.
   static constexpr std::size_t kAhead = 32;
 
-  // In panel i, whose samples have `lines` each.
-  static HWY_INLINE Asking of_panel(std::size_t i, std::size_t panels, std::size_t lines) {
-    const std::size_t sharing = std::min(panels, kPairsAtOnce);
-    if (i >= sharing) return {0, 0};
-    const std::size_t begin = lines * (sharing - 1 + i) / sharing;
-    return {kAhead + begin, (kPairsAtOnce + sharing - 1) / sharing};
-  }
-
-  std::size_t first;  // after the one that is read first
-  std::size_t count;  // for each kPairsAtOnce pairs of features
+  std::size_t panels_, share_, before_, count_;
 };
 
 // Scores of Count centroids, which `marks` stand for.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* norms,
-                      const std::int32_t* marks, const Asking& asking, Greatest& greatest) {
+                      const std::int32_t* marks, std::size_t ask, std::size_t asked_at_once,
+                      Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kOfSamples];
@@ -144,18 +153,17 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, norms[i]); });
   // The samples of all registers take so many times `count` lines.
   const std::size_t sections = std::max<std::size_t>(1, kOfSamples * lanes / kPairLanes);
-  std::size_t ask = asking.first;
   // Not in the inner loop, where GCC 12 then keeps a sum in memory, nor by a function, of which it
   // finds that it does nothing.
   for (std::size_t left = count - 1; left != 0;) {
     const std::size_t now = std::min(left, Asking::kPairsAtOnce);
-    if (asking.count != 0) {
+    if (asked_at_once != 0) {
       const std::size_t line = ask < count ? ask : ask + (sections - 1) * count;
       for (std::size_t section = 0; section < sections; ++section) {
         const PairLine* const next = pairs_of_section + section * count + line;
-        for (std::size_t i = 0; i < asking.count; ++i) __builtin_prefetch(next + i);
+        for (std::size_t i = 0; i < asked_at_once; ++i) __builtin_prefetch(next + i);
       }
-      ask += asking.count;
+      ask += asked_at_once;
     }
     left -= now;
     for (std::size_t pair = 0; pair < now; ++pair) {
@@ -177,12 +185,12 @@ template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
                                            std::size_t count, const std::int32_t* panel,
                                            const std::int32_t* norms, const std::int32_t* marks,
-                                           std::size_t panels, bool asks, Greatest& greatest) {
+                                           std::size_t panels, const Asking& asking,
+                                           Greatest& greatest) {
   Greatest found = greatest;
   for (std::size_t i = 0; i < panels; ++i) {
-    const Asking asking = asks ? Asking::of_panel(i, panels, count) : Asking{0, 0};
     score<Count>(pairs, first, count, panel + i * count * Count, norms + i * Count,
-                 marks + i * Count, asking, found);
+                 marks + i * Count, asking.first(i), asking.count(i), found);
   }
   greatest = found;
 }
@@ -192,12 +200,12 @@ template <std::size_t Count>
 HWY_INLINE void score_panels_of(std::size_t of_panel, const PairLine* pairs, std::size_t first,
                                 std::size_t count, const std::int32_t* panel,
                                 const std::int32_t* norms, const std::int32_t* marks,
-                                std::size_t panels, bool asks, Greatest& greatest) {
+                                std::size_t panels, const Asking& asking, Greatest& greatest) {
   if constexpr (Count > 0) {
     if (of_panel == Count) {
-      score_panels<Count>(pairs, first, count, panel, norms, marks, panels, asks, greatest);
+      score_panels<Count>(pairs, first, count, panel, norms, marks, panels, asking, greatest);
     } else {
-      score_panels_of<Count - 1>(of_panel, pairs, first, count, panel, norms, marks, panels, asks,
+      score_panels_of<Count - 1>(of_panel, pairs, first, count, panel, norms, marks, panels, asking,
                                  greatest);
     }
   }
@@ -234,6 +242,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const std::size_t count = (d + 1) / 2;
   const auto of_panel = static_cast<std::size_t>(centroids.panel);
   const std::size_t marked = (kLowBits + 1) / of_panel * of_panel;
+  const Asking asking(std::min(k, marked) / of_panel, count);
   for (std::size_t first = 0; first < kTile; first += kOfSamples * hn::Lanes(tag)) {
     Greatest greatest;
     IntVector labels[kOfSamples];
@@ -245,11 +254,11 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const std::size_t whole = (end - begin) / of_panel, left = (end - begin) % of_panel;
       const std::size_t rest = end - left;
       score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, norms_below + begin,
-                                    kMarks.data(), whole, begin == 0, greatest);
+                                    kMarks.data(), whole, begin == 0 ? asking : Asking(), greatest);
       panel += count * (end - begin - left);
       if (left != 0) {
         score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, norms_below + rest,
-                                      &kMarks[rest - begin], 1, false, greatest);
+                                      &kMarks[rest - begin], 1, Asking(), greatest);
       }
       for (std::size_t i = 0; i < kOfSamples; ++i) {
         const IntVector label = hn::Add(hn::And(greatest.greatest[i], hn::Set(integers, kLowBits)),
