@@ -97,10 +97,10 @@ float greatest_norm(const IntegerTile& integers) {
 // The unit that samples of the norms that were stored are rounded to, whose values are no greater
 // than `greatest_value`.
 void choose_unit(double reach, float greatest_value, IntegerTile& integers) {
-  const double greatest =
+  const double own =
       IntegerScreen::reach_of(double{greatest_norm(integers)}, double{greatest_value}) * kRoundedUp;
-  integers.greatest = static_cast<float>(greatest);
-  integers.unit = static_cast<float>(std::max(greatest, reach) / IntegerScreen::kMostUnits);
+  integers.reach = static_cast<float>(own);
+  integers.unit = static_cast<float>(std::max(own, reach) / IntegerScreen::kMostUnits);
 }
 
 void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,

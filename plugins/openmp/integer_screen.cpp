@@ -96,39 +96,40 @@ HWY_INLINE IntVector add_products(IntVector sums, IntVector a, IntVector b) {
 #endif
 }
 
-// Which lines of samples panels ask for, so that these come from memory all the time, not only
-// while the first panel reads them: each of the first ones asks for a share of those that the next
-// samples take, and the last of these for what the first panel will come to last.
+// When panels ask for lines of samples, so that these come from memory all the time, not only while
+// the first panel reads them: the first one asks for what it comes to last itself, the others for
+// what the next samples' first panel comes to before. Of few lines only the first panel asks.
 class Asking {
  public:
-  static constexpr std::size_t kPairsAtOnce = 8;
+  // Lines that are asked for at once.
+  static constexpr std::size_t kLines = 8;
 
-  // None.
-  HWY_INLINE Asking() : panels_(0), share_(0), before_(0), count_(0) {}
-  // Of `panels` panels, at least one, whose samples have `lines` each.
+  // No panel asks.
+  HWY_INLINE Asking() : panels_(0), share_(0), before_(0) {}
+  // `lines`: those of kPairLanes samples.
   HWY_INLINE Asking(std::size_t panels, std::size_t lines)
-      : panels_(std::min(panels, kPairsAtOnce)),
+      : panels_(std::clamp<std::size_t>(lines / kLines, 1, panels)),
         share_((lines + panels_ - 1) / panels_),
-        before_(kAhead + lines - share_),
-        count_((kPairsAtOnce + panels_ - 1) / panels_) {}
+        before_(kAhead + lines - share_) {}
 
-  // The first line that panel i asks for, after the one that it reads first.
-  HWY_INLINE std::size_t first(std::size_t i) const { return before_ + i * share_; }
-  // How many for each kPairsAtOnce pairs of features.
-  HWY_INLINE std::size_t count(std::size_t i) const { return i < panels_ ? count_ : 0; }
+  // The first line that a panel asks for, counted from the one that it reads first.
+  HWY_INLINE std::size_t first(std::size_t panel) const { return before_ + panel * share_; }
+  // A panel asks for kLines each time that it has multiplied so many times kLines pairs of features;
+  // 0: it does not.
+  HWY_INLINE std::size_t every(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
 
  private:
   // As many lines as a tile of 16 features has.
   static constexpr std::size_t kAhead = 32;
 
-  std::size_t panels_, share_, before_, count_;
+  std::size_t panels_, share_, before_;
 };
 
 // Scores of Count centroids, which `marks` stand for.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
-                      const std::int32_t* panel, const std::int32_t* norms,
-                      const std::int32_t* marks, std::size_t ask, std::size_t asked_at_once,
+                      const std::int32_t* panel, const std::int32_t* offsets,
+                      const std::int32_t* marks, std::size_t ask, std::size_t every,
                       Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
@@ -149,21 +150,25 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
     unroll<kOfSamples>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
     panel += Count;
   };
-  // Not in the loop: registers need not be set to the norms before.
-  add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, norms[i]); });
-  // The samples of all registers take so many times `count` lines.
-  const std::size_t sections = std::max<std::size_t>(1, kOfSamples * lanes / kPairLanes);
+  // Not in the loop: registers need not be set to offsets before.
+  add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, offsets[i]); });
+  // Sections of samples that the registers hold.
+  constexpr std::size_t kSections =
+      std::max<std::size_t>(1, kOfSamples * hn::MaxLanes(tag) / kPairLanes);
   // Not in the inner loop, where GCC 12 then keeps a sum in memory, nor by a function, of which it
   // finds that it does nothing.
+  std::size_t until = 1;
   for (std::size_t left = count - 1; left != 0;) {
-    const std::size_t now = std::min(left, Asking::kPairsAtOnce);
-    if (asked_at_once != 0) {
-      const std::size_t line = ask < count ? ask : ask + (sections - 1) * count;
-      for (std::size_t section = 0; section < sections; ++section) {
-        const PairLine* const next = pairs_of_section + section * count + line;
-        for (std::size_t i = 0; i < asked_at_once; ++i) __builtin_prefetch(next + i);
+    const std::size_t now = std::min(left, Asking::kLines);
+    if (every != 0 && --until == 0) {
+      until = every;
+      const PairLine* next = pairs_of_section + ask;
+      if (ask >= count) next += (kSections - 1) * count;
+      for (std::size_t section = 0; section < kSections; ++section) {
+        for (std::size_t i = 0; i < Asking::kLines; ++i)
+          __builtin_prefetch(next + section * count + i);
       }
-      ask += asked_at_once;
+      ask += Asking::kLines;
     }
     left -= now;
     for (std::size_t pair = 0; pair < now; ++pair) {
@@ -184,13 +189,13 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
                                            std::size_t count, const std::int32_t* panel,
-                                           const std::int32_t* norms, const std::int32_t* marks,
+                                           const std::int32_t* offsets, const std::int32_t* marks,
                                            std::size_t panels, const Asking& asking,
                                            Greatest& greatest) {
   Greatest found = greatest;
   for (std::size_t i = 0; i < panels; ++i) {
-    score<Count>(pairs, first, count, panel + i * count * Count, norms + i * Count,
-                 marks + i * Count, asking.first(i), asking.count(i), found);
+    score<Count>(pairs, first, count, panel + i * count * Count, offsets + i * Count,
+                 marks + i * Count, asking.first(i), asking.every(i), found);
   }
   greatest = found;
 }
@@ -199,21 +204,21 @@ HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t fi
 template <std::size_t Count>
 HWY_INLINE void score_panels_of(std::size_t of_panel, const PairLine* pairs, std::size_t first,
                                 std::size_t count, const std::int32_t* panel,
-                                const std::int32_t* norms, const std::int32_t* marks,
+                                const std::int32_t* offsets, const std::int32_t* marks,
                                 std::size_t panels, const Asking& asking, Greatest& greatest) {
   if constexpr (Count > 0) {
     if (of_panel == Count) {
-      score_panels<Count>(pairs, first, count, panel, norms, marks, panels, asking, greatest);
+      score_panels<Count>(pairs, first, count, panel, offsets, marks, panels, asking, greatest);
     } else {
-      score_panels_of<Count - 1>(of_panel, pairs, first, count, panel, norms, marks, panels, asking,
-                                 greatest);
+      score_panels_of<Count - 1>(of_panel, pairs, first, count, panel, offsets, marks, panels,
+                                 asking, greatest);
     }
   }
 }
 
 void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                         const IntegerCentroids& centroids, const std::int32_t* former,
-                        std::int32_t* norms_below, TileLabels& nearest) {
+                        std::int32_t* offsets, TileLabels& nearest) {
   constexpr double u = std::numeric_limits<float>::epsilon() / 2;
   constexpr double v = std::numeric_limits<double>::epsilon() / 2;
   const auto d = static_cast<std::size_t>(features);
@@ -222,7 +227,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const double s = tile.unit, t = centroids.unit, e = centroids.reach, l = centroids.norm,
                p = centroids.residual;
   for (std::size_t c = 0; c < k; ++c) {
-    norms_below[c] = static_cast<std::int32_t>(centroids.norms_below[c] * (1 / s));
+    offsets[c] = static_cast<std::int32_t>(centroids.offsets[c] * (1 / s));
   }
 
   // limit = of_residual |y - s q| + of_norm |y| + square |y|^2 + base, in units of st.
@@ -253,11 +258,11 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const Greatest before = greatest;
       const std::size_t whole = (end - begin) / of_panel, left = (end - begin) % of_panel;
       const std::size_t rest = end - left;
-      score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, norms_below + begin,
+      score_panels_of<kMostOfPanel>(of_panel, tile.pairs, first, count, panel, offsets + begin,
                                     kMarks.data(), whole, begin == 0 ? asking : Asking(), greatest);
       panel += count * (end - begin - left);
       if (left != 0) {
-        score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, norms_below + rest,
+        score_panels_of<kMostOfPanel>(left, tile.pairs, first, count, panel, offsets + rest,
                                       &kMarks[rest - begin], 1, Asking(), greatest);
       }
       for (std::size_t i = 0; i < kOfSamples; ++i) {
@@ -320,9 +325,9 @@ HWY_EXPORT(most_of_panel_in);
 
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* norms_below, TileLabels& nearest) {
+                     std::int32_t* offsets, TileLabels& nearest) {
   LLOYD_DISPATCH(set.of_integers(), screen_integers_in)
-  (tile, d, centroids, former, norms_below, nearest);
+  (tile, d, centroids, former, offsets, nearest);
 }
 
 std::int64_t most_of_panel(InstructionSet set) {

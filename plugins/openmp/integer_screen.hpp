@@ -37,7 +37,7 @@ constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
 struct IntegerCentroids {
   const std::int32_t* panels;  ///< in panels: for each pair of features those of its centroids
   std::int64_t panel;          ///< centroids of a panel; the last one may have fewer
-  const double* norms_below;   ///< k: (E^2 - |e|^2) / 2t
+  const double* offsets;       ///< k: (E^2 - |e|^2) / 2t
   std::int64_t clusters;       ///< k >= 1
   double unit;                 ///< t
   double reach;                ///< E
@@ -51,14 +51,14 @@ struct IntegerTile {
   TileRow<float>* norms;      ///< |y|
   TileRow<float>* residuals;  ///< |y - s q|
   float unit;                 ///< s
-  float greatest;             ///< no less than any |y|, nor too small for any value
+  float reach;                ///< no less than IntegerScreen::reach_of() the samples
 };
 
-/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `norms_below`: room for k
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `offsets`: room for k
 /// integers.
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
-                     std::int32_t* norms_below, TileLabels& nearest);
+                     std::int32_t* offsets, TileLabels& nearest);
 
 /// Centroids that an instruction set has registers for, the most that a panel may have.
 std::int64_t most_of_panel(InstructionSet set);
@@ -69,15 +69,15 @@ std::int64_t most_of_panel(InstructionSet set);
 ///   a = q.p + (E^2 - |e|^2)/2st,
 /// the last term as an integer; then low bits of a, M = kLowBits, say whose it is. With
 /// s >= max(|y|, E)/Q but for its rounding, where |y| is the greatest of a tile's samples, and
-/// t = E/Q, |q.p| is below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and so is |a|: it is no more than
-/// Q^2 (x + (1 - x^2)/2) but for what rounding adds, with x = |e|/E. So 32 bits hold a; sums on the
-/// way to it may leave them and come back. 16 bits hold values of q and p, since sQ and E are as
-/// great as those of the samples and centroids need, too: reach_of(). By the same inequality
+/// t = E/Q, |q.p| and its parts are below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and so are sums of
+/// them and the last term: with x = |e|/E these are no more than Q^2 (x + (1 - x^2)/2) but for what
+/// rounding adds. So 32 bits hold them; 16 hold values of q and p, since sQ and E are as great as
+/// the values of samples and centroids need, too: reach_of(). By the same inequality
 ///   |A/st - a| <= R L + |q| P + 1 + M,
 ///   R = |y/s - q|,  L = greatest |e/t|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
 /// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
 /// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
-/// underflow add less than a hundredth to the 1.
+/// underflow add less than a tenth to the 1.
 /// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
 /// proven where the greatest a is above the second by more than
 ///   2 (R' L + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
@@ -86,7 +86,7 @@ std::int64_t most_of_panel(InstructionSet set);
 class IntegerScreen {
  public:
   static constexpr double kMostUnits = 46240;  ///< Q
-  static constexpr double kMostValue = 32760;
+  static constexpr double kMostValue = 32760;  ///< of q and p
   static constexpr double kSlack = 1 + 1e-3;
   static constexpr std::int32_t kLowBits = 255;  ///< M
   static constexpr std::int64_t kMostFeatures = 4096;
@@ -100,11 +100,10 @@ class IntegerScreen {
     const auto value = [&](std::int64_t c, std::int64_t j) {
       return centroids[c * d + j] - static_cast<double>(origin[j]);
     };
-    std::vector<double>& norms = norms_below_;
-    norms.assign(static_cast<std::size_t>(k), 0);
+    offsets_.assign(static_cast<std::size_t>(k), 0);
     double greatest_norm = 0, greatest_value = 0;
     for (std::int64_t c = 0; c < k; ++c) {
-      double& norm = norms[static_cast<std::size_t>(c)];
+      double& norm = offsets_[static_cast<std::size_t>(c)];  // squared, for now
       for (std::int64_t j = 0; j < d; ++j) {
         norm += value(c, j) * value(c, j);
         greatest_value = std::max(greatest_value, std::abs(value(c, j)));
@@ -137,10 +136,10 @@ class IntegerScreen {
         pair = static_cast<std::int32_t>(static_cast<std::uint32_t>(pair) | half << (16 * (j % 2)));
       }
       residual = std::max(residual, squared);
-      double& norm = norms[static_cast<std::size_t>(c)];
-      norm = (all * all - norm) / (2 * unit);
+      double& offset = offsets_[static_cast<std::size_t>(c)];
+      offset = (all * all - offset) / (2 * unit);
     }
-    centroids_ = {panels_.data(), panel, norms_below_.data(),  k,
+    centroids_ = {panels_.data(), panel, offsets_.data(),      k,
                   unit,           all,   greatest_norm / unit, std::sqrt(residual) * (1 + 1e-6)};
   }
 
@@ -161,7 +160,7 @@ class IntegerScreen {
   static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
   std::vector<std::int32_t> panels_;
-  std::vector<double> norms_below_;  // k
+  std::vector<double> offsets_;  // k
   IntegerCentroids centroids_{};
   bool fits_ = false;
 };

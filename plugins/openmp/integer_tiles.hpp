@@ -54,11 +54,11 @@ class IntegerTiles {
     const auto at = static_cast<std::size_t>(t);
     Units& units = units_[at];
     IntegerTile tile{pairs_.get() + at * lines_, &norms_[2 * at], &norms_[2 * at + 1], units.unit,
-                     units.greatest};
+                     units.reach};
     const double holds = double{units.unit} * IntegerScreen::kMostUnits;
-    if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.greatest)) {
+    if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.reach)) {
       round(kRoom * reach, tile);
-      units = {tile.unit, tile.greatest};
+      units = {tile.unit, tile.reach};
     }
     return tile;
   }
@@ -68,7 +68,7 @@ class IntegerTiles {
   static constexpr double kRoom = 1.05, kMostRoom = 1.25;
 
   struct Units {
-    float unit = 0, greatest = 0;  // of IntegerTile; 0: nothing is there
+    float unit = 0, reach = 0;  // of IntegerTile; 0: nothing is there
   };
 
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }

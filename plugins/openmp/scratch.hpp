@@ -50,7 +50,7 @@ class alignas(64) Scratch {
   /// A tile in integers, rounded anew at each use.
   IntegerTile integers() { return {pairs_.data(), &squares_[0], &squares_[1], 0, 0}; }
   /// The workspace of screen_integers().
-  std::int32_t* integer_norms() { return norms_.data(); }
+  std::int32_t* integer_offsets() { return norms_.data(); }
 
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;

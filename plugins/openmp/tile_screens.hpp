@@ -203,7 +203,7 @@ class TileScreens {
   void screen_rounded(const IntegerTile& tile, const std::int32_t* former, Scratch<T>& scratch,
                       TileLabels& nearest) const {
     screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
-                    scratch.integer_norms(), nearest);
+                    scratch.integer_offsets(), nearest);
   }
 
   lloyd::DatasetView dataset_;

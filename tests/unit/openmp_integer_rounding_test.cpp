@@ -102,10 +102,10 @@ class Samples {
       EXPECT_NEAR(rounded.residuals.lanes[lane], std::sqrt(residual), off);
     }
     const double needed = IntegerScreen::reach_of(greatest, greatest_value);
-    EXPECT_GE(rounded.tile.greatest, needed);
-    EXPECT_LE(rounded.tile.greatest, 1.01 * needed);
+    EXPECT_GE(rounded.tile.reach, needed);
+    EXPECT_LE(rounded.tile.reach, 1.01 * needed);
     const double most = unit * IntegerScreen::kMostUnits;
-    EXPECT_NEAR(most, std::max<double>(reach, rounded.tile.greatest), 1e-5 * most);
+    EXPECT_NEAR(most, std::max<double>(reach, rounded.tile.reach), 1e-5 * most);
   }
 
   std::int64_t d_;

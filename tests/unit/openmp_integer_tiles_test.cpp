@@ -43,7 +43,7 @@ class OpenmpIntegerTiles : public testing::Test {
     const IntegerTile found = get(t, reach);
     const std::vector<TileRow<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
     const double greatest = std::sqrt(2.0) * expected[0].lanes[kTile - 1];
-    EXPECT_GE(found.greatest, greatest);
+    EXPECT_GE(found.reach, greatest);
     // round_tile() does not look for the greatest value.
     const double needed = IntegerScreen::reach_of(greatest, greatest);
     const double holds = double{found.unit} * IntegerScreen::kMostUnits;
