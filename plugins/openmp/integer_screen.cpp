@@ -114,8 +114,8 @@ class Asking {
 
   // The first line that a panel asks for, counted from the one that it reads first.
   HWY_INLINE std::size_t first(std::size_t panel) const { return before_ + panel * share_; }
-  // A panel asks for kLines each time that it has multiplied so many times kLines pairs of features;
-  // 0: it does not.
+  // A panel asks for kLines each time that it has multiplied so many times kLines pairs of
+  // features; 0: it does not.
   HWY_INLINE std::size_t every(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
 
  private:
