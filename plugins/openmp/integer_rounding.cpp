@@ -87,7 +87,7 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
   }
 }
 
-// What roundings take from norms, and values, at the most.
+// Norms and values may be greater than computed ones by this factor, and less.
 constexpr double kRoundedUp = 1 + 4e-3;
 
 float greatest_norm(const IntegerTile& integers) {

@@ -32,7 +32,7 @@ class alignas(64) Scratch {
 
   /// Before labelling with k centroids; `scans`: whether scan_values() are wanted.
   void prepare(std::int64_t clusters, bool scans) {
-    if (kNarrow) norms_.resize(static_cast<std::size_t>(clusters));
+    if (kNarrow) offsets_.resize(static_cast<std::size_t>(clusters));
     if (scans) scan_.resize(scan_rows(clusters, std::ssize(tile_)));
   }
 
@@ -50,7 +50,7 @@ class alignas(64) Scratch {
   /// A tile in integers, rounded anew at each use.
   IntegerTile integers() { return {pairs_.data(), &squares_[0], &squares_[1], 0, 0}; }
   /// The workspace of screen_integers().
-  std::int32_t* integer_offsets() { return norms_.data(); }
+  std::int32_t* integer_offsets() { return offsets_.data(); }
 
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
     constexpr std::int64_t of_each = kNarrow ? 12 : 8;
@@ -83,7 +83,7 @@ class alignas(64) Scratch {
   std::vector<TileRow<Real>> tile_;
   std::vector<TileRow<double>> exact_;
   std::vector<PairLine> pairs_;
-  std::vector<std::int32_t> norms_;
+  std::vector<std::int32_t> offsets_;
   TileRow<float> squares_[2];
   std::vector<TileRow<Real>> scan_;
 };

@@ -122,8 +122,8 @@ HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int6
   }
 }
 
-// The same of Count samples and a run of features that kShift cannot take the sum of: their parts
-// are added up instead.
+// A run of features of Count samples, of whose values kShift cannot take the sum: the parts in each
+// of `Lanes` lanes are added up before instead.
 template <std::size_t Count, bool kLeaves, std::size_t Lanes, class T>
 HWY_INLINE void move_parts(const T* const* samples, const lloyd::SumLayout& layout,
                            std::int64_t* leaves, std::int64_t* enters, std::int64_t run) {
@@ -156,6 +156,9 @@ HWY_INLINE void move_parts(const T* const* samples, const lloyd::SumLayout& layo
     });
   }
 }
+
+// move_parts() of as many lanes as there are; apart from move_group(), for which runs are seldom
+// wide.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_wide_run(const T* const* samples, const lloyd::SumLayout& given,
                                             std::int64_t* leaves, std::int64_t* enters,
