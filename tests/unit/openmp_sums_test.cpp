@@ -31,6 +31,15 @@ std::vector<T> values_of(std::int64_t count, int bits) {
   return values;
 }
 
+std::vector<lloyd::SumWords> words_of(lloyd::ClusterSums& sums, const lloyd::SumPlan& plan,
+                                      std::int32_t clusters) {
+  std::vector<lloyd::SumWords> words(static_cast<std::size_t>(clusters * plan.features));
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters));
+  sums.store(words.data(), counts.data());
+  for (const std::int64_t count : counts) words.push_back({static_cast<std::uint64_t>(count), 0});
+  return words;
+}
+
 // Adds all samples three times, moving every third one, and then all, to other clusters.
 template <class T>
 std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
@@ -55,28 +64,54 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::Datase
   }
   sums.move(data, view.stride, joining.data(), std::ssize(joining), kernels);
   sums.move(data, view.stride, moving.data(), std::ssize(moving), kernels);
-  std::vector<lloyd::SumWords> words(static_cast<std::size_t>(clusters * plan.features));
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(clusters));
-  sums.store(words.data(), counts.data());
-  for (const std::int64_t count : counts) words.push_back({static_cast<std::uint64_t>(count), 0});
-  return words;
+  return words_of(sums, plan, clusters);
+}
+
+// Moves samples that stand one after another together. Where a run of them ends, they leave another
+// cluster, or enter another one, or a row is left out.
+template <class T>
+std::vector<lloyd::SumWords> sum_of_runs(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
+                                         std::int32_t clusters,
+                                         const lloyd::SumKernels<T>& kernels) {
+  std::vector<lloyd::LabelChange> changes;
+  std::int64_t row = 0;
+  for (std::int32_t run = 0; row < view.samples; ++run) {
+    const std::int32_t from = run / 2 % (clusters + 1) - 1, to = (run + 1) / 2 % clusters;
+    const bool is_long = run % 50 == 49;
+    const std::int32_t length = is_long ? 5000 : 1 + run * 7 % 37;
+    for (std::int32_t i = 0; i < length && row < view.samples; ++i) {
+      changes.push_back({row, from, to});
+      row += !is_long && i % 20 == 9 ? 2 : 1;
+    }
+  }
+  lloyd::ClusterSums sums(plan, clusters);
+  const T* data = static_cast<const T*>(view.data);
+  sums.move(data, view.stride, changes.data(), std::ssize(changes), kernels);
+  // Each second sample.
+  for (lloyd::LabelChange& change : changes) change.row /= 2;
+  sums.move(data, 2 * view.stride, changes.data(), std::ssize(changes), kernels);
+  return words_of(sums, plan, clusters);
 }
 
 template <class T>
-void check_sums(const std::vector<T>& values, std::int64_t d, int lanes,
-                std::int32_t clusters = 4) {
+using Sum = std::vector<lloyd::SumWords>(const lloyd::SumPlan&, const lloyd::DatasetView&,
+                                         std::int32_t, const lloyd::SumKernels<T>&);
+
+template <class T>
+void check_sums(const std::vector<T>& values, std::int64_t d, int lanes, std::int32_t clusters = 4,
+                Sum<T>* sum_up = sum<T>) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
   EXPECT_EQ(plan.lanes, lanes);
-  const std::vector<lloyd::SumWords> expected = sum<T>(plan, data.view(), clusters, {});
+  const std::vector<lloyd::SumWords> expected = sum_up(plan, data.view(), clusters, {});
   for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
     if (!InstructionSet::has(number)) continue;
     const lloyd::SumKernels<T> kernels = sum_kernels<T>(InstructionSet(number));
     ASSERT_NE(kernels.add, nullptr);
     ASSERT_NE(kernels.move, nullptr);
-    const std::vector<lloyd::SumWords> found = sum<T>(plan, data.view(), clusters, kernels);
+    const std::vector<lloyd::SumWords> found = sum_up(plan, data.view(), clusters, kernels);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(found[i].low, expected[i].low) << InstructionSet::kNames[choice] << ' ' << d;
       ASSERT_EQ(found[i].high, expected[i].high) << InstructionSet::kNames[choice] << ' ' << d;
@@ -96,10 +131,11 @@ void check() {
 // Great values of `bits` bits, whose sums soon take more than 63; `wide`: beside two features that
 // have 10 bits more.
 template <class T>
-void check_great(int bits, bool wide) {
+void check_great(int bits, bool wide, const std::vector<std::int64_t>& features,
+                 Sum<T>* sum_up = sum<T>) {
   constexpr std::int64_t kManyRows = 50'000;
   const double greatest = std::ldexp(1.0, bits);
-  for (const std::int64_t d : {11, 31, 67}) {
+  for (const std::int64_t d : features) {
     std::vector<T> values;
     for (std::int64_t i = 0; i < kManyRows; ++i) {
       for (std::int64_t j = 0; j < d; ++j) {
@@ -108,7 +144,7 @@ void check_great(int bits, bool wide) {
             i % 100 == 0 ? least : greatest - 0x1p27 - 0x1p28 * static_cast<double>(i % 7)));
       }
     }
-    check_sums(values, d, wide ? 2 : 1);
+    check_sums(values, d, wide ? 2 : 1, 4, sum_up);
   }
 }
 
@@ -117,17 +153,35 @@ TEST(OpenmpSums, AreThoseOfClusterSums) {
   check<double>();
 }
 
+template <class T>
+void check_runs() {
+  for (const int bits : {20, 60, 105}) {
+    for (const std::int64_t d : {1, 2, 3, 4}) {
+      const std::vector<T> values = values_of<T>(kRows * d, bits);
+      check_sums(values, d, bits / 40 + 1, 5, sum_of_runs<T>);
+      check_sums(values, d, bits / 40 + 1, 1, sum_of_runs<T>);  // some leave what they enter
+    }
+  }
+}
+
+TEST(OpenmpSums, AreThoseOfClusterSumsForSamplesThatMoveTogether) {
+  check_runs<float>();
+  check_runs<double>();
+}
+
 TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
   // One bit more than those have, and as many.
   for (const int bits : {50, 49}) {
-    check_great<float>(bits, true);
-    check_great<double>(bits, true);
+    check_great<float>(bits, true, {11, 31, 67});
+    check_great<double>(bits, true, {11, 31, 67});
   }
 }
 
 TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
-  check_great<float>(50, false);
-  check_great<double>(50, false);
+  check_great<float>(50, false, {11, 31, 67});
+  check_great<float>(50, false, {1, 2, 3}, sum_of_runs<float>);
+  check_great<double>(50, false, {11, 31, 67});
+  check_great<double>(50, false, {1, 2, 3}, sum_of_runs<double>);
 }
 
 // And for more samples than are taken together.

@@ -1,0 +1,115 @@
+// Vectors of the parts that sums of samples are made of. Included once for each instruction set,
+// after vector_targets.hpp.
+#if defined(LLOYD_OPENMP_SUM_PARTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef LLOYD_OPENMP_SUM_PARTS_INL_HPP
+#undef LLOYD_OPENMP_SUM_PARTS_INL_HPP
+#else
+#define LLOYD_OPENMP_SUM_PARTS_INL_HPP
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include <hwy/highway.h>
+
+#include <lloyd/plugin/cluster_sums.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <std::size_t Width>
+using Reals = hn::CappedTag<double, Width>;
+template <std::size_t Width>
+using Integers = hn::RebindToSigned<Reals<Width>>;
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D reals, const float* x) {
+  return hn::PromoteTo(reals, hn::LoadU(hn::Rebind<float, D>(), x));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
+  return hn::LoadU(reals, x);
+}
+
+// SumLayout::for_each_part() of features [j, end), `use` with vectors of parts, at most Width of
+// them and fewer for the last features; returns the first feature that is left. Products are exact:
+// all scales are powers of two.
+template <std::size_t Lanes, std::size_t Width, class T, class Use>
+HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout, std::int64_t j,
+                                        std::int64_t end, const Use& use) {
+  const Reals<Width> reals;
+  const Integers<Width> integers;
+  const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
+  const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
+  const std::int64_t d = layout.features;
+  const auto add_shift = [&](auto rest, std::int64_t lane) HWY_ATTR {
+    const auto scales = hn::LoadU(reals, layout.scales + lane * d + j);
+    const auto shifted = hn::MulAdd(rest, scales, shift);
+    use(integers, lane * layout.apart + j,
+        hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
+    return shifted;
+  };
+  for (; j + width <= end; j += width) {
+    auto rest = load(reals, x + j);
+    if (Lanes == 1 || layout.narrow[j / lloyd::SumLayout::kRun] != 0) {
+      add_shift(rest, 0);
+      continue;
+    }
+    for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
+      const auto shifted = add_shift(rest, lane);
+      if (lane > 0) {
+        const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
+        rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
+      }
+    }
+  }
+  if constexpr (Width > 2) {
+    if (j + 2 <= end) return for_each_vector<Lanes, Width / 2>(x, layout, j, end, use);
+  }
+  return j;
+}
+
+// All parts of features [first, end) of x, a run or the last ones: vectors of them to `use`, those
+// of a feature that is left, which is the last of all, to `use_one`.
+template <class T, class Use, class UseOne>
+HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
+                              std::int64_t end, const Use& use, const UseOne& use_one) {
+  const std::int64_t done = layout.lanes == 1   ? for_each_vector<1, 8>(x, layout, first, end, use)
+                            : layout.lanes == 2 ? for_each_vector<2, 8>(x, layout, first, end, use)
+                                                : for_each_vector<3, 8>(x, layout, first, end, use);
+  if (done < end) layout.for_each_part(x, use_one, done);
+}
+
+template <class T>
+HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums,
+                           std::int64_t first, std::int64_t end) {
+  for_each_part(
+      x, layout, first, end,
+      [sums](auto tag, std::int64_t at, auto parts)
+          HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); },
+      [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
+}
+
+template <class T>
+HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
+                            std::int64_t* enters, std::int64_t first, std::int64_t end) {
+  for_each_part(
+      x, layout, first, end,
+      [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
+        hn::StoreU(hn::Sub(hn::LoadU(tag, leaves + at), parts), tag, leaves + at);
+        hn::StoreU(hn::Add(hn::LoadU(tag, enters + at), parts), tag, enters + at);
+      },
+      [&](std::int64_t at, std::int64_t part) {
+        leaves[at] -= part;
+        enters[at] += part;
+      });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#endif
