@@ -29,11 +29,7 @@ template <class T>
 HWY_NOINLINE void move_some(const T* x, const lloyd::SumLayout& given, std::int64_t* leaves,
                             std::int64_t* enters, std::int64_t first, std::int64_t end) {
   const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
-  if (leaves == nullptr) {
-    add_sample(x, layout, enters, first, end);
-  } else {
-    move_sample(x, layout, leaves, enters, first, end);
-  }
+  move_sample(x, layout, leaves, enters, first, end);
 }
 
 // A run of features of Count samples, of whose values kShift cannot take the sum: the parts in each

@@ -67,13 +67,8 @@ HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChang
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const auto [row, from, to] = changes[i];
-    const T* const x = data + row * stride;
-    std::int64_t* const enters = sums + to * layout.features;
-    if (from < 0) {
-      add_sample(x, layout, enters, 0, layout.features);
-    } else {
-      move_sample(x, layout, sums + from * layout.features, enters, 0, layout.features);
-    }
+    move_sample(data + row * stride, layout, from < 0 ? nullptr : sums + from * layout.features,
+                sums + to * layout.features, 0, layout.features);
   }
 }
 

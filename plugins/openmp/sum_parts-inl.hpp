@@ -83,6 +83,7 @@ HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, std::i
   if (done < end) layout.for_each_part(x, use_one, done);
 }
 
+// Features [first, end) of a sample.
 template <class T>
 HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums,
                            std::int64_t first, std::int64_t end) {
@@ -93,9 +94,11 @@ HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int6
       [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
 }
 
+// The same of a sample that leaves a cluster, or none where `leaves` is null.
 template <class T>
 HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
                             std::int64_t* enters, std::int64_t first, std::int64_t end) {
+  if (leaves == nullptr) return add_sample(x, layout, enters, first, end);
   for_each_part(
       x, layout, first, end,
       [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
