@@ -4,19 +4,19 @@
 
 namespace lloyd::apps {
 
-using Json = nlohmann::ordered_json;
 using conformance::Outcome;
+using nlohmann::ordered_json;
 
-Json to_json(const conformance::Result& result) {
-  Json json = {{"name", result.name},
-               {"outcome", conformance::to_string(result.outcome)},
-               {"elapsed_ms", result.elapsed_ms}};
+ordered_json to_json(const conformance::Result& result) {
+  ordered_json json = {{"name", result.name},
+                       {"outcome", conformance::to_string(result.outcome)},
+                       {"elapsed_ms", result.elapsed_ms}};
   if (!result.message.empty()) json["message"] = result.message;
   return json;
 }
 
-Json to_json(const conformance::Plan& plan) {
-  Json json = {{"unavailable", plan.unavailable}, {"cases", Json::array()}};
+ordered_json to_json(const conformance::Plan& plan) {
+  ordered_json json = {{"unavailable", plan.unavailable}, {"cases", ordered_json::array()}};
   for (const conformance::PlannedCase& one : plan.cases) {
     json["cases"].push_back(
         {{"case", one.case_name}, {"name", one.name}, {"essential", one.essential}});
@@ -24,7 +24,7 @@ Json to_json(const conformance::Plan& plan) {
   return json;
 }
 
-conformance::Result result_from_json(const Json& json) {
+conformance::Result result_from_json(const ordered_json& json) {
   conformance::Result result;
   result.name = json.at("name").get<std::string>();
   result.message = json.value("message", "");
@@ -37,10 +37,10 @@ conformance::Result result_from_json(const Json& json) {
   return result;
 }
 
-conformance::Plan plan_from_json(const Json& json) {
+conformance::Plan plan_from_json(const ordered_json& json) {
   conformance::Plan plan;
   plan.unavailable = json.at("unavailable").get<std::string>();
-  for (const Json& one : json.at("cases")) {
+  for (const ordered_json& one : json.at("cases")) {
     plan.cases.push_back({one.at("case").get<std::string>(), one.at("name").get<std::string>(),
                           one.at("essential").get<bool>()});
   }

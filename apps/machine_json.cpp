@@ -1,5 +1,7 @@
 #include "machine_json.hpp"
 
+#include "json_or_null.hpp"
+
 namespace lloyd::apps {
 
 using nlohmann::ordered_json;

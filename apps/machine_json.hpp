@@ -12,15 +12,6 @@
 
 namespace lloyd::apps {
 
-/// null where something is not known or there is none.
-template <class Value>
-nlohmann::ordered_json positive_or_null(Value value) {
-  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-}
-inline nlohmann::ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-}
-
 /// [{"level", "type", "size_bytes", "instances", "shared_by"}, ...]
 nlohmann::ordered_json caches_json(const std::vector<machine::Cache>& caches);
 /// [{"name", "threads", "path"}, ...]

@@ -1,4 +1,5 @@
 #include "doctor/report.hpp"
+#include "json_or_null.hpp"
 #include "machine_json.hpp"
 
 namespace lloyd::apps {

@@ -1,16 +1,14 @@
 // A comparison as CSV and as JSON: the same rows under the same names.
 #include "experiment/compare.hpp"
 #include "experiment/csv_text.hpp"
+#include "json_or_null.hpp"
 
 namespace lloyd::experiment {
 
+using apps::text_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
 
 ordered_json difference(double newer, double older) {
   return newer == older ? ordered_json(0.0) : finite_or_null(newer / older - 1);

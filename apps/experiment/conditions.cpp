@@ -1,5 +1,6 @@
 #include "experiment/conditions.hpp"
 
+#include "json_or_null.hpp"
 #include "machine/cpu.hpp"
 #include "machine/memory.hpp"
 #include "machine/system.hpp"
@@ -9,14 +10,10 @@ namespace lloyd::experiment {
 
 using apps::positive_or_null;
 using apps::text_or_null;
+using apps::value_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-template <class Value>
-ordered_json value_or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
 
 ordered_json state_json(const MachineState& state) {
   return {{"load", state.load < 0 ? ordered_json() : ordered_json(state.load)},

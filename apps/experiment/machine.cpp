@@ -1,5 +1,6 @@
 #include "experiment/machine.hpp"
 
+#include "json_or_null.hpp"
 #include "machine/affinity.hpp"
 #include "machine/cgroup.hpp"
 #include "machine/cpu.hpp"

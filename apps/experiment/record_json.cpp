@@ -1,19 +1,15 @@
 // Records to JSON.
 
 #include "experiment/record.hpp"
-#include "machine_json.hpp"
+#include "json_or_null.hpp"
 
 namespace lloyd::experiment {
 
 using apps::text_or_null;
+using apps::value_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-template <class T>
-ordered_json value_or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 // With the keys of an experiment.
 void add_isolation(ordered_json& json, const std::optional<Isolation>& isolation) {

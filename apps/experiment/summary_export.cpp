@@ -5,16 +5,14 @@
 #include "experiment/noise.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/varying_axes.hpp"
+#include "json_or_null.hpp"
 
 namespace lloyd::experiment {
 
+using apps::text_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
 
 void add_phases(ordered_json& json, const std::optional<PhaseSummary>& phases) {
   const auto add = [&](const char* key, double PhaseSummary::*member) {

@@ -9,18 +9,16 @@
 #include "experiment/noise.hpp"
 #include "experiment/record.hpp"
 #include "experiment/summary.hpp"
+#include "json_or_null.hpp"
 #include "report/page_traces.hpp"
 
 namespace lloyd::report {
 
 using namespace experiment;
+using apps::text_or_null;
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
 
 // The times that the row's median is of, in the order of the records.
 ordered_json samples_json(const std::vector<Record>& records, bool per_iteration) {

@@ -14,7 +14,6 @@ namespace lloyd::conformance {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class Exception, class Body>
 void expect_refused(const char* what, Body&& body) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -11,6 +12,8 @@
 namespace lloyd::conformance {
 
 using reference::Samples;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Pseudo-random numbers, the same everywhere (SplitMix64).
 class Numbers {

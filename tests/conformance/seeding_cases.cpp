@@ -13,8 +13,6 @@
 namespace lloyd::conformance {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 struct Named {
   const char* name;
   Samples samples;

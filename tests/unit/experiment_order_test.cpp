@@ -18,7 +18,7 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr const char* kConfig = R"(
+constexpr const char* kOrderConfig = R"(
 experiment: fakes
 dataset: {blobs: {samples: 500, features: 3, centers: 9}}
 stop: {iterations: 4}
@@ -79,7 +79,7 @@ class ExperimentOrder : public testing::Test {
 };
 
 TEST_F(ExperimentOrder, EveryRoundHasEachFitOnce) {
-  make(kConfig);
+  make(kOrderConfig);
   const std::vector<PlannedTrial> order = trial_order(plan_, 0);
   ASSERT_EQ(order.size(), 4u * 8);
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -97,15 +97,15 @@ TEST_F(ExperimentOrder, EveryRoundHasEachFitOnce) {
 }
 
 TEST_F(ExperimentOrder, FollowsFromTheSeedAlone) {
-  make(kConfig);
+  make(kOrderConfig);
   const std::vector<std::size_t> first = fits_of(0);
   EXPECT_EQ(fits_of(0), first);
-  make(std::string(kConfig) + "order_seed: 1\n");
+  make(std::string(kOrderConfig) + "order_seed: 1\n");
   EXPECT_NE(fits_of(0), first);
 }
 
 TEST_F(ExperimentOrder, EveryPlaceIsTakenAboutAsOften) {
-  make(kConfig);
+  make(kOrderConfig);
   plan_.repeats = 4000;
   std::map<std::pair<std::size_t, std::int64_t>, int> counts;  // by fit and place in its round
   for (const PlannedTrial& trial : trial_order(plan_, 0)) ++counts[{trial.fit, trial.order % 4}];
@@ -115,7 +115,7 @@ TEST_F(ExperimentOrder, EveryPlaceIsTakenAboutAsOften) {
 }
 
 TEST_F(ExperimentOrder, RecordsHaveTheirPlace) {
-  make(kConfig);
+  make(kOrderConfig);
   const RunResult result = run([](const PlannedFit&, std::int64_t) { return 1; });
   for (const PlannedTrial& trial : trial_order(plan_, 0)) {
     const Record& record = result.records[trial.fit].at(static_cast<std::size_t>(trial.repeat));
@@ -127,7 +127,7 @@ TEST_F(ExperimentOrder, RecordsHaveTheirPlace) {
 }
 
 TEST_F(ExperimentOrder, RoundsGoOnUntilIntervalsAreNarrow) {
-  make(std::string(kConfig) + "until: {relative_error: 0.02, max_seconds: 1000}\n");
+  make(std::string(kOrderConfig) + "until: {relative_error: 0.02, max_seconds: 1000}\n");
   EXPECT_NE(plan_text(plan_).find("x at least 8 repeats = at least 80 trials\nuntil: every "
                                   "interval within 2.00% of its median, or 16 min 40 s of a "
                                   "setting\n"),
@@ -153,7 +153,7 @@ TEST_F(ExperimentOrder, RoundsGoOnUntilIntervalsAreNarrow) {
 
 TEST_F(ExperimentOrder, FewSamplesHaveNoNarrowInterval) {
   for (const int repeats : {1, 2, 5}) {
-    std::string config = kConfig;
+    std::string config = kOrderConfig;
     config.replace(config.find("repeats: 8"), 10, fmt::format("repeats: {}", repeats));
     make(config + "until: {relative_error: 0.02, max_seconds: 1000}\n");
     const RunResult result = run([](const PlannedFit&, std::int64_t) { return 1.0; });
@@ -163,14 +163,14 @@ TEST_F(ExperimentOrder, FewSamplesHaveNoNarrowInterval) {
 }
 
 TEST_F(ExperimentOrder, FurtherRoundsEndWithTheirTime) {
-  make(std::string(kConfig) + "until: {max_seconds: 0}\n");
+  make(std::string(kOrderConfig) + "until: {max_seconds: 0}\n");
   const RunResult result =
       run([](const PlannedFit&, std::int64_t repeat) { return 1 + double(repeat); });
   EXPECT_EQ(result.records[0].size(), 8u);
 }
 
 TEST_F(ExperimentOrder, WhatAlwaysFailsIsNotTriedFurther) {
-  make(std::string(kConfig) + "until: {relative_error: 0.02, max_seconds: 1000}\n");
+  make(std::string(kOrderConfig) + "until: {relative_error: 0.02, max_seconds: 1000}\n");
   const RunResult result = run([](const PlannedFit& fit, std::int64_t repeat) {
     if (fit.variant == 2) return -1.0;
     return repeat < 8 ? 1 + 0.1 * double(repeat) : 1.0;
@@ -181,7 +181,7 @@ TEST_F(ExperimentOrder, WhatAlwaysFailsIsNotTriedFurther) {
 }
 
 TEST_F(ExperimentOrder, SpeedupsAreOfPairedRounds) {
-  make(kConfig);
+  make(kOrderConfig);
   // Every round is slower than the one before, for all alike; one trial failed.
   const RunResult result = run([](const PlannedFit& fit, std::int64_t repeat) {
     if (fit.variant == 1 && repeat == 2) return -1.0;
@@ -200,7 +200,7 @@ TEST_F(ExperimentOrder, SpeedupsAreOfPairedRounds) {
 }
 
 TEST_F(ExperimentOrder, WithoutACommonRoundThereIsNoSpeedup) {
-  make(kConfig);
+  make(kOrderConfig);
   const RunResult result = run([](const PlannedFit& fit, std::int64_t repeat) {
     return (repeat % 2 == 0) == (fit.variant == 0) ? 1.0 : -1.0;
   });
@@ -209,7 +209,7 @@ TEST_F(ExperimentOrder, WithoutACommonRoundThereIsNoSpeedup) {
 }
 
 TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
-  make(kConfig);
+  make(kOrderConfig);
   const auto times = [&](GivenTimes::Time time) {
     const Summary summary = summarize(run(std::move(time)).records);
     EXPECT_EQ(summary_table(summary).find("noisy") != std::string::npos,
@@ -239,7 +239,7 @@ TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
 }
 
 TEST_F(ExperimentOrder, RoundsBeginOnEachProcessorInTurn) {
-  make(kConfig);
+  make(kOrderConfig);
   const std::vector<int> processors = {2, 3, 7};
   std::set<int> first;
   for (plan_.order_seed = 0; plan_.order_seed < 20; ++plan_.order_seed) {
@@ -256,7 +256,7 @@ TEST_F(ExperimentOrder, RoundsBeginOnEachProcessorInTurn) {
 }
 
 TEST_F(ExperimentOrder, OutliersAreCountedAndKept) {
-  make(kConfig);
+  make(kOrderConfig);
   const RunResult result = run([](const PlannedFit&, std::int64_t repeat) {
     return repeat == 3 ? 9 : 1 + 0.001 * double(repeat);
   });

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kConfig = R"(
+constexpr const char* kReferenceConfig = R"(
 dataset: {blobs: {samples: 100}}
 backends: [sequential, absent, missing: {split: [false, true]}, openmp]
 optional: [missing]
@@ -41,7 +41,7 @@ Plan plan_of(const std::string& text, const std::vector<std::string>& overrides 
 }
 
 // The values by setting and variant, as texts: "" where there is none.
-std::vector<std::string> values_of(const Plan& plan) {
+std::vector<std::string> published_values(const Plan& plan) {
   std::vector<std::string> values;
   for (const PlannedFit& fit : plan.fits) {
     std::string text;
@@ -65,9 +65,9 @@ std::vector<std::vector<Record>> records_of(const Plan& plan) {
 }
 
 TEST(ExperimentReference, ValuesBelongToTheirSettingsAndVariants) {
-  const Plan plan = plan_of(kConfig);
+  const Plan plan = plan_of(kReferenceConfig);
   // By clusters and seed: sequential, absent, missing (false, true), openmp.
-  EXPECT_EQ(values_of(plan), (std::vector<std::string>{
+  EXPECT_EQ(published_values(plan), (std::vector<std::string>{
                                  "", "123.0", "", "0.808",   "",  //
                                  "", "123.0", "", "",        "",  //
                                  "", "",      "", "about 9", "",  //
@@ -89,11 +89,11 @@ reference:
   - {source: a, quantity: speedup, values: [{value: 2}]}
   - {source: a, quantity: ms_per_fit, values: [{value: 7}]}
 )");
-  EXPECT_EQ(values_of(plan), (std::vector<std::string>{"2.07.0", "7.0", "2.07.0"}));
+  EXPECT_EQ(published_values(plan), (std::vector<std::string>{"2.07.0", "7.0", "2.07.0"}));
 }
 
 TEST(ExperimentReference, SummaryHasTheColumnAndItsSources) {
-  const Summary summary = summarize(records_of(plan_of(kConfig)));
+  const Summary summary = summarize(records_of(plan_of(kReferenceConfig)));
   const std::string table = summary_table(summary);
   EXPECT_NE(table.find("  published\n"), std::string::npos) << table;
   EXPECT_NE(table.find("skipped: no plugin of this name can be loaded"), std::string::npos);
@@ -128,7 +128,7 @@ reference:
 }
 
 TEST(ExperimentReference, RecordsOfEarlierVersionsHaveNone) {
-  ordered_json json = to_json(records_of(plan_of(kConfig))[3][0]);
+  ordered_json json = to_json(records_of(plan_of(kReferenceConfig))[3][0]);
   EXPECT_EQ(record_from_json(json).published.size(), 1u);
   json.erase("published");
   EXPECT_TRUE(record_from_json(json).published.empty());
@@ -143,7 +143,7 @@ TEST(ExperimentReference, RecordsOfEarlierVersionsHaveNone) {
 }
 
 TEST(ExperimentOptional, AMissingPluginIsSkippedAndSaysWhy) {
-  const Plan plan = plan_of(kConfig);
+  const Plan plan = plan_of(kReferenceConfig);
   EXPECT_EQ(missing_backends(plan),
             (std::vector<std::string>{
                 "missing is optional and skipped: unknown backend 'missing' (known: sequential, "
@@ -173,21 +173,21 @@ baseline: {missing: {split: true}}
 }
 
 TEST(ExperimentOverrides, ReplaceKeysAndAxes) {
-  const Plan plan =
-      plan_of(kConfig, {"clusters=[3, 4]", "seeding.seed=2", "dataset.blobs.samples=50",
-                        "stop={iterations: 2}", "backends=[sequential, missing: {split: [true]}]"});
+  const Plan plan = plan_of(kReferenceConfig, {"clusters=[3, 4]", "seeding.seed=2",
+                                               "dataset.blobs.samples=50", "stop={iterations: 2}",
+                                               "backends=[sequential, missing: {split: [true]}]"});
   ASSERT_EQ(plan.settings.size(), 2u);
   EXPECT_EQ(plan.settings[1].setting.options.clusters, 4);
   EXPECT_EQ(plan.settings[1].setting.options.seeding.seed, 2u);
   EXPECT_EQ(plan.settings[1].dataset.samples, 50);
   EXPECT_EQ(plan.settings[1].setting.options.max_iterations, 2);
   // References are to the file's axes and backends: of what is left, some is published.
-  EXPECT_EQ(values_of(plan), (std::vector<std::string>{"", "about 9", "", ""}));
+  EXPECT_EQ(published_values(plan), (std::vector<std::string>{"", "about 9", "", ""}));
 }
 
 TEST(ExperimentOverrides, WrongOnesAreRefused) {
   const auto refusal = [](const std::string& text) {
-    return message_of<InputError>([&] { plan_of(kConfig, {text}); });
+    return message_of<InputError>([&] { plan_of(kReferenceConfig, {text}); });
   };
   EXPECT_EQ(refusal("clusters"), "--set takes KEY=VALUE, such as clusters=8, not 'clusters'");
   EXPECT_EQ(refusal("=3"), "--set takes KEY=VALUE, such as clusters=8, not '=3'");

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kConfig = R"(
+constexpr const char* kReportConfig = R"(
 experiment: fakes
 dataset: {blobs: {samples: 500, features: 3, centers: 9}}
 stop: {iterations: 4}
@@ -35,7 +35,8 @@ class ExperimentReport : public testing::Test {
 
   // Runs, leaves the records in the file, and returns the summary. Interrupted after `most`
   // records.
-  Summary run(const std::string& id, std::size_t most = 1000, const std::string& config = kConfig) {
+  Summary run(const std::string& id, std::size_t most = 1000,
+              const std::string& config = kReportConfig) {
     DatasetCache datasets;
     const Plan plan = fake::plan_of(config, datasets);
     fake::Switch observer;

@@ -17,7 +17,7 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr const char* kConfig = R"(
+constexpr const char* kResumeConfig = R"(
 experiment: fakes
 dataset: {blobs: {samples: 200, features: 3, centers: 9}}
 stop: {iterations: 4}
@@ -29,7 +29,7 @@ sweep: {clusters: [8, 9]}
 
 class ExperimentResume : public testing::Test {
  protected:
-  ExperimentResume() { plan_ = make(kConfig); }
+  ExperimentResume() { plan_ = make(kResumeConfig); }
 
   Plan make(const std::string& text) { return fake::plan_of(text, datasets_); }
   std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
@@ -122,7 +122,7 @@ TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
 }
 
 TEST_F(ExperimentResume, ACompleteSettingGetsNoFurtherRounds) {
-  plan_ = make(std::string(kConfig) + "until: {relative_error: 1.0e-9, max_seconds: 0.05}\n");
+  plan_ = make(std::string(kResumeConfig) + "until: {relative_error: 1.0e-9, max_seconds: 0.05}\n");
   go_on(100'000);
   const std::string whole = TemporaryFolder::read(file());
   EXPECT_GT(outcomes().size(), 3u + 5u * 3u) << "no further round was made";
@@ -158,7 +158,7 @@ TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
   go_on(1000);
   const Plan other = make("{experiment: other, dataset: {blobs: {}}, backends: [sequential]}");
   EXPECT_FALSE(find_last_run(read_records(file()).runs, other, {}).has_value());
-  std::string changed = kConfig;
+  std::string changed = kResumeConfig;
   changed.replace(changed.find("repeats: 3"), 10, "repeats: 2");
   EXPECT_EQ(find_last_run(read_records(file()).runs, make(changed), {})->difference,
             "'repeats' was 3 and is 2");

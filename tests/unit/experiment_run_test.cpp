@@ -18,7 +18,7 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr const char* kConfig = R"(
+constexpr const char* kRunConfig = R"(
 experiment: fakes
 dataset: {blobs: {samples: 500, features: 3, centers: 9}}
 stop: {iterations: 4}
@@ -54,7 +54,7 @@ class ExperimentRun : public testing::Test {
 };
 
 TEST_F(ExperimentRun, PlanSaysWhatIsSkippedAndWhy) {
-  make(kConfig);
+  make(kRunConfig);
   ASSERT_EQ(plan_.settings.size(), 2u);
   ASSERT_EQ(plan_.variants.size(), 6u);
   EXPECT_EQ(plan_.trials(), 9 * 3);
@@ -92,17 +92,17 @@ TEST_F(ExperimentRun, WhatDoesNotFitIntoMemoryOrIsNotSupportedIsSkipped) {
 }
 
 TEST_F(ExperimentRun, TheHashOfASettingIsStable) {
-  make(kConfig);
+  make(kRunConfig);
   const std::string first = plan_.settings[0].hash;
   EXPECT_NE(first, plan_.settings[1].hash);
-  make(kConfig);
+  make(kRunConfig);
   EXPECT_EQ(plan_.settings[0].hash, first);
   make("{dataset: {blobs: {}}, backends: [sequential]}");
   EXPECT_EQ(plan_.settings[0].hash, "a369bd685e97f578");
 }
 
 TEST_F(ExperimentRun, EachTrialLeavesARecord) {
-  make(kConfig);
+  make(kRunConfig);
   std::vector<Record> kept;
   const RunResult result = run([&](const Record& record) { kept.push_back(record); });
   EXPECT_FALSE(result.cancelled);
@@ -147,7 +147,7 @@ TEST_F(ExperimentRun, RestartsKeepTheLeastInertia) {
 }
 
 TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
-  make(kConfig);
+  make(kRunConfig);
   const RunResult result = run([](const Record&) {});
   const Summary summary = summarize(result.records);
   ASSERT_EQ(summary.rows.size(), 12u);
@@ -166,7 +166,7 @@ TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
 }
 
 TEST_F(ExperimentRun, FewerDistancesAreComparedByWholeFits) {
-  make(kConfig);
+  make(kRunConfig);
   RunResult result = run([](const Record&) {});
   for (Record& record : result.records[1]) --record.fit->distances;
   EXPECT_FALSE(summarize(result.records).per_iteration);
@@ -182,7 +182,7 @@ TEST_F(ExperimentRun, WithoutABaselineThereIsNoSpeedup) {
 }
 
 TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
-  make(kConfig);
+  make(kRunConfig);
   std::vector<Record> kept;
   // The fit that is running when the switch is set is the one that is cancelled.
   const RunResult result = run([&](const Record& record) {
@@ -219,7 +219,7 @@ TEST_F(ExperimentRun, ACancelledFitIsRecordedAsSuch) {
 }
 
 TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
-  make(kConfig);
+  make(kRunConfig);
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
   Progress progress(plan_, file, true);
@@ -245,7 +245,7 @@ TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
 }
 
 TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {
-  make(kConfig);
+  make(kRunConfig);
   int kept = 0;
   const RunResult result = run([&](const Record&) {
     if (++kept == 4) throw Error("the disk is full");

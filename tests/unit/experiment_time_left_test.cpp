@@ -10,7 +10,7 @@ namespace lloyd::experiment {
 namespace {
 
 // Sizes that grow, as in most sweeps: 180 trials.
-constexpr const char* kConfig = R"(
+constexpr const char* kTimeLeftConfig = R"(
 dataset: {blobs: {features: 2, centers: 8}}
 clusters: 8
 stop: {iterations: 10}
@@ -64,7 +64,7 @@ class ExperimentTimeLeft : public testing::Test {
 };
 
 TEST_F(ExperimentTimeLeft, StartsAreNotTakenForThePace) {
-  make(kConfig);
+  make(kTimeLeftConfig);
   ASSERT_EQ(plan_.trials(), 180);
   make_trials(false, [](std::int64_t trial, double estimate, double truth) {
     EXPECT_LT(estimate, 2 * truth + 1e-9) << "after trial " << trial;
@@ -73,7 +73,7 @@ TEST_F(ExperimentTimeLeft, StartsAreNotTakenForThePace) {
 }
 
 TEST_F(ExperimentTimeLeft, AStartWithinAFitIsForgottenWithTheSecond) {
-  make(kConfig);
+  make(kTimeLeftConfig);
   make_trials(true, [](std::int64_t trial, double estimate, double truth) {
     if (trial < 6) return;  // every variant has two
     EXPECT_LT(estimate, 2 * truth + 1e-9) << "after trial " << trial;

@@ -35,7 +35,7 @@ class ExperimentTrace : public testing::Test {
   std::vector<std::string> notes_;
 };
 
-constexpr const char* kConfig = R"(
+constexpr const char* kTraceConfig = R"(
 dataset: {blobs: {samples: 3000, features: 2, centers: 5}}
 clusters: 5
 stop: {iterations: 40}
@@ -46,7 +46,7 @@ trace: true
 )";
 
 TEST_F(ExperimentTrace, IsLeftByTheLastRepeatAndEndsWhereTheFitDid) {
-  make(kConfig);
+  make(kTraceConfig);
   EXPECT_FALSE(run(0, 0).trace.has_value());
   const Record record = run(0, 1);
   ASSERT_TRUE(record.trace.has_value());
@@ -64,9 +64,9 @@ TEST_F(ExperimentTrace, IsLeftByTheLastRepeatAndEndsWhereTheFitDid) {
 }
 
 TEST_F(ExperimentTrace, IsMadeOnRequestOnly) {
-  make(std::string(kConfig) + "sweep: {clusters: [5]}\n");
+  make(std::string(kTraceConfig) + "sweep: {clusters: [5]}\n");
   EXPECT_TRUE(run(1, 1).trace.has_value());
-  std::string without = kConfig;
+  std::string without = kTraceConfig;
   without.replace(without.find("trace: true"), 11, "trace: false");
   make(without);
   EXPECT_FALSE(run(1, 1).trace.has_value());
@@ -86,7 +86,7 @@ std::vector<std::vector<int>> labels_of(const Replay& replay) {
 }
 
 TEST_F(ExperimentTrace, ReplayShowsSamplesWithTheNearestCentroid) {
-  make(kConfig);
+  make(kTraceConfig);
   const Record record = run(1, 1);
   const Replay& replay = record.trace->replay.value();
   EXPECT_FALSE(replay.components);
@@ -117,7 +117,7 @@ TEST_F(ExperimentTrace, ReplayShowsSamplesWithTheNearestCentroid) {
 }
 
 TEST_F(ExperimentTrace, ReplayOfMoreFeaturesIsAlongPrincipalComponents) {
-  std::string config = kConfig;
+  std::string config = kTraceConfig;
   config.replace(config.find("features: 2"), 11, "features: 6");
   make(config);
   const Record record = run(1, 1);
@@ -143,7 +143,7 @@ trace: true
 }
 
 TEST_F(ExperimentTrace, ComesBackFromItsText) {
-  make(kConfig);
+  make(kTraceConfig);
   Record record = run(1, 1);
   const std::string text = to_json(record).dump();
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(text))).dump(), text);
@@ -152,7 +152,7 @@ TEST_F(ExperimentTrace, ComesBackFromItsText) {
 }
 
 TEST_F(ExperimentTrace, ContradictionsAreRefused) {
-  make(kConfig);
+  make(kTraceConfig);
   const Record record = run(1, 1);
   const auto refusal = [&](const char* pointer, const ordered_json& value) {
     ordered_json json = to_json(*record.trace);

@@ -19,7 +19,7 @@ namespace {
 using namespace experiment;
 using nlohmann::ordered_json;
 
-constexpr const char* kConfig = R"(
+constexpr const char* kReportPageConfig = R"(
 experiment: fakes
 dataset: {blobs: {samples: 500, features: 3, centers: 9}}
 stop: {iterations: 4}
@@ -37,7 +37,7 @@ reference:
 RecordedRun run_fakes() {
   fake::Switch observer;
   DatasetCache datasets;
-  const Plan plan = fake::plan_of(kConfig, datasets);
+  const Plan plan = fake::plan_of(kReportPageConfig, datasets);
   InProcessRunner runner(plan, datasets, observer, "a run", {});
   RecordedRun run;
   run.id = "a run";

@@ -62,7 +62,7 @@ std::vector<Golden> golden_lists() {
   };
 }
 
-Seeding seeding_of(SeedingMethod method) {
+Seeding seeding_by(SeedingMethod method) {
   Seeding seeding;
   seeding.method = method;
   seeding.seed = 7;
@@ -72,7 +72,7 @@ Seeding seeding_of(SeedingMethod method) {
 TEST(SeedingPaths, GoldenListsWithAnyNumberOfThreads) {
   for (const Golden& golden : golden_lists()) {
     for (const int threads : {0, 1, 2, 3, 7}) {
-      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_of(golden.method), 1,
+      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
                              {.threads = threads}),
                 golden.expected)
           << to_string(golden.method) << ", " << golden.dataset.name() << ", " << threads;
@@ -90,7 +90,7 @@ TEST(SeedingPaths, GoldenListsThroughOpenmp) {
       OpenSession session(backend, golden.dataset, parameters);
       EXPECT_NE(session.session().query(kSeedingKernels), nullptr);
       EXPECT_EQ(session.session().query("lloyd.seeding/0"), nullptr);
-      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_of(golden.method), 1,
+      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
                              {.session = &session}),
                 golden.expected)
           << to_string(golden.method) << ", " << golden.dataset.name() << ", " << threads;
@@ -105,7 +105,7 @@ TEST(SeedingPaths, OpenmpLeavesManyFeaturesToTheCore) {
   const Dataset data = scattered<float>(5, 70000);
   OpenSession session(backend, data, backend->default_parameters());
   EXPECT_EQ(session.session().query(kSeedingKernels), nullptr);
-  const Seeding seeding = seeding_of(kPlusPlus);
+  const Seeding seeding = seeding_by(kPlusPlus);
   EXPECT_EQ(seed_indices(data, 3, seeding, 0, {.session = &session}),
             seed_indices(data, 3, seeding));
 }
@@ -182,7 +182,7 @@ class SeedingThroughKernels : public testing::Test {
   ~SeedingThroughKernels() override { FakeKernels::lie = nullptr; }
 
   Indices choose(SeedingMethod method, const StopFunction& stop = {}) {
-    return seed_indices(data_, 4, seeding_of(method), 0, {.stop = stop, .session = &session_});
+    return seed_indices(data_, 4, seeding_by(method), 0, {.stop = stop, .session = &session_});
   }
 
   static std::shared_ptr<const LoadedBackend> backend() {
@@ -202,7 +202,7 @@ TEST_F(SeedingThroughKernels, FitUsesThem) {
   options.clusters = 4;
   options.max_iterations = 1;
   for (const SeedingMethod method : {kPlusPlus, kParallel}) {
-    options.seeding = seeding_of(method);
+    options.seeding = seeding_by(method);
     FakeKernels::calls = 0;
     const Fit through = fit(session_, options);
     EXPECT_GT(FakeKernels::calls, 0);
@@ -236,7 +236,7 @@ TEST_F(SeedingThroughKernels, EachLieIsNamed) {
 
 TEST_F(SeedingThroughKernels, TheSessionMustBeOfTheSameData) {
   const Dataset other = lattice();
-  EXPECT_THROW(seed_indices(other, 2, seeding_of(kPlusPlus), 0, {.session = &session_}), Error);
+  EXPECT_THROW(seed_indices(other, 2, seeding_by(kPlusPlus), 0, {.session = &session_}), Error);
 }
 
 TEST_F(SeedingThroughKernels, CanBeStopped) {
@@ -252,7 +252,7 @@ TEST(SeedingPaths, CanBeStoppedAtAnyTime) {
     std::int64_t asked = 0;
     const auto chosen = [&](int threads, std::int64_t stop_after) {
       asked = 0;
-      return seed_indices(data, 2, seeding_of(method), 0,
+      return seed_indices(data, 2, seeding_by(method), 0,
                           {.stop = [&] { return ++asked == stop_after; }, .threads = threads});
     };
     chosen(1, 0);

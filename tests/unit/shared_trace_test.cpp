@@ -17,7 +17,7 @@
 namespace lloyd::experiment {
 namespace {
 
-Trace example() {
+Trace example_trace() {
   Trace trace;
   trace.elapsed_ms = {0, 1e-3, 1.0 / 3};
   trace.inertia = {1e300, 0.1, std::nan("")};
@@ -41,9 +41,9 @@ Trace receive(const std::string& text) {
 }
 
 TEST(SharedTrace, ComesBackAsItWas) {
-  const apps::Descriptor memory = share_trace(example());
-  EXPECT_EQ(to_json(receive_trace(memory.get(), 3)).dump(), to_json(example()).dump());
-  Trace without = example();
+  const apps::Descriptor memory = share_trace(example_trace());
+  EXPECT_EQ(to_json(receive_trace(memory.get(), 3)).dump(), to_json(example_trace()).dump());
+  Trace without = example_trace();
   without.replay.reset();
   EXPECT_FALSE(receive_trace(share_trace(without).get(), 3).replay.has_value());
 }
@@ -59,19 +59,19 @@ TEST(SharedTrace, OfManyIterationsIsLongerThanAPacket) {
 }
 
 TEST(SharedTrace, WhatIsNoTraceIsRefused) {
-  const std::string whole = to_json(example()).dump();
+  const std::string whole = to_json(example_trace()).dump();
   for (std::size_t size = 1; size < whole.size(); ++size) {
     EXPECT_THROW(receive(whole.substr(0, size)), InputError) << size;
   }
   EXPECT_EQ(message_of<InputError>([] { receive("[]"); }), "'trace' is a list, not an object");
-  const apps::Descriptor memory = share_trace(example());
+  const apps::Descriptor memory = share_trace(example_trace());
   EXPECT_EQ(message_of<InputError>([&] { receive_trace(memory.get(), 4); }),
             "'trace.replay.centroids' is a list, not a list of lists of 4 pairs");
 }
 
 // What somebody else could still change, or take away while it is read, is not read at all.
 TEST(SharedTrace, OtherDescriptorsAreRefused) {
-  const std::string text = to_json(example()).dump();
+  const std::string text = to_json(example_trace()).dump();
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "trace.json").string();
   apps::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

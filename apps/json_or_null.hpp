@@ -1,0 +1,26 @@
+// JSON values that are null where something is not known, or where there is none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace lloyd::apps {
+
+/// null for a number that is not positive.
+template <class Value>
+nlohmann::ordered_json positive_or_null(Value value) {
+  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+/// null for an empty text.
+inline nlohmann::ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+}
+/// null for no value.
+template <class Value>
+nlohmann::ordered_json value_or_null(const std::optional<Value>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace lloyd::apps
