@@ -16,9 +16,13 @@ class NewBackend(TestCase):
     def test_appears_in_build_conformance_and_list(self):
         tree, build = self.folder / "tree", self.folder / "build"
         tree.mkdir()
+        # Without openmp, which takes minutes to compile and shows nothing more.
         for name in SOURCES:
             source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
+            if source.is_dir():
+                shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("openmp"))
+            else:
+                shutil.copy(source, tree / name)
         # A backend under another name, a folder that builds out of tree, too, and the one that
         # README shows.
         shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
@@ -27,7 +31,8 @@ class NewBackend(TestCase):
 
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                  "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF", *launcher)
+                  "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF", "-DCMAKE_UNITY_BUILD=ON",
+                  *launcher)
         self.call("cmake", "--build", build, "--target", "conformance_tests")
         for name in ("copied-backend", "plugin-template", "mine"):
             listing = self.call(LLOYD, "--plugin-dir", build / "bin", "backends", name)
