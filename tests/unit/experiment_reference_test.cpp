@@ -68,11 +68,11 @@ TEST(ExperimentReference, ValuesBelongToTheirSettingsAndVariants) {
   const Plan plan = plan_of(kReferenceConfig);
   // By clusters and seed: sequential, absent, missing (false, true), openmp.
   EXPECT_EQ(published_values(plan), (std::vector<std::string>{
-                                 "", "123.0", "", "0.808",   "",  //
-                                 "", "123.0", "", "",        "",  //
-                                 "", "",      "", "about 9", "",  //
-                                 "", "",      "", "about 9", "",
-                             }));
+                                        "", "123.0", "", "0.808",   "",  //
+                                        "", "123.0", "", "",        "",  //
+                                        "", "",      "", "about 9", "",  //
+                                        "", "",      "", "about 9", "",
+                                    }));
   EXPECT_EQ(plan_json(plan)["fits"][3]["published"][0],
             (ordered_json{{"quantity", "speedup"},
                           {"value", 0.808},
