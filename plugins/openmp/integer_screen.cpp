@@ -105,32 +105,45 @@ class Asking {
   static constexpr std::size_t kLines = 8;
 
   // No panel asks.
-  HWY_INLINE Asking() : panels_(0), share_(0), before_(0) {}
+  HWY_INLINE Asking() : second_cache_(false), panels_(0), share_(0), before_(0) {}
   // `lines`: those of kPairLanes samples.
-  HWY_INLINE Asking(std::size_t panels, std::size_t lines)
-      : panels_(std::clamp<std::size_t>(lines / kLines, 1, panels)),
+  HWY_INLINE Asking(std::size_t clusters, std::size_t panels, std::size_t lines)
+      : second_cache_(clusters <= kFewClusters),
+        panels_(std::clamp<std::size_t>(lines / kLines, 1, panels)),
         share_((lines + panels_ - 1) / panels_),
-        before_(kAhead + lines - share_) {}
+        before_((second_cache_ ? kFarAhead : kAhead) + lines - share_) {}
 
   // The first line that a panel asks for, counted from the one that it reads first.
   HWY_INLINE std::size_t first(std::size_t panel) const { return before_ + panel * share_; }
   // A panel asks for kLines each time that it has multiplied so many times kLines pairs of
   // features; 0: it does not.
   HWY_INLINE std::size_t every(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
+  // Whether lines go to the second cache only: the first one has room for fewer that are on their
+  // way than come while the products of a line with few centroids are taken.
+  HWY_INLINE bool second_cache() const { return second_cache_; }
 
  private:
-  // As many lines as a tile of 16 features has.
-  static constexpr std::size_t kAhead = 32;
+  static constexpr std::size_t kFewClusters = 24;
+  // As many lines as a tile of 16 or 32 features has.
+  static constexpr std::size_t kAhead = 32, kFarAhead = 64;
 
+  bool second_cache_;
   std::size_t panels_, share_, before_;
 };
+
+// Asks for `count` lines.
+template <bool kSecondCache>
+HWY_INLINE void ask_for(const PairLine* lines, std::size_t count) {
+  constexpr int kRead = 0, kLocality = kSecondCache ? 2 : 3;
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines + i, kRead, kLocality);
+}
 
 // Scores of Count centroids, which `marks` stand for.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* offsets,
                       const std::int32_t* marks, std::size_t ask, std::size_t every,
-                      Greatest& greatest) {
+                      bool second_cache, Greatest& greatest) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kOfSamples];
@@ -165,8 +178,8 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
       const PairLine* next = pairs_of_section + ask;
       if (ask >= count) next += (kSections - 1) * count;
       for (std::size_t section = 0; section < kSections; ++section) {
-        for (std::size_t i = 0; i < Asking::kLines; ++i)
-          __builtin_prefetch(next + section * count + i);
+        const PairLine* const lines = next + section * count;
+        second_cache ? ask_for<true>(lines, Asking::kLines) : ask_for<false>(lines, Asking::kLines);
       }
       ask += Asking::kLines;
     }
@@ -195,7 +208,7 @@ HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t fi
   Greatest found = greatest;
   for (std::size_t i = 0; i < panels; ++i) {
     score<Count>(pairs, first, count, panel + i * count * Count, offsets + i * Count,
-                 marks + i * Count, asking.first(i), asking.every(i), found);
+                 marks + i * Count, asking.first(i), asking.every(i), asking.second_cache(), found);
   }
   greatest = found;
 }
@@ -247,7 +260,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const std::size_t count = (d + 1) / 2;
   const auto of_panel = static_cast<std::size_t>(centroids.panel);
   const std::size_t marked = (kLowBits + 1) / of_panel * of_panel;
-  const Asking asking(std::min(k, marked) / of_panel, count);
+  const Asking asking(k, std::min(k, marked) / of_panel, count);
   for (std::size_t first = 0; first < kTile; first += kOfSamples * hn::Lanes(tag)) {
     Greatest greatest;
     IntVector labels[kOfSamples];

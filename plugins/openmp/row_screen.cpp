@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
 #include "leading-inl.hpp"
+#include "rows_ahead.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
@@ -63,16 +64,16 @@ HWY_INLINE void products(const float* const* samples, const float* const* next, 
       unroll<kRows>([&](auto r) HWY_ATTR { sums[r][i] = hn::MulAdd(y[r], factor, sums[r][i]); });
     });
   };
-  const auto ask = [&](std::size_t j) HWY_ATTR __attribute__((always_inline)) {
-    constexpr int kRead = 0, kSecondCache = 2;
-    unroll<Ahead>([&](auto r) HWY_ATTR { __builtin_prefetch(next[r] + j, kRead, kSecondCache); });
+  RowsAhead<float> ahead(next, static_cast<std::int64_t>(d));
+  const auto ask = [&] HWY_ATTR __attribute__((always_inline)) {
+    unroll<Ahead>([&](auto) HWY_ATTR { ahead.ask_for_line(); });
   };
   std::size_t j = 0;
   for (; j + kLine <= d; j += kLine) {
-    ask(j);
+    ask();
     for (std::size_t v = 0; v < kLine; v += lanes) add(j + v, [](auto y) HWY_ATTR { return y; });
   }
-  ask(d - 1);
+  if (j < d) ask();
   for (; j + lanes <= d; j += lanes) add(j, [](auto y) HWY_ATTR { return y; });
   if (j < d) {
     // The last vector overlaps the one before: those features are not counted again.

@@ -13,6 +13,7 @@
 #include <lloyd/plugin/cluster_sums.hpp>
 
 #include "leading-inl.hpp"
+#include "rows_ahead.hpp"
 #include "sum_kernels.hpp"
 #include "sum_parts-inl.hpp"
 
@@ -83,7 +84,7 @@ HWY_NOINLINE HWY_FLATTEN void move_wide_run(const T* const* samples, const lloyd
   }
 }
 
-// Count samples from and to the same clusters; asks for the lines of as many `next` ones.
+// Count samples from and to the same clusters; asks for as many `next` ones.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
                                          const lloyd::SumLayout& given, std::int64_t* leaves,
@@ -101,9 +102,10 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   // A lane that is full has no room for a sum of several values.
   const bool one_lane = Count == 1 && layout.lanes == 1;
   const std::int64_t whole = layout.features / kRun * kRun;
+  RowsAhead<T> ahead(next, whole);
   for (std::int64_t run = 0; run < whole; run += kRun) {
     if (run % kLine == 0) {
-      unroll<Count>([&](auto i) HWY_ATTR { __builtin_prefetch(next[i] + run); });
+      unroll<Count>([&](auto) HWY_ATTR { ahead.ask_for_line(); });
     }
     if (!one_lane && layout.narrow[run / kRun] == 0) {
       move_wide_run<Count, kLeaves>(samples, given, leaves, enters, run);
