@@ -130,7 +130,9 @@ class LloydLoop {
   using Clock = std::chrono::steady_clock;
 
   struct alignas(64) Worker {
-    Worker(const SumPlan& plan, std::int64_t clusters) : sums(plan, clusters), farthest(0) {}
+    Worker(const SumPlan& plan, std::int64_t clusters)
+        : sums(plan, clusters), counts(static_cast<std::size_t>(clusters)), farthest(0) {}
+    bool used = false;  // since it was cleared: of small data sets most have nothing to do
     ClusterSums sums;
     std::vector<std::int64_t> counts;
     ExactSum inertia;
@@ -215,6 +217,8 @@ class LloydLoop {
   }
 
   void clear(Worker& worker) const {
+    if (!worker.used) return;
+    worker.used = false;
     worker.sums.clear();
     worker.counts.assign(static_cast<std::size_t>(clusters_), 0);
     worker.inertia = {};
@@ -231,7 +235,9 @@ class LloydLoop {
         return false;
       }
       const FloatEnvironment environment;
-      body(workers_[static_cast<std::size_t>(worker)], block);
+      Worker& own = workers_[static_cast<std::size_t>(worker)];
+      own.used = true;
+      body(own, block);
       return true;
     });
     return !stopped_.load();
@@ -350,7 +356,9 @@ class LloydLoop {
 
   void merge_workers() {
     if (!plan_.is_integer()) return;
-    for (Worker& worker : workers_) sums_->merge(worker.sums);
+    for (Worker& worker : workers_) {
+      if (worker.used) sums_->merge(worker.sums);
+    }
   }
 
   // Applies the policy to clusters without samples. Returns how many were moved; -1 when the
