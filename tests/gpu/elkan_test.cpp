@@ -29,7 +29,7 @@ Fit fit(const Dataset& dataset, const std::string& name, std::int64_t clusters,
   return session.fit_from(seed_centroids(dataset, clusters, seeding), options);
 }
 
-void expect_same(const Fit& expected, const Fit& got) {
+void expect_same_bits(const Fit& expected, const Fit& got) {
   EXPECT_EQ(got.centroids, expected.centroids);
   EXPECT_EQ(got.labels, expected.labels);
   EXPECT_EQ(got.counts, expected.counts);
@@ -90,7 +90,7 @@ TEST(Elkan, HasTheSameBitsWithinAMemoryLimit) {
   for (const std::int64_t share : {2, 4, 8, 12}) {
     const std::int64_t mebibytes = estimate.device_bytes / share / (1024 * 1024);
     SCOPED_TRACE(std::to_string(mebibytes) + " MiB, 1/" + std::to_string(share));
-    expect_same(free, fit(dataset, "cuda-elkan", 300, 12, std::to_string(mebibytes)));
+    expect_same_bits(free, fit(dataset, "cuda-elkan", 300, 12, std::to_string(mebibytes)));
   }
 }
 
@@ -146,7 +146,7 @@ TEST(Elkan, IsCancelledBetweenBatches) {
       EXPECT_EQ(cut.centroids, run_fit(session.session(), samples, setting, plain).centroids);
     }
   }
-  expect_same(whole, session.fit_from(setting.centroids, options));
+  expect_same_bits(whole, session.fit_from(setting.centroids, options));
 }
 
 }  // namespace

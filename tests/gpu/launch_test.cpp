@@ -18,7 +18,7 @@ Fit fit(OpenSession& session, const std::vector<double>& start, std::int64_t clu
   return session.fit_from(start, options);
 }
 
-void expect_same(const Fit& expected, const Fit& got) {
+void expect_same_fit(const Fit& expected, const Fit& got) {
   EXPECT_EQ(got.centroids, expected.centroids);
   EXPECT_EQ(got.labels, expected.labels);
   EXPECT_EQ(got.counts, expected.counts);
@@ -53,7 +53,7 @@ TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
         ParameterSet parameters = loaded->default_parameters();
         parameters.set("block_size", block_size);
         OpenSession session(loaded, *dataset, parameters);
-        expect_same(expected, fit(session, start, kClusters));
+        expect_same_fit(expected, fit(session, start, kClusters));
       }
     }
   }
@@ -83,7 +83,7 @@ TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
     OpenSession session(loaded, dataset, loaded->default_parameters());
     const std::vector<double> start(values, values + clusters * 16);
     const Fit expected = fit(session, start, clusters);
-    for (const Fit& found : *fits) expect_same(expected, found);
+    for (const Fit& found : *fits) expect_same_fit(expected, found);
   }
 }
 
