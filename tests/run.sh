@@ -58,8 +58,8 @@ run_tests() {
   local part=$1
   check_manifest "$part"
   local chosen=()
-  # Minutes that tell nothing of memory: what statistics promise, by simulation, the report's page in a
-  # browser, and fits of a million samples, by whose blocks unit tests go with fewer.
+  # Minutes that tell little of memory: what statistics promise, by simulation, the report's page in a
+  # browser, and fits of a million samples in blocks, which unit tests (StreamedFits) do with fewer.
   local -r few=(ExperimentVerdictOfRecordedRuns 'ExperimentStatistics\.IntervalsHold'
     'cli\.report_(browser|contrast)' 'cli\.memory_limit')
   [ "$part" != asan ] || chosen=(--exclude-regex "^($(IFS='|' && echo "${few[*]}"))")

@@ -65,7 +65,7 @@ HWY_INLINE void products(const float* const* samples, const float* const* next, 
     });
   };
   RowsAhead<float> ahead(next, static_cast<std::int64_t>(d));
-  const auto ask = [&] HWY_ATTR __attribute__((always_inline)) {
+  const auto ask = [&]() HWY_ATTR __attribute__((always_inline)) {
     unroll<Ahead>([&](auto) HWY_ATTR { ahead.ask_for_line(); });
   };
   std::size_t j = 0;

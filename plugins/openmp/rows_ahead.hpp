@@ -3,18 +3,21 @@
 
 #include <cstdint>
 
+#include <hwy/base.h>
+
 namespace lloyd_openmp {
 
-/// Asks for lines of samples, each sample's in turn: so they come faster than lines of several
-/// samples by turns, and to the second cache faster than to the first.
+/// Asks for lines of samples, to the second cache: all lines of one sample, then those of the next,
+/// which come faster than one line of each by turns.
 template <class T>
 class RowsAhead {
  public:
-  /// `samples`: as many of `features` as are asked for.
+  /// `samples`: enough for all calls of ask_for_line(), of which each sample takes one for every
+  /// begun 64 bytes of its first `features`.
   RowsAhead(const T* const* samples, std::int64_t features)
       : samples_(samples), features_(features) {}
 
-  void ask_for_line() {
+  HWY_INLINE void ask_for_line() {
     constexpr int kRead = 0, kSecondCache = 2;
     __builtin_prefetch(*samples_ + at_, kRead, kSecondCache);
     at_ += static_cast<std::int64_t>(64 / sizeof(T));

@@ -108,7 +108,9 @@ class LloydLoop {
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
     if (plan_.is_integer()) {
-      for (Worker& worker : workers_) sums.merge(worker.sums);
+      for (Worker& worker : workers_) {
+        if (worker.used) sums.merge(worker.sums);
+      }
     } else {
       add_block(sums, rows, labels);
     }
