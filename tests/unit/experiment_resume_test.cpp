@@ -122,7 +122,8 @@ TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
 }
 
 TEST_F(ExperimentResume, ACompleteSettingGetsNoFurtherRounds) {
-  plan_ = make(std::string(kResumeConfig) + "until: {relative_error: 1.0e-9, max_seconds: 0.05}\n");
+  // An interval needs six trials.
+  plan_ = make(std::string(kResumeConfig) + "until: {relative_error: 1, max_seconds: 1000}\n");
   go_on(100'000);
   const std::string whole = TemporaryFolder::read(file());
   EXPECT_GT(outcomes().size(), 3u + 5u * 3u) << "no further round was made";
