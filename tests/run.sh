@@ -60,9 +60,9 @@ run_tests() {
   local chosen=()
   # Minutes that tell little of memory: what statistics promise, by simulation, the report's page in a
   # browser, and fits of a million samples in blocks, which unit tests (StreamedFits) do with fewer.
-  local -r few=(ExperimentVerdictOfRecordedRuns 'ExperimentStatistics\.IntervalsHold'
+  local -r left_out=(ExperimentVerdictOfRecordedRuns 'ExperimentStatistics\.IntervalsHold'
     'cli\.report_(browser|contrast)' 'cli\.memory_limit')
-  [ "$part" != asan ] || chosen=(--exclude-regex "^($(IFS='|' && echo "${few[*]}"))")
+  [ "$part" != asan ] || chosen=(--exclude-regex "^($(IFS='|' && echo "${left_out[*]}"))")
   ctest --test-dir "build/tests/$part" --no-tests=error --output-on-failure -j 2 "${chosen[@]}" |
     without '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed '
 }
