@@ -83,7 +83,7 @@ TEST_F(Fits, EachLieIsNamed) {
       {"liar: a?b", [](FitResult&, Status& s) { s = Status::error(StatusCode::internal, "a\nb"); }},
   };
   for (const auto& [expected, lie] : lies) {
-    const std::string message = message_of<BackendError>([&] { run(lie); });
+    const std::string message = message_of<BackendError>([&, &lie = lie] { run(lie); });
     EXPECT_NE(message.find(expected), std::string::npos) << expected << "\n" << message;
   }
 }

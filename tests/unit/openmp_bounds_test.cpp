@@ -380,8 +380,8 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
 // goes from a to b in it, and back to a while the group of a seems far away.
 TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   constexpr double kScale = 1e15;
-  const lloyd::Dataset data("samples",
-                            lloyd::Matrix::own(std::vector<float>{0, 500 * kScale}, 2, 1));
+  const lloyd::Dataset data(
+      "samples", lloyd::Matrix::own(std::vector{0.0F, static_cast<float>(500 * kScale)}, 2, 1));
   std::vector<std::vector<double>> passes;
   for (const auto& [a, b, c] :
        {std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 45.0},
