@@ -7,6 +7,8 @@
 #include <csignal>
 #include <ctime>
 
+#include <lloyd/data/new_file.hpp>
+
 namespace lloyd::apps {
 namespace {
 
@@ -26,6 +28,12 @@ std::time_t now() {
   return time.tv_sec + 1;
 }
 
+void end_by(int signal) {
+  remove_temporary_files();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void handle(int signal) {
   // The time decides which signal is the first: where the flag did, another thread's could come
   // before the time was there.
@@ -33,8 +41,7 @@ void handle(int signal) {
   if (first_at.compare_exchange_strong(first, now())) {
     flag = true;
   } else if (now() - first > kSecondsOfOneRequest) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+    end_by(signal);
   }
 }
 
@@ -46,13 +53,13 @@ void handle_of_asker(int signal, siginfo_t* info, void*) {
   if (info->si_code == SI_USER && info->si_pid == asker) {
     flag = true;
   } else {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+    end_by(signal);
   }
 }
 
 // Memory-mapped data cannot be read any more.
 void data_is_gone(int) {
+  remove_temporary_files();
   constexpr char kText[] = "lloyd: a data file was cut while it was in use\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
   ::_exit(1);
@@ -64,6 +71,13 @@ void handle_file_errors() {
 }
 
 }  // namespace
+
+void install_cleanup_handler() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, end_by) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  handle_file_errors();
+}
 
 void install_interrupt_handler() {
   std::signal(SIGINT, handle);

@@ -63,6 +63,7 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
+  apps::install_cleanup_handler();
   machine::processors_at_start();  // before any plugin is loaded
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");

@@ -120,6 +120,8 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
   if (program_ == nullptr) open();
   const std::span<const double> start(spec.initial_centroids,
                                       static_cast<std::size_t>(spec.clusters * dataset_.features));
+  // Those of the fit before need not outlive a power cut, which replacing them would wait for.
+  std::filesystem::remove(folder_ / "centroids.npy");
   write_npy(folder_ / "centroids.npy", start, dataset_.features);
   const ordered_json request{{"request", "fit"},
                              {"clusters", spec.clusters},

@@ -1,10 +1,16 @@
 #include <lloyd/data/new_file.hpp>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -12,28 +18,198 @@
 #include <lloyd/error.hpp>
 
 namespace lloyd {
+namespace {
 
-NewFile::NewFile(const std::filesystem::path& file) : target_(file) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (std::filesystem::is_regular_file(status)) {
-    target_ = std::filesystem::canonical(file);  // a link keeps pointing to what is written
-  } else if (std::filesystem::exists(status)) {
-    throw Error(fmt::format("{}: cannot write the file: it exists and is not a regular file",
-                            file.string()));
+namespace fs = std::filesystem;
+
+// A signal handler reads the paths, so they are kept without allocation. A file that finds no free
+// slot, or whose path is longer, is not removed by a signal.
+constexpr std::size_t kSlots = 16;
+constexpr std::size_t kMaxPath = 4096;
+
+struct Slot {
+  enum State : int { free, reserved, filled };
+  std::atomic<int> state{free};
+  pid_t owner = 0;  // a forked child has the slots too, and must not remove the files
+  char path[kMaxPath] = {};
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+std::array<Slot, kSlots> slots;
+
+// Returns kSlots where the file cannot be remembered.
+std::size_t remember(const std::string& path) {
+  if (path.size() >= kMaxPath) return kSlots;
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    int expected = Slot::free;
+    if (!slots[i].state.compare_exchange_strong(expected, Slot::reserved)) continue;
+    slots[i].owner = ::getpid();
+    path.copy(slots[i].path, path.size());
+    slots[i].path[path.size()] = '\0';
+    slots[i].state = Slot::filled;
+    return i;
   }
-  // Two writers of one target, in one process or two, must not share a temporary file.
-  static std::atomic<unsigned> count{0};
-  temporary_ = target_;
-  temporary_ += fmt::format(".{}-{}.tmp", ::getpid(), count++);
-  stream_ = std::fopen(temporary_.c_str(), "wbxe");
-  if (stream_ == nullptr) fail();
+  return kSlots;
+}
+
+void forget(std::size_t slot) {
+  if (slot < kSlots) slots[slot].state = Slot::free;
+}
+
+std::string unwritable(const fs::path& file, std::string_view reason) {
+  return fmt::format("{}: cannot write the file: {}", file.string(), reason);
+}
+
+// Whether an error says that the machine lacks something, rather than that the path is wrong.
+bool is_shortage(int error) {
+  for (const int shortage : {ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM}) {
+    if (error == shortage) return true;
+  }
+  return false;
+}
+
+// A folder that forbids new files also keeps a writable file from being replaced as a whole.
+std::string creation_error(const fs::path& target, int error) {
+  const std::string reason = std::strerror(error);
+  std::error_code ignored;
+  if (error != EACCES && error != EPERM && error != EROFS) return reason;
+  if (!fs::is_directory(target.parent_path(), ignored)) return reason;
+  return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
+                     target.parent_path().string());
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < (std::uint64_t{1} << 20)) return fmt::format("{} bytes", bytes);
+  auto size = static_cast<double>(bytes) / 0x1p20;
+  const char* unit = "MiB";
+  for (const char* next : {"GiB", "TiB", "PiB", "EiB"}) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = next;
+  }
+  return fmt::format("{:.1f} {}", size, unit);
+}
+
+}  // namespace
+
+fs::path output_target(const fs::path& file) {
+  constexpr int kMaxLinks = 40;  // as Linux has it
+  std::error_code error;
+  fs::path path = fs::absolute(file, error);
+  if (error) {
+    throw InputError(unwritable(file, "the working directory cannot be found: " + error.message()));
+  }
+  // With `..` and links in between resolved, so that one file has one path.
+  const fs::path existing = fs::canonical(path, error);
+  if (!error) return existing;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    const fs::path next = links < kMaxLinks ? fs::read_symlink(path, error) : fs::path();
+    if (next.empty()) throw InputError(unwritable(file, std::strerror(ELOOP)));
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  const fs::path folder = fs::canonical(path.parent_path(), error);
+  return error ? path : folder / path.filename();
+}
+
+void require_space(const fs::path& file, std::int64_t bytes) {
+  if (bytes <= 0) return;
+  const auto needed = static_cast<std::uint64_t>(bytes);
+  const auto refuse = [&](const char* what, std::uint64_t available) {
+    throw InputError(fmt::format("{}: the file needs at least {}, but {} {}", file.string(),
+                                 bytes_text(needed), what, bytes_text(available)));
+  };
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < needed) {
+    refuse("the limit for a file's size (ulimit -f) is", limit.rlim_cur);
+  }
+  struct statvfs space = {};
+  const fs::path folder = output_target(file).parent_path();
+  if (::statvfs(folder.c_str(), &space) != 0 || space.f_blocks == 0) return;
+  const std::uint64_t blocks = ::geteuid() == 0 ? space.f_bfree : space.f_bavail;
+  std::uint64_t available = 0;
+  if (__builtin_mul_overflow(blocks, std::uint64_t{space.f_frsize}, &available)) return;
+  if (available < needed) refuse("its file system has", available);
+}
+
+void remove_temporary_files() noexcept {
+  const pid_t self = ::getpid();
+  for (const Slot& slot : slots) {
+    if (slot.state == Slot::filled && slot.owner == self) ::unlink(slot.path);
+  }
+}
+
+NewFile::NewFile(const fs::path& file, std::int64_t bytes)
+    : name_(file), target_(output_target(file)), owner_(::getpid()) {
+  std::error_code error;
+  const auto status = fs::status(target_, error);
+  // The temporary file could be made where the target cannot: under a name that is too long.
+  if (status.type() == fs::file_type::none) throw InputError(unwritable(file, error.message()));
+  replaces_ = fs::is_regular_file(status);
+  if (fs::exists(status) && !replaces_) {
+    throw InputError(unwritable(file, "it exists and is not a regular file"));
+  }
+  // Where root writes, the mode alone protects it.
+  const auto writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+  const bool write_protected = (status.permissions() & writable) == fs::perms::none;
+  if (replaces_ && (write_protected || ::access(target_.c_str(), W_OK) != 0)) {
+    throw InputError(unwritable(file, "it exists and is write-protected"));
+  }
+  require_space(file, bytes);
+  create_temporary();
 }
 
 NewFile::~NewFile() {
-  if (stream_ == nullptr) return;
+  if (stream_ != nullptr) discard();
+}
+
+void NewFile::create_temporary() {
+  // Another process of this number, on another machine or ended by force, may have left a file of
+  // the same name. The name does not hold the target's, which may have the greatest length.
+  static std::atomic<unsigned> count{0};
+  int descriptor = -1;
+  do {
+    temporary_ = target_.parent_path() / fmt::format(".lloyd-{}-{}.tmp", ::getpid(), count++);
+    // What replaces a file that others must not read is at no time readable to them.
+    descriptor =
+        ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, replaces_ ? 0600 : 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  if (descriptor < 0) {
+    const int error = errno;
+    const std::string text = unwritable(name_, creation_error(target_, error));
+    if (is_shortage(error)) throw Error(text);
+    throw InputError(text);
+  }
+  slot_ = remember(temporary_.string());
+  stream_ = ::fdopen(descriptor, "wb");
+  if (stream_ == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    forget(slot_);
+    ::unlink(temporary_.c_str());
+    errno = error;
+    fail();
+  }
+  if (replaces_) copy_ownership();
+}
+
+void NewFile::copy_ownership() {
+  struct stat status = {};
+  if (::stat(target_.c_str(), &status) != 0) return;
+  const int descriptor = ::fileno(stream_);
+  // Another owner is the right of root, another group that of its members.
+  if (::fchown(descriptor, status.st_uid, status.st_gid) != 0) {
+    [[maybe_unused]] const int group = ::fchown(descriptor, -1, status.st_gid);
+  }
+  [[maybe_unused]] const int mode = ::fchmod(descriptor, status.st_mode & 0777);
+}
+
+// In a forked child the file, and what its stream has not written yet, are the parent's.
+void NewFile::discard() {
+  if (owner_ != ::getpid()) return;
   std::fclose(stream_);
   ::unlink(temporary_.c_str());
+  forget(slot_);
 }
 
 void NewFile::write(std::string_view bytes) {
@@ -48,18 +224,23 @@ void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
 
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
+  // Otherwise a power cut could leave neither the former content nor the new one.
+  if (replaces_ && ::fsync(::fileno(stream_)) != 0 && errno != EINVAL) fail();
   std::FILE* stream = stream_;
   stream_ = nullptr;  // closed even when fclose fails
-  if (std::fclose(stream) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+  const bool placed =
+      std::fclose(stream) == 0 && std::rename(temporary_.c_str(), target_.c_str()) == 0;
+  if (!placed) {
     const int error = errno;
     ::unlink(temporary_.c_str());
     errno = error;
-    fail();
   }
+  forget(slot_);
+  if (!placed) fail();
 }
 
 void NewFile::fail() const {
-  throw Error(fmt::format("{}: cannot write the file: {}", target_.string(), std::strerror(errno)));
+  throw Error(unwritable(name_, std::strerror(errno)));
 }
 
 }  // namespace lloyd

@@ -1,6 +1,9 @@
 // NewFile: a file that appears complete or not at all.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -8,31 +11,55 @@
 
 namespace lloyd {
 
+/// The file that writing to `file` would make or replace, as an absolute path: symbolic links are
+/// followed, also one whose target does not exist yet. Throws InputError for a chain of links that
+/// does not end and for a relative path where the working directory is gone.
+std::filesystem::path output_target(const std::filesystem::path& file);
+
+/// Throws InputError unless a file of so many bytes has room in its folder's file system and within
+/// this process's limit for a file's size (RLIMIT_FSIZE); the message names both numbers. A file
+/// system that does not tell its free space is taken to have enough.
+void require_space(const std::filesystem::path& file, std::int64_t bytes);
+
+/// Removes the temporary files of this process whose NewFile still lives. Safe in a signal handler
+/// that ends the process.
+void remove_temporary_files() noexcept;
+
 /// Writes to a temporary file beside the target; `commit` puts it in the target's place. Without a
-/// commit the target stays what it was. A target that exists must be a regular file. All functions
-/// throw Error with the system's reason.
+/// commit the target stays what it was. A target that exists must be a regular file that is not
+/// write-protected; the new one gets its mode and, where the system allows it, its owner. Through a
+/// symbolic link its target is written.
 class NewFile {
  public:
-  /// Creates the temporary file.
-  explicit NewFile(const std::filesystem::path& file);
+  /// Creates the temporary file. `bytes` is the size that the file will have at least, where that
+  /// is known, see require_space(). Throws InputError where no file can be made there, and Error
+  /// where the disk is full or the system out of resources.
+  explicit NewFile(const std::filesystem::path& file, std::int64_t bytes = 0);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Appends.
+  /// Appends. Throws Error, as the functions below do.
   void write(std::string_view bytes);
   /// Overwrites what was written at that place.
   void write_at(std::int64_t offset, std::string_view bytes);
-  /// Puts the file in its place, once.
+  /// Puts the file in its place, once. What replaces an existing file is on the disk before.
   void commit();
   /// Where the file is until the commit, for a library that writes to a path.
   const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
+  void create_temporary();
+  void copy_ownership();
+  void discard();
   [[noreturn]] void fail() const;
 
+  std::filesystem::path name_;  // as given, for messages
   std::filesystem::path target_;
   std::filesystem::path temporary_;
+  pid_t owner_;
+  std::size_t slot_ = 0;  // see remove_temporary_files()
+  bool replaces_ = false;
   std::FILE* stream_ = nullptr;
 };
 
