@@ -167,13 +167,27 @@ TEST(CopyRows, LeavesTheFileWhatItWasWhereTheDiskIsFull) {
     spec.samples = 400000;
     std::string message;
     {
-      const FileSizeLimit limit(100000);
+      // As much as the values take: no file is refused before, and none ends there.
+      const FileSizeLimit limit(400000 * 3 * sizeof(float));
       message = message_of<Error>([&] { copy_rows(*blob_rows(spec), file); });
     }
     EXPECT_EQ(message, file.string() + ": cannot write the file: File too large");
     EXPECT_EQ(TemporaryFolder::read(file), "before");
     fs::remove(file);
     EXPECT_TRUE(fs::is_empty(folder.path())) << "a temporary file was left";
+  }
+}
+
+TEST(CopyRows, RefusesWhatHasNoRoomBeforeItWrites) {
+  const TemporaryFolder folder;
+  for (const std::string& format : formats()) {
+    const fs::path file = folder.path() / ("t" + format);
+    const FileSizeLimit limit(4096);
+    EXPECT_EQ(message_of<InputError>([&] { copy_rows(*blob_rows(kSpec), file); }),
+              file.string() + ": the file needs at least " +
+                  (format == ".csv" ? "18000" : "36000") +
+                  " bytes, but the limit for a file's size (ulimit -f) is 4096 bytes");
+    EXPECT_TRUE(fs::is_empty(folder.path()));
   }
 }
 

@@ -122,7 +122,8 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
 CopiedRows copy_rows(const RowSource& source, const std::filesystem::path& output,
                      const CopyOptions& options) {
   const DType to = options.dtype.value_or(source.dtype());
-  const auto writer = create_rows(output, {.features = source.features(), .dtype = to});
+  const auto writer =
+      create_rows(output, {.features = source.features(), .dtype = to, .rows = source.samples()});
   if (source.dtype() == DType::float32) {
     return to == DType::float32 ? copy_source<float, float>(source, *writer, options)
                                 : copy_source<float, double>(source, *writer, options);

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/extension.hpp"
 #include "data/shown.hpp"
 
 namespace lloyd {

@@ -16,10 +16,14 @@
 namespace lloyd {
 namespace {
 
+// A digit and what follows it.
+constexpr std::int64_t kMinCellBytes = 2;
+
 // Gathers text and writes it in large pieces.
 class TextWriter {
  public:
-  explicit TextWriter(const std::filesystem::path& file) : file_(file) {}
+  explicit TextWriter(const std::filesystem::path& file, std::int64_t bytes = 0)
+      : file_(file, bytes) {}
 
   template <class T>
   void add_number(T value) {
@@ -76,7 +80,7 @@ void add_cells(TextWriter& writer, const std::filesystem::path& file,
 class CsvWriter : public RowWriter {
  public:
   CsvWriter(const std::filesystem::path& file, const TableFormat& table)
-      : path_(file), table_(table), writer_(file) {
+      : path_(file), table_(table), writer_(file, min_bytes(table, kMinCellBytes)) {
     if (table.feature_names.empty()) return;
     std::vector<std::string> header = table.feature_names;
     if (table.has_classes) header.emplace_back("class");

@@ -1,5 +1,6 @@
 #include <lloyd/data/files.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -8,11 +9,11 @@
 
 #include <lloyd/data/fvecs.hpp>
 #include <lloyd/data/hdf5.hpp>
+#include <lloyd/data/new_file.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/extension.hpp"
 #include "data/fvecs_rows.hpp"
 #include "data/hdf5_files.hpp"
 #include "data/npy_rows.hpp"
@@ -55,6 +56,14 @@ bool is_npy_output(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::string small_extension(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return extension == ".gz" ? small_extension(file.stem()) + extension : extension;
+}
 
 std::optional<FileFormat> find_format(const std::filesystem::path& file) {
   const std::string extension = small_extension(file);
@@ -117,6 +126,11 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
   } else {
     write_csv(file, values, columns, header);
   }
+}
+
+void require_labels_space(const std::filesystem::path& file, std::int64_t labels) {
+  // In text at least a digit and a line feed each.
+  require_space(file, labels * (is_npy_output(file) ? std::int64_t{sizeof(std::int32_t)} : 2));
 }
 
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels) {

@@ -3,7 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "data/extension.hpp"
+#include <lloyd/data/files.hpp>
+
 #include "data/fvecs_header.hpp"
 #include "data/fvecs_rows.hpp"
 #include "data/mapped_file.hpp"

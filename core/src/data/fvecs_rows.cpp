@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "data/extension.hpp"
+#include <lloyd/data/files.hpp>
 
 namespace lloyd {
 namespace {

@@ -14,8 +14,9 @@ namespace {
 
 class FvecsWriter : public RowWriter {
  public:
-  FvecsWriter(const std::filesystem::path& file, std::int32_t features)
-      : file_(file), row_(4 + static_cast<std::size_t>(features) * sizeof(float)) {
+  FvecsWriter(const std::filesystem::path& file, const TableFormat& table, std::int32_t features)
+      : file_(file, min_bytes(table, sizeof(float))),
+        row_(4 + static_cast<std::size_t>(features) * sizeof(float)) {
     std::memcpy(row_.data(), &features, sizeof(features));
   }
 
@@ -49,7 +50,7 @@ std::unique_ptr<RowWriter> create_fvecs_rows(const std::filesystem::path& file,
     throw InputError(fmt::format("{}: rows of {} values are beyond an .fvecs file", file.string(),
                                  table.features));
   }
-  return std::make_unique<FvecsWriter>(file, static_cast<std::int32_t>(table.features));
+  return std::make_unique<FvecsWriter>(file, table, static_cast<std::int32_t>(table.features));
 }
 
 }  // namespace lloyd

@@ -7,6 +7,7 @@
 
 #include "data/hdf5_files.hpp"
 #include "data/hdf5_library.hpp"
+#include "data/row_writers.hpp"
 
 namespace lloyd {
 namespace {
@@ -16,7 +17,9 @@ constexpr const char* kName = "data";
 class Hdf5Writer : public RowWriter {
  public:
   Hdf5Writer(const std::filesystem::path& file, const TableFormat& table)
-      : path_(file.string()), file_(file), features_(static_cast<hsize_t>(table.features)) {
+      : path_(file.string()),
+        file_(file, min_bytes(table, size_of(table.dtype))),
+        features_(static_cast<hsize_t>(table.features)) {
     const Hdf5Lock lock;
     Handles handles;
     const bool single = table.dtype == DType::float32;

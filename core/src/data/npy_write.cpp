@@ -36,7 +36,9 @@ std::string_view bytes_of(const void* data, std::size_t size) {
 class NpyWriter : public RowWriter {
  public:
   NpyWriter(const std::filesystem::path& file, const TableFormat& table)
-      : file_(file), features_(table.features), dtype_(table.dtype) {
+      : file_(file, min_bytes(table, size_of(table.dtype))),
+        features_(table.features),
+        dtype_(table.dtype) {
     write_header();
   }
 
@@ -71,7 +73,7 @@ std::unique_ptr<RowWriter> create_npy_rows(const std::filesystem::path& file,
 }
 
 void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
-  NpyWriter writer(file, {.features = matrix.columns, .dtype = matrix.dtype});
+  NpyWriter writer(file, {.features = matrix.columns, .dtype = matrix.dtype, .rows = matrix.rows});
   const std::int64_t step = matrix.stride * size_of(matrix.dtype);
   const char* row = static_cast<const char*>(matrix.data);
   for (std::int64_t i = 0; i < matrix.rows; ++i) writer.write(row + i * step, 1, {});

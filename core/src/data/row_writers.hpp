@@ -8,6 +8,15 @@
 
 namespace lloyd {
 
+/// The bytes that so many values take, each at least `size`; 0 where their number is not known or
+/// overflows.
+inline std::int64_t min_bytes(const TableFormat& table, std::int64_t size) {
+  std::int64_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(table.rows, table.features, &bytes) ||
+                         __builtin_mul_overflow(bytes, size, &bytes);
+  return overflows ? 0 : bytes;
+}
+
 std::unique_ptr<RowWriter> create_npy_rows(const std::filesystem::path& file,
                                            const TableFormat& table);
 std::unique_ptr<RowWriter> create_csv_rows(const std::filesystem::path& file,

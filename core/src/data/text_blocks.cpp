@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-
-#include "data/extension.hpp"
 
 namespace lloyd {
 namespace {

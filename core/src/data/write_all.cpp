@@ -9,7 +9,8 @@ TableFormat table_format(const Dataset& dataset) {
   return {.features = dataset.features(),
           .dtype = dataset.dtype(),
           .feature_names = dataset.feature_names,
-          .has_classes = !dataset.classes.empty()};
+          .has_classes = !dataset.classes.empty(),
+          .rows = dataset.samples()};
 }
 
 void write_all(RowWriter& writer, const Dataset& dataset) {

@@ -1,6 +1,7 @@
 // Data files by their extension.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,6 +17,10 @@ namespace lloyd {
 /// Formats that are read. `csv` is text: .csv, .tsv and .txt, each also in gzip, with .gz behind;
 /// `fvecs` is .fvecs and .bvecs, `hdf5` is .h5 and .hdf5.
 enum class FileFormat { csv, npy, fvecs, hdf5 };
+
+/// The file's extension with its dot, in small letters; of a name that ends in .gz, with the one
+/// before: ".csv.gz".
+std::string small_extension(const std::filesystem::path& file);
 
 /// The format that a file's extension, in small or capital letters, stands for, if any.
 std::optional<FileFormat> find_format(const std::filesystem::path& file);
@@ -43,5 +48,7 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
                   std::int64_t columns, std::span<const std::string> header = {});
 /// Writes labels by extension, .csv or .npy.
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels);
+/// Throws InputError unless there is room for so many labels, see require_space().
+void require_labels_space(const std::filesystem::path& file, std::int64_t labels);
 
 }  // namespace lloyd

@@ -18,6 +18,7 @@ struct TableFormat {
   DType dtype = DType::float32;                 ///< of the values written
   std::vector<std::string> feature_names = {};  ///< d names, or none
   bool has_classes = false;                     ///< whether each row has a class
+  std::int64_t rows = 0;                        ///< n where it is known before; else 0
 };
 
 /// Holds some megabytes at most, however much is written.
@@ -34,8 +35,8 @@ class RowWriter {
 };
 
 /// Begins a file whose format its extension gives: .csv, .npy, .fvecs (of float32 alone) or .h5 and
-/// .hdf5 (data set "data"). Throws InputError for another extension or a table that the format does
-/// not hold, and Error where the file cannot be written.
+/// .hdf5 (data set "data"). Throws InputError for another extension, a table that the format does
+/// not hold, and a file that cannot be made or for which there is no room, see NewFile.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file, const TableFormat& table);
 
 }  // namespace lloyd
