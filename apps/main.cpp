@@ -105,6 +105,11 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     apps::note("lloyd: {}\n", error.what());
     return apps::kBadInput;
+  } catch (const BackendError& error) {
+    apps::note("lloyd: {}\n", error.what());
+    // What a backend cannot do at all was a wrong request; else it failed.
+    if (error.code() == StatusCode::unsupported) return apps::kBadInput;
+    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
   } catch (const Cancelled&) {
     apps::note("lloyd: interrupted\n");
     return apps::kInterrupted;

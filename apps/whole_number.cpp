@@ -46,6 +46,23 @@ CLI::Validator seed_number() {
   return in_range<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
 }
 
+CLI::Validator number() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double value = 0;
+        const char* end = text.data() + text.size();
+        const auto [stopped, error] = std::from_chars(text.data(), end, value);
+        if (stopped != end || error == std::errc::invalid_argument) {
+          return fmt::format("'{}' is not a number; 0.5 or 1e-4 would be", text);
+        }
+        if (error != std::errc()) {
+          return fmt::format("'{}' is beyond the range of a float64 number", text);
+        }
+        return {};
+      },
+      "");
+}
+
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, double>, 10> kUnits = {{{"", 1},
                                                                                   {"b", 1},
