@@ -41,6 +41,32 @@ std::string read_text_file(const std::filesystem::path& file) {
   return text;
 }
 
+std::string utf8_text(std::string_view text) {
+  std::string result(text);
+  try {
+    [[maybe_unused]] const std::string checked = Json(result).dump();
+    return result;
+  } catch (const Json::exception&) {
+    result.clear();
+  }
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      result += c;
+    } else {
+      result += static_cast<char>(0xc0 | (byte >> 6));
+      result += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> utf8_texts(const std::vector<std::string>& texts) {
+  std::vector<std::string> result;
+  for (const std::string& text : texts) result.push_back(utf8_text(text));
+  return result;
+}
+
 Json parse_json(std::string_view text, int most_levels) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {

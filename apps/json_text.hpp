@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,12 @@ namespace lloyd::apps {
 
 /// All of a regular file. Throws InputError with the file's name.
 std::string read_text_file(const std::filesystem::path& file);
+
+/// The text where it is UTF-8; else each of its bytes as the character of that number, which is
+/// right for Latin-1 and keeps different texts different. JSON holds UTF-8 alone.
+std::string utf8_text(std::string_view text);
+/// The same of each.
+std::vector<std::string> utf8_texts(const std::vector<std::string>& texts);
 
 /// Parses one JSON value. Throws InputError, one sentence without a file's name, for a syntax
 /// error, a key that an object has twice, and more than `most_levels` objects and arrays inside

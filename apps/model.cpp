@@ -99,7 +99,7 @@ void write_model(const std::filesystem::path& file, const Model& model) {
                    {"version", kVersion},
                    {"clusters", model.clusters},
                    {"features", model.features},
-                   {"feature_names", model.feature_names},
+                   {"feature_names", utf8_texts(model.feature_names)},
                    {"centroids", Json::array()},
                    {"inertia", model.inertia},
                    {"samples", model.samples},
