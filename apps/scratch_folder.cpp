@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,10 +14,29 @@
 
 namespace lloyd::apps {
 
+namespace {
+
+// The folder for temporary files, as std::filesystem::temp_directory_path() chooses it, and the
+// variable that names it.
+std::pair<std::string, std::string> temporary_folder() {
+  for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    const char* const folder = std::getenv(variable);
+    if (folder != nullptr && *folder != '\0') return {folder, variable};
+  }
+  return {"/tmp", ""};
+}
+
+}  // namespace
+
 ScratchFolder::ScratchFolder() {
-  std::string path = (std::filesystem::temp_directory_path() / "lloyd-XXXXXX").string();
+  const auto [folder, variable] = temporary_folder();
+  std::string path = (std::filesystem::path(folder) / "lloyd-XXXXXX").string();
   if (::mkdtemp(path.data()) == nullptr) {
-    throw Error(fmt::format("cannot make the folder {}: {}", path, ::strerror(errno)));
+    throw Error(fmt::format(
+        "cannot make a folder for temporary files in '{}'{}: {}; TMPDIR must name a folder that "
+        "can "
+        "be written",
+        folder, variable.empty() ? "" : ", which " + variable + " names", ::strerror(errno)));
   }
   path_ = path;
 }
