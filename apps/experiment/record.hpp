@@ -124,6 +124,11 @@ nlohmann::ordered_json to_json(const Record& record);
 /// that the schema does not have are passed over.
 Record record_from_json(const nlohmann::ordered_json& json);
 
+/// Whether a last line without its line feed, which is no JSON, can be what a process that was
+/// killed or a power cut left of a record: its beginning, or bytes of zero. Anything else was
+/// written by others and is not to be dropped.
+bool is_torn_record(std::string_view line);
+
 /// Now, in UTC, to the second.
 std::string timestamp();
 /// An identifier of a run: the time and the process.

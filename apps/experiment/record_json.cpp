@@ -107,4 +107,10 @@ ordered_json to_json(const Record& record) {
   return json;
 }
 
+bool is_torn_record(std::string_view line) {
+  constexpr std::string_view kBeginning = R"({"schema":)";
+  return line.starts_with(kBeginning) || kBeginning.starts_with(line) ||
+         line.find_first_not_of('\0') == std::string_view::npos;
+}
+
 }  // namespace lloyd::experiment

@@ -118,7 +118,7 @@ RecordFile read_records(const std::filesystem::path& file) {
     const std::string_view piece = std::string_view(text).substr(begin, end - begin);
     ++line;
     begin = end + 1;
-    if (end == text.size() && !nlohmann::ordered_json::accept(piece)) {
+    if (end == text.size() && is_torn_record(piece) && !nlohmann::ordered_json::accept(piece)) {
       result.note = fmt::format(
           "{}:{}: passed over an incomplete last record of {} bytes, left by a run that was killed",
           name, line, piece.size());

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +68,10 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
     throw InputError(fmt::format("cannot open {}: {}", file.string(), error_text()));
   }
   try {
+    struct stat status = {};
+    if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+      throw InputError(fmt::format("{}: is not a regular file", file.string()));
+    }
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw InputError(fmt::format(
           "another run is writing to {}: wait until it ends, or give another folder with --output",
@@ -97,6 +102,12 @@ void RecordWriter::repair() {
   if (nlohmann::ordered_json::accept(piece)) {
     // A whole record that lacks its line feed only.
     if (::write(descriptor_, "\n", 1) == 1) return;
+  } else if (!is_torn_record(piece)) {
+    throw InputError(
+        fmt::format("{}: its last line, of {} bytes, has no line feed and is no part of a record: "
+                    "end it with a "
+                    "line feed, or give another folder with --output",
+                    file_.string(), size - keep));
   } else if (::ftruncate(descriptor_, keep) == 0) {
     note_ = fmt::format(
         "{}: cut off an incomplete last record of {} bytes, left by a run that was "

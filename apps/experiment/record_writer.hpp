@@ -13,7 +13,8 @@ class RecordWriter {
  public:
   /// Opens or makes the file and locks it against other writers. A last line that a killed run left
   /// incomplete is cut off; note() then says so. A new file's folder is on the disk, too. Throws
-  /// InputError when the file cannot be opened or another program is appending to it.
+  /// InputError when the file cannot be opened or is no regular file, another program is appending
+  /// to it, or its last line is an incomplete one of others, which stays.
   explicit RecordWriter(const std::filesystem::path& file);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
