@@ -1,11 +1,17 @@
 #include "output.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/data/files.hpp>
+#include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+
+#include "file_identity.hpp"
 
 namespace lloyd::apps {
 
@@ -13,46 +19,57 @@ void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-namespace {
-
-bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code error;
-  const auto place = [&error](const std::filesystem::path& file) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
-  };
-  return place(a) == place(b);
-}
-
-}  // namespace
-
-void check_not_input(const std::filesystem::path& file, const std::filesystem::path& input) {
-  if (file.empty() || input.empty() || !same_place(file, input)) return;
-  throw InputError(fmt::format("{} is read, so it cannot be written too", file.string()));
-}
-
-void check_output(const std::filesystem::path& file, std::initializer_list<const char*> extensions,
-                  std::initializer_list<std::filesystem::path> others) {
+void check_extension(const std::filesystem::path& file,
+                     std::initializer_list<const char*> extensions) {
   if (file.empty()) return;
-  if (std::find(extensions.begin(), extensions.end(), file.extension()) == extensions.end()) {
-    throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
-                                 file.string(), file.extension().string(),
-                                 fmt::join(extensions, " or ")));
-  }
-  std::error_code error;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw InputError(
-        fmt::format("{} cannot be written: {} is not a folder", file.string(), folder.string()));
-  }
-  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
-    throw InputError(
-        fmt::format("{} cannot be written: it exists and is not a regular file", file.string()));
-  }
-  for (const std::filesystem::path& other : others) {
-    if (!other.empty() && same_place(other, file)) {
-      throw InputError(fmt::format("{} is named as the output of two things", file.string()));
+  const std::string extension = small_extension(file);
+  if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return;
+  throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
+                               file.string(), file.extension().string(),
+                               fmt::join(extensions, " or ")));
+}
+
+void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
+                        const std::vector<std::filesystem::path>& inputs) {
+  const FileIdentity printed = identify(STDOUT_FILENO);
+  std::vector<FileIdentity> read;
+  for (const std::filesystem::path& input : inputs) {
+    if (input.empty()) continue;
+    read.push_back(identify(input));
+    if (read.back() == printed) {
+      throw InputError(
+          fmt::format("standard output goes to {}, which is read, so it cannot be written too",
+                      input.string()));
     }
   }
+  std::vector<FileIdentity> written = {printed};
+  for (const std::filesystem::path& output : outputs) {
+    if (output.empty()) continue;
+    const FileIdentity file = identify(output);
+    if (std::find(read.begin(), read.end(), file) != read.end()) {
+      throw InputError(fmt::format("{} is read, so it cannot be written too", output.string()));
+    }
+    if (std::find(written.begin(), written.end(), file) != written.end()) {
+      throw InputError(fmt::format("{} is named as the output of two things", output.string()));
+    }
+    written.push_back(file);
+  }
+}
+
+void try_outputs(const std::vector<std::filesystem::path>& outputs) {
+  for (const std::filesystem::path& output : outputs) {
+    if (!output.empty()) const NewFile attempt(output);
+  }
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::path path = file.empty() ? file : std::filesystem::absolute(file, error);
+  if (error) {
+    throw InputError(fmt::format("{} cannot be found from the working directory: {}", file.string(),
+                                 error.message()));
+  }
+  return path;
 }
 
 void make_folder(const std::filesystem::path& folder) {

@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,13 +21,24 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
 /// Prints indented JSON and a line feed to standard output; bytes that are no UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Throws InputError when an output is a file that is read; either may be empty.
-void check_not_input(const std::filesystem::path& file, const std::filesystem::path& input);
+/// Throws InputError unless the file has one of these extensions, in small or capital letters.
+/// Passes over an empty path.
+void check_extension(const std::filesystem::path& file,
+                     std::initializer_list<const char*> extensions);
 
-/// Throws InputError unless a file of one of these extensions could be written there: its folder
-/// exists, it is no folder or device itself, and it is none of `others`.
-void check_output(const std::filesystem::path& file, std::initializer_list<const char*> extensions,
-                  std::initializer_list<std::filesystem::path> others = {});
+/// The rule of every command, before its work begins: what it reads is not what it writes, whatever
+/// the paths. Standard output is an output too. Throws InputError where an output is an input, and
+/// where two outputs are one file. Empty paths are passed over.
+void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
+                        const std::vector<std::filesystem::path>& inputs);
+
+/// Makes and removes a temporary file where each output would be written, so that no work is done
+/// in vain. Throws as NewFile does. Empty paths are passed over.
+void try_outputs(const std::vector<std::filesystem::path>& outputs);
+
+/// The path from the root, so that the file stays where it is when a plugin changes the working
+/// directory. An empty path stays empty. Throws InputError where the working directory is gone.
+std::filesystem::path absolute_path(const std::filesystem::path& file);
 
 /// Makes a folder for results with its parents. Throws InputError.
 void make_folder(const std::filesystem::path& folder);

@@ -112,6 +112,7 @@ int compare_command(const CompareCommand& command) {
   if (command.runs.size() > command.records.size()) {
     throw InputError("--run takes one run of each file of records");
   }
+  for (const fs::path& records : command.records) refuse_overwriting({}, {records_file(records)});
   const ChosenRun older = open_run(command, 0);
   if (command.records.size() == 1) {
     const std::vector<std::string> backends = choose_backends(command, older);

@@ -1,9 +1,11 @@
 // lloyd data: makes, converts and describes data files.
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,9 +33,12 @@ struct BlobsOptions {
   std::string output;
 };
 
-// Runs `copy` with progress and the interruption by a signal.
+// Runs `copy` to an absolute path with progress and the interruption by a signal.
 template <class Copy>
-int write_file(const std::string& output, CopyOptions options, const Copy& copy) {
+int write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
+               CopyOptions options, const Copy& copy) {
+  const std::filesystem::path file = absolute_path(output);
+  refuse_overwriting({file}, inputs);
   install_interrupt_handler();
   CopiedRows written;
   {
@@ -41,7 +46,7 @@ int write_file(const std::string& output, CopyOptions options, const Copy& copy)
     options.progress = [&](std::int64_t samples, double part) {
       return progress.update(samples, part);
     };
-    written = copy(options);
+    written = copy(file, options);
   }
   note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
   return kDone;
@@ -52,18 +57,20 @@ int make_blobs_file(BlobsOptions options) {
   const auto rows = blob_rows(options.spec);
   CopyOptions copy;
   copy.threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, 64);
-  return write_file(options.output, copy, [&](const CopyOptions& with_progress) {
-    return copy_rows(*rows, options.output, with_progress);
-  });
+  return write_file(options.output, {}, copy,
+                    [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+                      return copy_rows(*rows, file, with_progress);
+                    });
 }
 
 int convert(const DataOptions& data, const std::string& output) {
   const FileOptions input = data.file_options();
   CopyOptions copy;
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
-  return write_file(output, copy, [&](const CopyOptions& with_progress) {
-    return copy_file(data.file, input, output, with_progress);
-  });
+  return write_file(output, {data.file}, copy,
+                    [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+                      return copy_file(data.file, input, file, with_progress);
+                    });
 }
 
 std::string feature_name(const Dataset& dataset, std::size_t j) {
@@ -71,6 +78,7 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
 }
 
 int describe(const DataOptions& data, bool json) {
+  refuse_overwriting({}, {data.file});
   const Dataset dataset = data.read();
   const auto& features = dataset.statistics();
   if (json) {
@@ -124,8 +132,11 @@ void add_blobs(CLI::App& parent, Context& context) {
   command->add_option("--centers", options->spec.centers, "Number of centres")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  command->add_option("--std", options->spec.std, "Standard deviation")->capture_default_str();
+  command->add_option("--std", options->spec.std, "Standard deviation")
+      ->check(number())
+      ->capture_default_str();
   command->add_option("--box", options->spec.box, "Centres are in [-box, box]")
+      ->check(number())
       ->capture_default_str();
   command->add_option("--seed", options->spec.seed, "Seed")
       ->check(seed_number())

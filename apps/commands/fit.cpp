@@ -1,5 +1,4 @@
 // lloyd fit: clusters one file with one backend.
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
+#include "delivery.hpp"
 #include "fit_progress.hpp"
 #include "fit_report.hpp"
 #include "model.hpp"
@@ -46,7 +46,6 @@ struct FitCommandOptions {
 // Settles where the results go and whether they can, so that no work is done in vain.
 void prepare_outputs(FitCommandOptions& options) {
   if (!options.output.empty()) {
-    make_folder(options.output);
     const std::filesystem::path folder = options.output;
     if (options.labels.empty()) options.labels = (folder / ("labels." + options.format)).string();
     if (options.centroids.empty()) {
@@ -54,50 +53,41 @@ void prepare_outputs(FitCommandOptions& options) {
     }
     if (options.model.empty()) options.model = (folder / "model.json").string();
   }
-  check_output(options.labels, {".csv", ".npy"}, {options.centroids, options.model});
-  check_output(options.centroids, {".csv", ".npy"}, {options.model});
-  check_output(options.model, {".json"});
-  for (const std::string& output : {options.labels, options.centroids, options.model}) {
-    for (const std::string& input : {options.data.file, options.fit.seeding.file}) {
-      check_not_input(output, input);
-    }
+  check_extension(options.labels, {".csv", ".npy"});
+  check_extension(options.centroids, {".csv", ".npy"});
+  check_extension(options.model, {".json"});
+  for (std::string* output : {&options.labels, &options.centroids, &options.model}) {
+    *output = absolute_path(*output).string();
   }
+  refuse_overwriting({options.labels, options.centroids, options.model},
+                     {options.data.file, options.fit.seeding.file});
+  if (!options.output.empty()) make_folder(options.output);
+  try_outputs({options.labels, options.centroids, options.model});
 }
 
 // Centroids and model are kept of a fit that was interrupted too.
-void write_files(const FitCommandOptions& options, const FitReport& report) {
-  std::string labels = options.labels;
-  const std::string& centroids = options.centroids;
-  const std::string& model = options.model;
-  if (!report.complete()) labels.clear();
+void write_files(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
   const Fit& fit = report.fit;
   const Dataset& dataset = report.dataset;
-  std::exception_ptr failure;
-  // What can be written is, whatever happens to the others.
-  const auto write = [&failure](const std::string& file, const auto& body) {
-    if (file.empty()) return;
-    try {
-      body();
-      note("wrote {}\n", file);
-    } catch (const Error&) {
-      if (!failure) failure = std::current_exception();
-    }
+  const auto write = [&](const std::string& file, const auto& body) {
+    if (!file.empty() && delivery.write(file, body)) note("wrote {}\n", file);
   };
-  write(model, [&] {
-    write_model(model, {.clusters = fit.clusters,
-                        .features = fit.features,
-                        .feature_names = dataset.feature_names,
-                        .centroids = fit.centroids,
-                        .inertia = fit.result.inertia,
-                        .samples = dataset.samples(),
-                        .backend = report.chosen.backend->name(),
-                        .seeding_method = std::string(to_string(report.options.seeding.method)),
-                        .seed = report.options.seeding.seed});
+  write(options.model, [&](const std::filesystem::path& file) {
+    write_model(file, {.clusters = fit.clusters,
+                       .features = fit.features,
+                       .feature_names = dataset.feature_names,
+                       .centroids = fit.centroids,
+                       .inertia = fit.result.inertia,
+                       .samples = dataset.samples(),
+                       .backend = report.chosen.backend->name(),
+                       .seeding_method = std::string(to_string(report.options.seeding.method)),
+                       .seed = report.options.seeding.seed});
   });
-  write(centroids,
-        [&] { write_matrix(centroids, fit.centroids, fit.features, dataset.feature_names); });
-  write(labels, [&] { write_labels(labels, fit.labels); });
-  if (failure) std::rethrow_exception(failure);
+  write(options.centroids, [&](const std::filesystem::path& file) {
+    write_matrix(file, fit.centroids, fit.features, dataset.feature_names);
+  });
+  if (!report.complete()) return;
+  write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
 }
 
 void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
@@ -131,6 +121,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   install_interrupt_handler();
   const BoundedData data = file.hold(options.memory, chosen, options.fit);
   const Dataset& dataset = data.dataset;
+  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
@@ -143,12 +134,16 @@ int run_fit(const Context& context, FitCommandOptions options) {
     return kInterrupted;
   }
   const FitReport report{dataset, chosen, options.fit, fit, session.open_ms()};
-  write_files(options, report);  // first: printing fails where standard output is closed or full
-  if (options.json) {
-    print_json(to_json(report));
-  } else {
-    print(report);
-  }
+  Delivery delivery;
+  delivery.print([&] {
+    if (options.json) {
+      print_json(to_json(report));
+    } else {
+      print(report);
+    }
+  });
+  write_files(options, report, delivery);
+  delivery.finish();
   return fit.cancelled ? kInterrupted : kDone;
 }
 
@@ -167,8 +162,10 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->add_option("--seeding,--init", options->seeding,
                    "Initial centroids: k-means++, k-means||, random, first, or a file of k of them")
       ->capture_default_str();
-  command->add_option("--oversampling", options->oversampling,
-                      "For k-means||: a round collects about this times k samples (default 1)");
+  command
+      ->add_option("--oversampling", options->oversampling,
+                   "For k-means||: a round collects about this times k samples (default 1)")
+      ->check(number());
   command
       ->add_option("--rounds", options->rounds, "For k-means||: rounds of collecting (default 5)")
       ->check(whole_number(1, kMostRounds));
@@ -186,6 +183,7 @@ void add_fit_command(CLI::App& app, Context& context) {
                         ->add_option("--tolerance", options->fit.tolerance,
                                      "Stop when the squared shift of the centroids is at most this "
                                      "times the mean variance of the features; 0: never")
+                        ->check(number())
                         ->capture_default_str();
   command->add_option("--iterations", options->iterations, "Run exactly this many iterations")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))

@@ -70,10 +70,15 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
   }
   make_folder(folder);
   const std::string lloyd = shell_word(lloyd_folder().string());
-  for (const TemplateFile& file : plugin_template()) {
-    NewFile target(folder / file.name);
-    target.write(fill_template(file.text, arguments.name, lloyd));
-    target.commit();
+  try {
+    for (const TemplateFile& file : plugin_template()) {
+      NewFile target(folder / file.name);
+      target.write(fill_template(file.text, arguments.name, lloyd));
+      target.commit();
+    }
+  } catch (...) {
+    fs::remove_all(folder, error);  // half a plugin would keep the next attempt from its folder
+    throw;
   }
   note("wrote a plugin that builds and passes to {}; what to type next:\n", folder.string());
   fmt::print(

@@ -16,7 +16,9 @@
 #include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
+#include "delivery.hpp"
 #include "interrupt.hpp"
+#include "json_text.hpp"
 #include "model.hpp"
 #include "output.hpp"
 #include "parameters_json.hpp"
@@ -39,20 +41,25 @@ void check_features(const std::string& file, const Model& model, const BoundedFi
     throw InputError(fmt::format("{} has {} features, but the model {} has {}", data.name(),
                                  data.features(), file, model.features));
   }
-  const std::vector<std::string>& needed = model.feature_names;
-  const std::vector<std::string> given = data.feature_names();
+  const std::vector<std::string> needed = utf8_texts(model.feature_names);
+  const std::vector<std::string> names = data.feature_names();
+  const std::vector<std::string> given = utf8_texts(names);
   if (needed.empty() || given.empty() || needed == given) return;
   const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
   throw InputError(
       fmt::format("feature {} of {} is '{}', but that of the model {} is '{}'{}",
                   at.first - needed.begin(), data.name(), *at.second, file, *at.first,
-                  std::is_permutation(needed.begin(), needed.end(), given.begin())
+                  std::is_permutation(needed.begin(), needed.end(), names.begin())
                       ? fmt::format("; --columns {} gives the features the model's order",
                                     fmt::join(needed, ","))
                       : ""));
 }
 
-int predict(const Context& context, const PredictOptions& options) {
+int predict(const Context& context, PredictOptions options) {
+  check_extension(options.labels, {".csv", ".npy"});
+  options.labels = absolute_path(options.labels).string();
+  refuse_overwriting({options.labels}, {options.model, options.data.file});
+  try_outputs({options.labels});
   const Model model = read_model(options.model);
   BoundedFile file(options.data);
   check_features(options.model, model, file);
@@ -64,34 +71,38 @@ int predict(const Context& context, const PredictOptions& options) {
   planned.seeding.method = SeedingMethod::file;
   const BoundedData data = file.hold(options.memory, chosen, planned);
   const Dataset& dataset = data.dataset;
+  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> counts;
   InterruptObserver observer;
   const LabelResult result =
       session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
-  if (!options.labels.empty()) write_labels(options.labels, labels);
 
-  if (options.json) {
-    const nlohmann::ordered_json document = {
-        {"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
-        {"backend",
-         {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
-        {"clusters", model.clusters},
-        {"inertia", result.inertia},
-        {"counts", counts},
-        {"open_ms", session.open_ms()},
-        {"label_ms", result.label_ms}};
-    print_json(document);
-    return kDone;
+  Delivery delivery;
+  delivery.print([&] {
+    if (options.json) {
+      print_json(
+          {{"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
+           {"backend",
+            {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
+           {"clusters", model.clusters},
+           {"inertia", result.inertia},
+           {"counts", counts},
+           {"open_ms", session.open_ms()},
+           {"label_ms", result.label_ms}});
+    } else if (options.labels.empty()) {
+      for (const std::int32_t label : labels) fmt::print("{}\n", label);
+    } else {
+      fmt::print("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
+                 dataset.samples(), dataset.name(), model.clusters, options.model, result.inertia);
+    }
+  });
+  const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
+  if (!options.labels.empty() && delivery.write(options.labels, write)) {
+    note("wrote {}\n", options.labels);
   }
-  if (options.labels.empty()) {
-    for (const std::int32_t label : labels) fmt::print("{}\n", label);
-    return kDone;
-  }
-  fmt::print("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n", dataset.samples(),
-             dataset.name(), model.clusters, options.model, result.inertia);
-  fmt::print("labels written to {}\n", options.labels);
+  delivery.finish();
   return kDone;
 }
 

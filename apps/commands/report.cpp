@@ -45,10 +45,11 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
   page.commit();
 }
 
-int report_run(const ReportCommand& command) {
-  check_output(command.page, {".html"});
-  check_not_input(command.page, records_file(command.records));
-  check_not_input(command.page, command.ceilings);
+int report_run(ReportCommand command) {
+  check_extension(command.page, {".html"});
+  command.page = absolute_path(command.page);
+  refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});
+  try_outputs({command.page});
   const ChosenRun chosen = read_run(command.records, command.run);
   for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
   if (!command.page.empty()) {

@@ -12,6 +12,7 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
+#include "delivery.hpp"
 #include "experiment/monitored_runner.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/plan_text.hpp"
@@ -44,13 +45,49 @@ struct RunCommand {
   std::int64_t repeats = 0;  // 0: not given
 };
 
-void print_summary(const Plan& plan, const Summary& summary, bool json) {
-  if (json) {
-    print_json(summary_json(summary, plan.output));
-    return;
+// The files of a run's folder, as absolute paths.
+struct RunFiles {
+  fs::path records;
+  fs::path summary;
+};
+
+RunFiles files_of(const fs::path& folder) {
+  const fs::path place = absolute_path(folder);
+  return {place / "records.jsonl", place / "summary.csv"};
+}
+
+// Nothing that the experiment reads may be a file that it writes.
+void check_inputs(const RunFiles& files, const fs::path& config, const Experiment& experiment) {
+  std::vector<fs::path> inputs = {config};
+  for (const Setting& setting : experiment.settings) {
+    inputs.push_back(setting.dataset.file);
+    inputs.emplace_back(setting.options.seeding.file);
   }
-  fmt::print("{}\nrecords: {}\nsummary: {}\n", summary_table(summary),
-             (plan.output / "records.jsonl").string(), (plan.output / "summary.csv").string());
+  for (const BackendRequest& backend : experiment.backends) inputs.push_back(backend.program);
+  refuse_overwriting({files.records, files.summary}, inputs);
+}
+
+// Prints the summary and, unless records are missing in it, writes it as a file.
+void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& summary, bool json,
+                     bool complete) {
+  Delivery delivery;
+  delivery.print([&] {
+    if (json) {
+      print_json(summary_json(summary, plan.output));
+    } else {
+      fmt::print("{}\nrecords: {}\n", summary_table(summary),
+                 (plan.output / "records.jsonl").string());
+    }
+  });
+  const auto write = [&](const fs::path& file) {
+    NewFile csv(file);
+    csv.write(summary_csv(summary));
+    csv.commit();
+  };
+  if (complete && delivery.write(files.summary, write) && !json) {
+    delivery.print([&] { fmt::print("summary: {}\n", (plan.output / "summary.csv").string()); });
+  }
+  delivery.finish();
 }
 
 std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& datasets,
@@ -120,7 +157,7 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
 }
 
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
-               RecordWriter& writer, bool json) {
+               const RunFiles& files, RecordWriter& writer, bool json) {
   install_interrupt_handler();
   InterruptObserver observer;
   const auto trials = make_runner(plan, datasets, observer, run.id, machine);
@@ -138,11 +175,8 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
         progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);
-  print_summary(plan, summary, json);
+  deliver_summary(plan, files, summary, json, result.error.empty());
   if (!result.error.empty()) throw Error(result.error);
-  NewFile csv(plan.output / "summary.csv");
-  csv.write(summary_csv(summary));
-  csv.commit();
   if (result.cancelled) {
     note("lloyd: interrupted; the same command with --resume makes what is left\n");
     return kInterrupted;
@@ -156,10 +190,11 @@ int run(const RunCommand& command, Registry registry) {
   if (command.repeats > 0) experiment.repeats = command.repeats;
   if (!command.output.empty()) experiment.output = command.output;
 
-  const fs::path records = fs::path(experiment.output) / "records.jsonl";
+  const RunFiles files = files_of(experiment.output);
+  check_inputs(files, command.config, experiment);
   std::unique_ptr<RecordWriter> writer;
   std::error_code error;
-  if (!command.dry_run && fs::exists(records, error)) writer = open_records(records);
+  if (!command.dry_run && fs::exists(files.records, error)) writer = open_records(files.records);
   const Machine machine = this_machine();
   DatasetCache datasets;
   const Plan plan = make_plan(
@@ -170,16 +205,17 @@ int run(const RunCommand& command, Registry registry) {
   if (command.require) require_all(plan);
   if (command.dry_run) return kDone;
   if (writer == nullptr) {
-    make_folder(plan.output);
-    writer = open_records(records);
+    make_folder(files.records.parent_path());
+    writer = open_records(files.records);
   }
+  try_outputs({files.summary});
   Run run;
   if (command.resume) {
-    run = resumed_run(plan, records, machine, command.retry_failed);
+    run = resumed_run(plan, files.records, machine, command.retry_failed);
   } else {
-    note_unfinished(plan, records, machine);
+    note_unfinished(plan, files.records, machine);
   }
-  return run_trials(plan, datasets, machine, std::move(run), *writer, command.json);
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command.json);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """Wrong inputs of every kind: each ends with status 2 and one sentence that says what and where."""
 
 import pathlib
+import platform
 import re
 import unittest
 
@@ -22,6 +23,7 @@ def config(before, after):
     return {"c.yaml": GOOD_CONFIG.replace(before, after)}
 
 
+OTHER_ISA = "avx2" if platform.machine() in ("aarch64", "arm64") else "neon"
 SEQUENTIAL = pathlib.Path(LLOYD).parent / "lloyd_sequential.so"
 RUN = ["run", "{folder}/c.yaml"]
 FIT = ["fit", "{folder}/x.csv", "-k", "2"]
@@ -41,6 +43,41 @@ CASES = [
     ("restarts 0", {}, ["fit", IRIS, "-k", "3", "--restarts", "0"], "'0' is not a whole number of at least 1"),
     ("negative tolerance", {}, ["fit", IRIS, "-k", "3", "--tolerance", "-1"], "tolerance is -1"),
     ("tolerance nan", {}, ["fit", IRIS, "-k", "3", "--tolerance", "nan"], "tolerance is nan"),
+    ("tolerance is a word", {}, ["fit", IRIS, "-k", "3", "--tolerance", "abc"],
+     "--tolerance: 'abc' is not a number; 0.5 or 1e-4 would be"),
+    ("tolerance with more behind", {}, ["fit", IRIS, "-k", "3", "--tolerance", "1e-4x"],
+     "'1e-4x' is not a number"),
+    ("tolerance beyond float64", {}, ["fit", IRIS, "-k", "3", "--tolerance", "1e400"],
+     "'1e400' is beyond the range of a float64 number"),
+    ("infinite tolerance", {}, ["fit", IRIS, "-k", "3", "--tolerance", "inf"], "tolerance is inf"),
+    ("oversampling is a word", {}, ["fit", IRIS, "-k", "3", "--seeding", "k-means||", "--oversampling",
+                                    "two"], "--oversampling: 'two' is not a number"),
+    ("oversampling nan", {}, ["fit", IRIS, "-k", "3", "--seeding", "k-means||", "--oversampling", "nan"],
+     "oversampling is nan"),
+    ("a hexadecimal deviation", {}, ["data", "blobs", "{folder}/b.npy", "--std", "0x10"],
+     "--std: '0x10' is not a number"),
+    ("a deviation of nan", {}, ["data", "blobs", "{folder}/b.npy", "--std", "nan"], "std is nan"),
+    ("an infinite box", {}, ["data", "blobs", "{folder}/b.npy", "--box", "inf"], "box is inf"),
+    ("a negative box", {}, ["data", "blobs", "{folder}/b.npy", "--box", "-1"], "box is -1"),
+    ("blobs into no folder", {}, ["data", "blobs", "{folder}/no/b.npy"],
+     "no/b.npy: cannot write the file: No such file or directory"),
+    ("blobs into a file", {"x.csv": "1,2\n"}, ["data", "blobs", "{folder}/x.csv/b.npy"],
+     "x.csv/b.npy: cannot write the file: Not a directory"),
+    ("conversion into no folder", {}, ["data", "convert", IRIS, "{folder}/no/b.csv"],
+     "no/b.csv: cannot write the file: No such file or directory"),
+    ("labels into no folder", {"m.csv": "1,2,3,4\n"},
+     ["predict", "{folder}/m.csv", IRIS, "--labels", "{folder}/no/l.csv"],
+     "no/l.csv: cannot write the file: No such file or directory"),
+    ("labels of unknown extension", {"m.csv": "1,2,3,4\n"},
+     ["predict", "{folder}/m.csv", IRIS, "--labels", "{folder}/l.txt"], "'.txt' is unknown"),
+    ("a name that is too long", {}, ["fit", IRIS, "-k", "3", "--labels", "{folder}/" + "l" * 5000 + ".csv"],
+     "cannot write the file: File name too long"),
+    ("a plugin into a file", {"x.csv": "1,2\n"}, ["new-plugin", "mine", "--dir", "{folder}/x.csv/mine"],
+     "x.csv/mine"),
+    ("instructions of another processor", {},
+     ["fit", IRIS, "-k", "3", "-b", "openmp", "-p", f"isa={OTHER_ISA}"], OTHER_ISA),
+    ("labels by instructions of another processor", {"m.csv": "1,2,3,4\n"},
+     ["predict", "{folder}/m.csv", IRIS, "-b", "openmp", "-p", f"isa={OTHER_ISA}"], OTHER_ISA),
     ("no iterations", {}, ["fit", IRIS, "-k", "3", "--max-iterations", "0"], "'0' is not a whole number"),
     ("octal k", {}, ["fit", IRIS, "-k", "010"], "'010' is not a whole number"),
     ("negative seed", {}, ["fit", IRIS, "-k", "3", "--seed", "-1"], "'-1' is not a whole number"),
@@ -50,7 +87,7 @@ CASES = [
     ("output of unknown extension", {}, ["fit", IRIS, "-k", "3", "--labels", "{folder}/l.txt"],
      "'.txt' is unknown"),
     ("output in no folder", {}, ["fit", IRIS, "-k", "3", "--model", "{folder}/no/m.json"],
-     "is not a folder"),
+     "cannot write the file: No such file or directory"),
     ("two outputs in one file", {}, ["fit", IRIS, "-k", "3", "--labels", "{folder}/a.csv",
                                      "--centroids", "{folder}/a.csv"], "two things"),
     ("unknown backend", {}, ["fit", IRIS, "-k", "3", "-b", "openmpi"], "did you mean 'openmp'"),

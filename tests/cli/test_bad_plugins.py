@@ -149,6 +149,7 @@ class Table(TestCase):
 
     def test_every_fixture_is_in_a_table(self):
         tables = {row[0] for row in REFUSED + FAILED} | {"good", "impostor", "twins"}
+        tables |= {"moves-files"}  # of test_outputs.py
         # What test_workers.py and test_worker_traces.py alone need.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
                    "starts-process", "spins-on", "observed-crashes", "observed-exits",

@@ -62,6 +62,8 @@ class FullDisk(ResumeCase):
                 kept = self.check(self.records.read_bytes(), done.stderr)
                 self.assertEqual([path.name for path in self.output.iterdir()], ["records.jsonl"])
                 self.assertIn("openmp", done.stdout)  # the summary of what there is
+                self.assertIn(f"records: {self.records}", done.stdout)
+                self.assertNotIn("summary.csv", done.stdout)  # which was not written
                 last = run("run", self.config(), "--resume")
                 self.assertIn(f"{TRIALS - kept} of 60 trials left", last.stderr)
                 self.assert_same_outcomes(whole, self.outcomes())
