@@ -152,7 +152,7 @@ class ReportPage(TestCase):
         self.assertEqual(page.read_bytes(), before)
         missing = self.folder / "missing" / "report.html"
         self.assertEqual(self.refusal(self.output, "-o", missing),
-                         f"lloyd: {missing} cannot be written: {missing.parent} is not a folder\n")
+                         f"lloyd: {missing}: cannot write the file: {missing.parent} is not a folder\n")
         folder = self.folder / "folder.html"
         folder.mkdir()
         self.assertIn("is not a regular file", self.refusal(self.output, "-o", folder))

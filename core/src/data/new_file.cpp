@@ -68,12 +68,16 @@ bool is_shortage(int error) {
   return false;
 }
 
-// A folder that forbids new files also keeps a writable file from being replaced as a whole.
-std::string creation_error(const fs::path& target, int error) {
-  const std::string reason = std::strerror(error);
+// Why no file could be made; `file` is as it was given.
+std::string creation_error(const fs::path& file, const fs::path& target, int error) {
   std::error_code ignored;
+  if (!fs::is_directory(target.parent_path(), ignored)) {
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : target.parent_path();
+    return fmt::format("{} is not a folder", folder.string());
+  }
+  const std::string reason = std::strerror(error);
   if (error != EACCES && error != EPERM && error != EROFS) return reason;
-  if (!fs::is_directory(target.parent_path(), ignored)) return reason;
+  // This also keeps a file from being replaced that may itself be written.
   return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
                      target.parent_path().string());
 }
@@ -176,7 +180,7 @@ void NewFile::create_temporary() {
   } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0) {
     const int error = errno;
-    const std::string text = unwritable(name_, creation_error(target_, error));
+    const std::string text = unwritable(name_, creation_error(name_, target_, error));
     if (is_shortage(error)) throw Error(text);
     throw InputError(text);
   }
