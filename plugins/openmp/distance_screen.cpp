@@ -63,6 +63,9 @@ template <class Real>
 struct NearestVisitor {
   using Signed = hn::RebindToSigned<Tag<Real>>;
 
+  // GCC does not compile an implicit constructor for the instruction set of HWY_BEFORE_NAMESPACE.
+  HWY_INLINE NearestVisitor() {}
+
   template <std::size_t Count>
   HWY_INLINE void centroids(std::size_t c) {
     Vector<Real> sums[Count][kVectors];
@@ -116,6 +119,8 @@ HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real
 
 template <class Real>
 struct BelowVisitor {
+  HWY_INLINE BelowVisitor() {}  // as above
+
   template <std::size_t Count>
   HWY_INLINE void centroids(std::size_t c) {
     const Tag<Real> tag;

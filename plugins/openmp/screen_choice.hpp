@@ -12,7 +12,7 @@ enum class ScreenKind {
 };
 
 /// For k centroids of d features in float32; `kept`: samples are at hand in integers.
-constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, bool kept) {
+constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unused]] bool kept) {
 #if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
   if (kept && d > 8 && k >= (d < 128 ? 8 : 4)) return ScreenKind::integers;
 #endif
