@@ -1,44 +1,129 @@
-"""Fails when a test named in a manifest is missing from a build.
+"""Fails unless every test of a manifest ran and passed, or was skipped for a reason that it states.
 
-Usage: check_manifest.py BUILD_FOLDER MANIFEST [--update | --only PREFIX] [--without WORD]
+Usage: check_manifest.py BUILD_FOLDER MANIFEST [--only GLOB] [--without GLOB...]
+       check_manifest.py BUILD_FOLDER MANIFEST --update
 
-The manifest has a name a line, as `ctest -N` lists them; a build may have more tests (those of a new
-backend, for example). --update writes the manifest from the build; --only looks at the names with a
-prefix, --without leaves out names with a word.
+The manifest has the name of a test a line; a build may have more (those of a new backend, for
+example). --only looks at the names of a glob, --without leaves out names. What became of the tests
+is read from BUILD_FOLDER/test_results: ctest.xml, which `ctest --output-junit` writes, and a file from
+each GoogleTest process; a test that none of them names did not run. --update writes the manifest from
+the tests that the build has, without running them.
+
+Prints the skipped tests with their reasons, and last how many tests passed and failed.
 """
 
+import argparse
+import collections
+import fnmatch
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
+import xml.etree.ElementTree
 
 
-def tests_of(build_folder: str) -> list[str]:
+def is_gtest(ctest_name: str) -> bool:
+    """Whether ctest's test is a share of a GoogleTest program (lloyd_add_gtests)."""
+    return re.fullmatch(r".+\.[0-9]+", ctest_name) is not None
+
+
+def gtest_name(ctest_name: str, case: xml.etree.ElementTree.Element, suite: str) -> str:
+    """The manifest's name of a test: unit tests go by their own, others have the program's in front."""
+    program = ctest_name.rpartition(".")[0]
+    return ("" if program == "unit" else f"{program}.") + f"{suite}.{case.get('name')}"
+
+
+def gtests_of(path: pathlib.Path, ctest_name: str):
+    """(name, element) of each test in a file of GoogleTest."""
+    for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
+        for case in suite.iter("testcase"):
+            yield gtest_name(ctest_name, case, suite.get("name")), case
+
+
+def outcome_of(case: xml.etree.ElementTree.Element) -> tuple[str, str]:
+    """passed, skipped, failed or absent, and the reason of a skipped test."""
+    if case.find("failure") is not None or case.get("status") == "fail":
+        return "failed", ""
+    skipped = case.find("skipped")
+    if skipped is None:
+        return ("passed" if case.get("status") == "run" else "absent"), ""
+    # Python's unittest prints the reason of a test that ctest knows to be skipped by its output.
+    printed = re.search(r"skipped ['\"](.*)['\"]$", case.findtext("system-out") or "", re.M)
+    # GoogleTest begins with the place in the source.
+    reason = printed[1] if printed else re.sub(r"^\S+:[0-9]+\n", "", skipped.get("message") or "")
+    return ("skipped" if reason.strip() else "absent"), " ".join(reason.split())
+
+
+def results_of(build_folder: pathlib.Path) -> dict[str, tuple[str, str]]:
+    """The outcome of each test that ran, and the reason of those that were skipped."""
+    results = {}
+    for path in sorted((build_folder / "test_results").glob("*.xml")):
+        if is_gtest(path.stem):
+            cases = gtests_of(path, path.stem)
+        else:
+            cases = ((case.get("name"), case)
+                     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
+        results.update((name, outcome_of(case)) for name, case in cases)
+    return results
+
+
+def tests_of(build_folder: pathlib.Path) -> list[str]:
+    """The names of all tests that a build has."""
     listing = subprocess.run(
         ["ctest", "--test-dir", build_folder, "--show-only=json-v1"],
         check=True, capture_output=True, text=True).stdout
-    # Some versions of CMake add the value of a parameter to the name.
-    return sorted(test["name"].split("  # ")[0] for test in json.loads(listing)["tests"])
+    found = set()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GTEST_")}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "tests.xml"
+        for test in json.loads(listing)["tests"]:
+            name = test["name"]
+            if not is_gtest(name):
+                found.add(name)
+            elif name.endswith(".1"):
+                subprocess.run([test["command"][0], "--gtest_list_tests", f"--gtest_output=xml:{path}"],
+                               check=True, stdout=subprocess.DEVNULL, env=environment)
+                found.update(listed for listed, _ in gtests_of(path, name))
+    return sorted(found)
 
 
 def main() -> int:
-    build_folder, manifest = sys.argv[1], pathlib.Path(sys.argv[2])
-    found = tests_of(build_folder)
-    if "--update" in sys.argv[3:]:
-        manifest.write_text("".join(f"{name}\n" for name in found))
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build_folder", type=pathlib.Path)
+    parser.add_argument("manifest", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--without", nargs="*", default=[])
+    options = parser.parse_args()
+    if options.update:
+        options.manifest.write_text("".join(f"{name}\n" for name in tests_of(options.build_folder)))
         return 0
-    options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
-    prefix, without = options.get("--only", ""), options.get("--without")
-    expected = {name for name in manifest.read_text().splitlines()
-                if name.startswith(prefix) and not (without and without in name)}
-    missing = sorted(expected - set(found))
-    for name in missing:
-        print(f"missing test: {name}", file=sys.stderr)
-    if missing:
-        print(f"{len(missing)} tests of {manifest} are missing from {build_folder}", file=sys.stderr)
-        return 1
-    print(f"{len(found)} tests found, none of {manifest} missing")
-    return 0
+
+    results = results_of(options.build_folder)
+    expected = {
+        name for name in options.manifest.read_text().splitlines()
+        if fnmatch.fnmatchcase(name, options.only)
+        and not any(fnmatch.fnmatchcase(name, glob) for glob in options.without)}
+    for name in sorted(expected - results.keys()):
+        results[name] = "absent", ""
+    counts = collections.Counter()
+    for name, (outcome, reason) in sorted(results.items()):
+        if is_gtest(name) and outcome != "failed":
+            continue  # a process; its tests are counted
+        counts[outcome] += 1
+        if outcome == "skipped":
+            print(f"skipped: {name}: {reason}")
+        elif outcome == "failed":
+            print(f"failed: {name}", file=sys.stderr)
+        elif outcome == "absent":
+            print(f"did not run: {name}", file=sys.stderr)
+    failed = counts["failed"] + counts["absent"]
+    print(f"{counts['passed']} passed, {counts['skipped']} skipped, {failed} failed"
+          + (f" ({counts['absent']} of them did not run)" if counts["absent"] else ""))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
