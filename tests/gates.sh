@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What CI checks beside the tests of tests/run.sh. Sets up and builds from nothing.
+# Usage: bash tests/gates.sh [PART...]
+# Parts: format    clang-format finds nothing to change in any C++ or CUDA file
+#        tidy      clang-tidy finds nothing in the C++ files that changed since the last release
+#        tidy-all  nor in any other: an hour, and not among the default
+#        clang     the unit tests, built by clang++
+#        aarch64   the conformance suite of the CPU backends, cross-built and run by qemu: NEON
+# Default: all but tidy-all.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source apps/setup.sh
+source tests/parts.sh
+
+# Release 0.1.0: where a clone has no tags, the files are those that changed since then.
+readonly first_release=58ecb02
+
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(format tidy clang aarch64)
+packages=("${build_packages[@]}" python3 libgtest-dev)
+for part in "${parts[@]}"; do
+  case $part in
+    format) packages+=(clang-format) ;;
+    tidy | tidy-all) packages+=(clang-tidy clang libomp-dev) ;;
+    clang) packages+=(clang libomp-dev) ;;
+    aarch64) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
+    *)
+      echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang aarch64" >&2
+      exit 2
+      ;;
+  esac
+done
+install_packages "${packages[@]}"
+use_compiler_cache
+
+check_format() {
+  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' |
+    xargs -0 clang-format --dry-run --Werror --ferror-limit=1
+}
+
+# The C++ files that differ from the last release.
+changed_files() {
+  local since
+  since=$(git describe --tags --abbrev=0 2>/dev/null || echo $first_release)
+  git rev-parse --quiet --verify "$since^{commit}" >/dev/null || {
+    echo "tests/gates.sh: this clone has no tag and not the commit $first_release of release 0.1.0, so" \
+      "what changed since is unknown: fetch the history (git fetch --unshallow --tags)" >&2
+    return 1
+  }
+  git diff --name-only --diff-filter=d "$since" -- '*.cpp'
+}
+
+# check_tidy FILE...
+check_tidy() {
+  rm -rf build/tests/tidy
+  cmake --preset tidy -B build/tests/tidy >/dev/null
+  echo "$# files"
+  printf '%s\n' "$@" |
+    xargs -P "$(nproc)" -n 1 clang-tidy -p build/tests/tidy --quiet --warnings-as-errors='*'
+}
+
+# Unpacks Debian's arm64 packages below the build folder, by an apt that knows nothing else: the
+# packages of this machine stay as they are.
+make_sysroot() {
+  local sysroot=$1 apt=$1.apt package
+  rm -rf "$sysroot" "$apt"
+  mkdir -p "$sysroot" "$apt/lists/partial" "$apt/archives/partial"
+  : >"$apt/status"
+  local options=(-o APT::Architecture=arm64 -o APT::Architectures::=arm64
+    -o Dir::State::Lists="$apt/lists" -o Dir::State::status="$apt/status"
+    -o Dir::Cache="$apt" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
+  apt-get "${options[@]}" update -qq
+  apt-get "${options[@]}" install -qq --yes --download-only --no-install-recommends \
+    libboost-dev libcli11-dev libfmt-dev libgomp1 libgtest-dev libhwy-dev libstdc++6 libyaml-cpp-dev \
+    nlohmann-json3-dev zlib1g-dev
+  for package in "$apt"/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    format) step format check_format ;;
+    tidy)
+      files=$(changed_files)
+      [ -z "$files" ] || step tidy check_tidy $files
+      ;;
+    tidy-all) step tidy-all check_tidy $(git ls-files '*.cpp') ;;
+    clang)
+      step 'clang: build' build clang --target unit_tests
+      step 'clang: test' run_tests clang '*' 'abi.*' 'cli.*' 'conformance.*' 'docs.*'
+      ;;
+    aarch64)
+      step 'aarch64: sysroot' make_sysroot "$PWD/build/tests/aarch64-sysroot"
+      step 'aarch64: build' build aarch64 --target conformance_tests
+      step 'aarch64: test' run_tests aarch64 'conformance.*'
+      ;;
+  esac
+done
+print_steps
+echo "all gates passed: ${parts[*]}"
