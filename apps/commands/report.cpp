@@ -46,6 +46,7 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
 }
 
 int report_run(ReportCommand command) {
+  if (!command.page.empty()) report::require_page();
   check_extension(command.page, {".html"});
   command.page = absolute_path(command.page);
   refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});

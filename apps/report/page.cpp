@@ -44,7 +44,15 @@ std::string script_json(const nlohmann::ordered_json& data) {
   return result;
 }
 
+void require_page(std::span<const PageFile> files) {
+  if (!files.empty()) return;
+  throw InputError(
+      "this build has no HTML report, since D3 was not found when it was configured: install the "
+      "package node-d3 and build Lloyd again");
+}
+
 std::string report_page(std::string_view title, const nlohmann::ordered_json& data) {
+  require_page();
   std::map<std::string, std::string, std::less<>> parts;
   for (const PageFile& file : page_files()) parts[std::string(file.name)] += file.text;
   const std::string page = parts.at("page.html");

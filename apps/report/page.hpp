@@ -16,11 +16,15 @@ struct PageFile {
   std::string_view text;
 };
 
-/// All files, as they are there. Defined in a source that CMake makes of them.
+/// All files, as they are there; none in a build without D3. Defined in a source that CMake makes
+/// of them.
 std::span<const PageFile> page_files();
 
+/// Throws InputError if there are no files: this build has no page.
+void require_page(std::span<const PageFile> files = page_files());
+
 /// `page.html` with each `{{name}}` replaced by the file of that name, `{{title}}` by the title and
-/// `{{data}}` by the data, both escaped.
+/// `{{data}}` by the data, both escaped. Throws InputError where require_page() does.
 std::string report_page(std::string_view title, const nlohmann::ordered_json& data);
 
 /// A text as it may stand between tags and in attributes.

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import pathlib
 import select
 import shutil
 import subprocess
@@ -99,7 +100,7 @@ class Browser:
 
     def open(self, file):
         """Opens a file and waits until it is loaded and drawn."""
-        self.call("Page.navigate", url=f"file://{file}")
+        self.call("Page.navigate", url=pathlib.Path(file).absolute().as_uri())
         self.wait("document.readyState === 'complete' && document.querySelector('#footer').textContent")
 
     def run(self, expression):

@@ -13,6 +13,8 @@ BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"  # a folder for eac
 IRIS = ROOT / "configs" / "data" / "iris.csv"
 # A sanitizer's build cannot be held to limits of time or memory.
 SANITIZED = bool(os.environ.get("LLOYD_SANITIZE"))
+needs_html_report = unittest.skipUnless(os.environ.get("LLOYD_HTML_REPORT", "1") == "1",
+                                        "this build has no HTML report: D3 was not found")
 
 
 def run(*arguments, status=0, cwd=None, env=None):

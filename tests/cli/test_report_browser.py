@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from browser import Browser, find_browser
-from program import LLOYD, ROOT, TestCase, run
+from program import LLOYD, ROOT, TestCase, needs_html_report, run
 
 CONFIG = """
 experiment: drawn
@@ -31,6 +31,7 @@ COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].te
 CLICK = "document.querySelector({!r}).click()"
 
 
+@needs_html_report
 @unittest.skipUnless(find_browser() or os.environ.get("CI") == "true",
                      "there is no Chromium (install chromium, or name one in CHROMIUM)")
 class ReportBrowser(TestCase):

@@ -8,7 +8,7 @@ import re
 import unittest
 
 from browser import Browser, find_browser
-from program import TestCase, run
+from program import TestCase, needs_html_report, run
 
 CONFIG = """
 experiment: coloured
@@ -42,6 +42,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
+@needs_html_report
 @unittest.skipUnless(find_browser() or os.environ.get("CI") == "true",
                      "there is no Chromium (install chromium, or name one in CHROMIUM)")
 class ReportContrast(TestCase):

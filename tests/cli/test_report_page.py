@@ -5,7 +5,7 @@ import re
 import unittest
 
 from chosen_times import set_times
-from program import SANITIZED, TestCase, run
+from program import SANITIZED, TestCase, needs_html_report, run
 
 CONFIG = """
 experiment: drawn
@@ -26,6 +26,7 @@ def data_of(page):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
 
 
+@needs_html_report
 class ReportPage(TestCase):
     def setUp(self):
         super().setUp()

@@ -7,7 +7,7 @@ import unittest
 
 from browser import Browser, find_browser
 from chosen_times import set_times
-from program import TestCase, run
+from program import TestCase, needs_html_report, run
 
 CONFIG = """
 experiment: told
@@ -24,6 +24,7 @@ LABELS = ("sequential", "openmp threads=1", "openmp threads=2")
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
 
 
+@needs_html_report
 @unittest.skipUnless(find_browser() or os.environ.get("CI") == "true",
                      "there is no Chromium (install chromium, or name one in CHROMIUM)")
 class ReportWords(TestCase):

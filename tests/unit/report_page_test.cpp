@@ -91,7 +91,21 @@ TEST(ReportPage, DataHasEverySampleAndWhatIsPublished) {
   }
 }
 
-TEST(ReportPage, TextsDoNotBecomeMarkup) {
+TEST(ReportPage, WithoutFilesItIsRefused) {
+  EXPECT_EQ(message_of<InputError>([] { require_page({}); }),
+            "this build has no HTML report, since D3 was not found when it was configured: install "
+            "the package node-d3 and build Lloyd again");
+}
+
+// Tests of the page itself; a build without D3 has none.
+class ReportPageFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (page_files().empty()) GTEST_SKIP() << "this build has no HTML report: D3 was not found";
+  }
+};
+
+TEST_F(ReportPageFiles, TextsDoNotBecomeMarkup) {
   const ordered_json data = {{"a", "</script><script>alert(1)</script><!--"}, {"b", "\xff"}};
   const std::string json = script_json(data);
   EXPECT_EQ(json.find('<'), std::string::npos);
@@ -105,7 +119,7 @@ TEST(ReportPage, TextsDoNotBecomeMarkup) {
   EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
 }
 
-TEST(ReportPage, EveryFileIsAPartOfItOnce) {
+TEST_F(ReportPageFiles, EveryFileIsAPartOfItOnce) {
   std::map<std::string, std::string> files;
   for (const PageFile& file : page_files()) files[std::string(file.name)] += file.text;
   EXPECT_GT(files.at("d3").size(), 200'000u);
@@ -123,7 +137,7 @@ TEST(ReportPage, EveryFileIsAPartOfItOnce) {
   EXPECT_EQ(files.at("d3-licence").find("-->"), std::string::npos) << "it stands in a comment";
 }
 
-TEST(ReportPage, NothingOfItsOwnIsLoadedFromElsewhere) {
+TEST_F(ReportPageFiles, NothingOfItsOwnIsLoadedFromElsewhere) {
   for (const PageFile& file : page_files()) {
     if (file.name.starts_with("d3")) continue;
     for (const char* part : {"src=", "@import", "url(", "rel=\"stylesheet", "fetch(", "https:"}) {
@@ -132,7 +146,7 @@ TEST(ReportPage, NothingOfItsOwnIsLoadedFromElsewhere) {
   }
 }
 
-TEST(ReportPage, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
+TEST_F(ReportPageFiles, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
   RecordedRun run = run_fakes();
   Trace trace;
   trace.inertia.assign(1000, 2.0);
