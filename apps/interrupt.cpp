@@ -82,7 +82,8 @@ void install_cleanup_handler() {
 void install_interrupt_handler() {
   std::signal(SIGINT, handle);
   std::signal(SIGTERM, handle);
-  std::signal(SIGHUP, handle);
+  // Ignored by nohup(1): the run is to outlive the terminal.
+  if (std::signal(SIGHUP, handle) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   handle_file_errors();
 }
 

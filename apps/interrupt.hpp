@@ -12,7 +12,8 @@ namespace lloyd::apps {
 /// is cut ends the process with status 1 and a sentence.
 void install_cleanup_handler();
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
-/// more ends the process at once. The rest is as above.
+/// more ends the process at once. SIGHUP stays ignored if it is, as nohup(1) leaves it. The rest is
+/// as above.
 void install_interrupt_handler();
 /// From now on SIGTERM sets the flag if the process `only` has sent it: from any other sender it
 /// ends this process, as SIGINT does. A mapped file that is cut: as above.

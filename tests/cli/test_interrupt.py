@@ -56,6 +56,17 @@ class Interrupt(TestCase):
         self.assertLess(len(records), 1200)
         self.assertIn("sequential", out)  # the summary of what was done
 
+    def test_a_run_under_nohup_outlives_its_terminal(self):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup leaves it
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        process = self.start()
+        self.wait_for_records(process, 2)
+        process.send_signal(signal.SIGHUP)
+        self.wait_for_records(process, len(self.records()) + 10)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+
     def test_one_request_may_be_sent_twice(self):
         # As timeout(1) does: to its child, and to the child's group.
         process = self.start()
