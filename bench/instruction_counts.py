@@ -43,7 +43,11 @@ def call(*words, cwd=None):
 
 def build(commit):
     """Builds a commit in a work tree of its own and returns its program."""
-    digest = call("git", "rev-parse", "--verify", f"{commit}^{{commit}}", cwd=ROOT).stdout.strip()
+    found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"],
+                           capture_output=True, text=True, cwd=ROOT)
+    if found.returncode != 0:
+        raise Refused(f"'{commit}' is neither a program nor a commit")
+    digest = found.stdout.strip()
     folder = ROOT / "build" / "commits" / digest[:12]
     if not (folder / "source").exists():
         call("git", "worktree", "prune", cwd=ROOT)
