@@ -3,9 +3,24 @@
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
+
+# What the caller's shell may have set and these tests do not expect: signals that are ignored (nohup, a
+# script's `&`) or blocked, more plugins, devices, bound threads, flags of builds, messages in other
+# languages. The locale itself stays.
+for ignorable in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(ignorable) == signal.SIG_IGN:
+        signal.signal(ignorable, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
+for variable in ("LLOYD_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "OMP_PLACES", "OMP_DYNAMIC",
+                 "OMP_THREAD_LIMIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "CXXFLAGS", "LDFLAGS", "DESTDIR",
+                 "CMAKE_GENERATOR", "CMAKE_BUILD_TYPE"):
+    os.environ.pop(variable, None)
+os.environ["LANGUAGE"] = "en"
 
 LLOYD = os.environ["LLOYD"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,11 +47,37 @@ def run_json(*arguments):
     return json.loads(run(*arguments, "--json").stdout)
 
 
+def process_table():
+    """Of each process its parent and its state, "Z" for a zombie. (Not every kernel lists children.)"""
+    found = {}
+    for folder in pathlib.Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit():
+                state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
+                found[int(folder.name)] = int(parent), state
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+def is_gone(pid):
+    """Whether a process has ended. One that nobody waits for, as in many containers, stays as a zombie."""
+    return process_table().get(pid, (0, "Z"))[1] == "Z"
+
+
 class TestCase(unittest.TestCase):
     """With a folder of its own for each test."""
 
+    SPACE = 0  # bytes that its files take, if these are many
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="lloyd-test-")
+        # Beside the program, where the folder of temporary files is too small.
+        places = [tempfile.gettempdir(), pathlib.Path(LLOYD).parents[1]]
+        place = next((place for place in places if shutil.disk_usage(place).free > self.SPACE
+                      and os.access(place, os.W_OK)), None)
+        if place is None:
+            self.skipTest(f"neither {places[0]} nor {places[1]} has {self.SPACE / 1e6:.0f} MB for its files")
+        folder = tempfile.TemporaryDirectory(prefix="lloyd-test-", dir=place)
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 

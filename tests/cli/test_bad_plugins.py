@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, run, run_json
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, process_table, run, run_json
 
 # AddressSanitizer reports it on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
@@ -264,17 +264,23 @@ class Process(TestCase):
         self.assertTrue(json.loads(done.stdout)["verified"])
         self.assertIn('{"iterations": NaN', done.stderr)
 
+    @staticmethod
+    def maps_of(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/maps").read_text()
+        except OSError:
+            return ""  # it has ended
+
     def start_hanging(self):
         """verify of a plugin that hangs, and its child."""
         process = subprocess.Popen([LLOYD, "verify", file_of("fit-hangs")], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            child = children.read_text().split()
-            if child and "lloyd_fit-hangs.so" in pathlib.Path(f"/proc/{child[0]}/maps").read_text():
+            children = [pid for pid, (parent, _) in process_table().items() if parent == process.pid]
+            if children and "lloyd_fit-hangs.so" in self.maps_of(children[0]):
                 time.sleep(0.5)
-                return process, pathlib.Path(f"/proc/{child[0]}")
+                return process, children[0]
             time.sleep(0.01)
         process.kill()
         self.fail(f"verify has started no process: {process.communicate()}")
@@ -301,9 +307,9 @@ class Process(TestCase):
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, status)
                 deadline = time.monotonic() + 60
-                while child.exists() and time.monotonic() < deadline:
+                while not is_gone(child) and time.monotonic() < deadline:
                     time.sleep(0.01)
-                self.assertFalse(child.exists())
+                self.assertTrue(is_gone(child))
 
 
 if __name__ == "__main__":

@@ -160,6 +160,8 @@ class Results(TestCase):
 class Memory(TestCase):
     """What is streamed takes the same memory whatever its size."""
 
+    SPACE = 700_000_000
+
     def peak(self, *arguments):
         """Peak of resident memory in MiB."""
         code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "

@@ -104,6 +104,8 @@ class Files(TestCase):
 
 
 class Large(TestCase):
+    SPACE = 300_000_000
+
     @unittest.skipIf(SANITIZED, "takes half a gigabyte and a minute there")
     def test_float32_sums_do_not_saturate(self):
         """3e7 samples of 1 and 3e7 of 3: running float32 sums stall at 2^24."""

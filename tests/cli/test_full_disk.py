@@ -17,7 +17,8 @@ status=0; {lloyd} run {config} > {out} 2> {err} || status=$?
 test $status = 1
 cp {folder}/results/records.jsonl {left}
 ls {folder}/results > {files}
-mount -o remount,size=16m {folder}
+# With a type and a source: without, mount would repeat options that a user may not give.
+mount -t tmpfs -o remount,size=16m lloyd {folder}
 {lloyd} run {config} --resume > {out}.2 2> {err}.2
 cp {folder}/results/records.jsonl {whole}
 """
@@ -70,7 +71,7 @@ class FullDisk(ResumeCase):
 
     def test_a_full_tmpfs(self):
         if shutil.which("unshare") is None or subprocess.run(
-                ["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+                ["unshare", "-rm", "mount", "-t", "tmpfs", "lloyd", self.folder], capture_output=True).returncode != 0:
             self.skipTest("needs a user namespace to mount in; the other test limits the files' size")
         run("run", self.config())
         whole = self.outcomes()

@@ -10,6 +10,8 @@ MIB = 1 << 20
 
 
 class MemoryLimit(TestCase):
+    SPACE = 600_000_000
+
     def blobs(self, samples, name="blobs.npy"):
         file = self.folder / name
         run("data", "blobs", file, "--samples", samples, "--features", 16, "--centers", 8,

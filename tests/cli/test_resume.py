@@ -1,6 +1,7 @@
 """`lloyd run --resume` finishes what a run left that was killed or interrupted."""
 
 import json
+import math
 import os
 import random
 import re
@@ -18,7 +19,7 @@ CPU = min(os.sched_getaffinity(0))
 
 class Killed(ResumeCase):
     def config(self, **replacements):
-        # Trials that take longer than the test waits, so that twenty lives do not finish them.
+        # Trials that take longer than a look at the lines.
         return super().config(**{"iterations: 40": "iterations: 200", **replacements})
 
     def whole(self):
@@ -29,9 +30,10 @@ class Killed(ResumeCase):
         shutil.rmtree(self.output)
         return outcomes
 
-    def wait_for(self, process, count):
-        """Until there are so many lines more, or the process has ended."""
-        while process.poll() is None and len(self.lines()) < count:
+    def wait_for(self, process, count, seconds=math.inf):
+        """Until there are so many lines, or the process has ended, or so much time has passed."""
+        deadline = time.monotonic() + seconds
+        while process.poll() is None and len(self.lines()) < count and time.monotonic() < deadline:
             time.sleep(0.001)
 
     def test_sixty_trials_killed_at_twenty_moments_are_sixty_records(self):
@@ -43,8 +45,10 @@ class Killed(ResumeCase):
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             # Some are killed before their first record, while they start, read or plan.
             more = moments.choice([0, 1, 2])
-            self.wait_for(process, len(self.lines()) + more if more else 0)
-            time.sleep(moments.uniform(0, 0.02 if more else 0.1))
+            wanted = len(self.lines()) + more
+            self.wait_for(process, wanted)
+            # At any moment, but not so late that on a fast machine the lives finish the trials.
+            self.wait_for(process, wanted + 1, moments.uniform(0, 0.02 if more else 0.1))
             process.kill()
             kills += process.wait(timeout=60) == -signal.SIGKILL
         self.assertEqual(kills, 20)

@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "child_process.hpp"
+#include "process_ends.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -28,21 +28,6 @@ void expect_end(const ChildProcess::Work& work, const std::string& text) {
   ASSERT_EQ(child.wait(in(60s)), Event::ended);
   EXPECT_EQ(child.end().text(), text);
   EXPECT_EQ(child.end().clean(), text == "exit(0)");
-}
-
-// A process that is gone, or a zombie that nobody waits for yet.
-bool is_gone(pid_t pid) {
-  std::FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r");
-  if (file == nullptr) return true;
-  char state = '?';
-  const int read = std::fscanf(file, "%*d %*s %c", &state);
-  std::fclose(file);
-  return read == 1 && state == 'Z';
-}
-
-bool goes(pid_t pid) {
-  for (int tries = 0; tries < 1000 && !is_gone(pid); ++tries) std::this_thread::sleep_for(10ms);
-  return is_gone(pid);
 }
 
 TEST(ChildProcess, LinesComeBeforeTheEnd) {
@@ -100,7 +85,7 @@ TEST(ChildProcess, NothingIsLeftBehind) {
     grandchild = std::stoi(child.line());
     ASSERT_EQ(child.wait(in(60s)), Event::ended);
   }
-  EXPECT_TRUE(goes(grandchild));
+  EXPECT_TRUE(process_ends(grandchild));
 
   {  // killed before its time
     ChildProcess child([](const Reporter& report) {
@@ -111,7 +96,7 @@ TEST(ChildProcess, NothingIsLeftBehind) {
     ASSERT_EQ(child.wait(in(60s)), Event::line);
     grandchild = std::stoi(child.line());
   }
-  EXPECT_TRUE(goes(grandchild));
+  EXPECT_TRUE(process_ends(grandchild));
 }
 
 TEST(ChildProcess, ItEndsWithItsParent) {
@@ -127,7 +112,7 @@ TEST(ChildProcess, ItEndsWithItsParent) {
   ASSERT_EQ(parent.wait(in(60s)), Event::line);
   const pid_t child = std::stoi(parent.line());
   ASSERT_EQ(parent.wait(in(60s)), Event::ended);
-  EXPECT_TRUE(goes(child));
+  EXPECT_TRUE(process_ends(child));
 }
 
 }  // namespace

@@ -17,13 +17,17 @@ constexpr const char* kOld = LLOYD_FAKE_NVML "old.so";
 constexpr const char* kMute = LLOYD_FAKE_NVML "mute.so";
 constexpr const char* kName = "NVIDIA H200";
 
-/// Sets CUDA_VISIBLE_DEVICES while it lives.
+/// Sets CUDA_VISIBLE_DEVICES while it lives, or unsets it (null).
 class Visible {
  public:
   explicit Visible(const char* devices) {
     const char* before = ::getenv(kVariable);
     if (before != nullptr) before_ = before;
-    ::setenv(kVariable, devices, 1);
+    if (devices == nullptr) {
+      ::unsetenv(kVariable);
+    } else {
+      ::setenv(kVariable, devices, 1);
+    }
   }
   ~Visible() {
     if (before_) {
@@ -45,6 +49,7 @@ int temperature(const GpuSensors& sensors, NvmlDevice device) {
 }
 
 TEST(GpuSensors, ReadWhatTheDriverSays) {
+  const Visible all(nullptr);
   const GpuSensors sensors(kNew);
   EXPECT_EQ(sensors.driver(), "570.124.06");
   EXPECT_EQ(sensors.cuda(), "12.8");
@@ -60,11 +65,13 @@ TEST(GpuSensors, ReadWhatTheDriverSays) {
 }
 
 TEST(GpuSensors, OlderDriversAreAskedByTheOldName) {
+  const Visible all(nullptr);
   const GpuSensors sensors(kOld);
   EXPECT_EQ(sensors.read(sensors.find(1, kName)).throttle, Texts{"sw_power_cap"});
 }
 
 TEST(GpuSensors, WhatADeviceDoesNotSupportIsNotKnown) {
+  const Visible all(nullptr);
   const GpuSensors sensors(kNew);
   const GpuState state = sensors.read(sensors.find(2, "NVIDIA T4"));
   EXPECT_FALSE(state.power_w.has_value());
@@ -81,6 +88,7 @@ TEST(GpuSensors, WithoutADriverNothingIsKnown) {
 }
 
 TEST(GpuSensors, FindTheDeviceThatCudaMeans) {
+  const Visible all(nullptr);
   const GpuSensors sensors(kNew);
   EXPECT_EQ(temperature(sensors, sensors.find(2, "NVIDIA T4")), 71);
   {

@@ -6,12 +6,12 @@
 
 #include <chrono>
 #include <string>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
 
+#include "process_ends.hpp"
 #include "temporary_folder.hpp"
 #include "worker_process.hpp"
 
@@ -31,13 +31,6 @@ Limits within(Clock::duration time) {
   Limits limits;
   limits.deadline = Clock::now() + time;
   return limits;
-}
-
-bool goes(pid_t pid) {
-  for (int tries = 0; tries < 1000 && ::kill(pid, 0) == 0; ++tries) {
-    std::this_thread::sleep_for(10ms);
-  }
-  return ::kill(pid, 0) != 0;
 }
 
 TEST(WorkerProcess, AnswersComeBeforeTheEnd) {
@@ -109,7 +102,7 @@ TEST(WorkerProcess, WhatItStartedEndsWithIt) {
       else
         process.kill();
     }
-    EXPECT_TRUE(goes(grandchild));
+    EXPECT_TRUE(process_ends(grandchild));
   }
 }
 
