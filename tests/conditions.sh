@@ -1,0 +1,253 @@
+#!/usr/bin/env bash
+# Runs the suite of a build under conditions that other machines have, and prints a table of what passed.
+# Usage: bash tests/conditions.sh [--only REGEX] BUILD [CONDITION...]
+#
+# BUILD is a build folder with tests. --only takes the tests whose names match. Conditions (default: all):
+#   one-core      pinned to one processor
+#   many-threads  OMP_NUM_THREADS=8, however few processors there are
+#   user          without root: where run by root, as a user who owns nothing and has an empty home
+#   locale        LC_ALL=de_DE.UTF-8, with messages in German
+#   tmpdir        TMPDIR has 64 MiB
+#   path          the tree and TMPDIR in a path with spaces and letters beyond ASCII: quickstart, build, suite
+#   cpu           conformance of the CPU backends on other processors, by qemu-x86_64
+#   umask         umask 077
+#   no-shm        there is no /dev/shm
+#   background    SIGINT, SIGHUP, SIGQUIT and SIGPIPE are ignored, as for `nohup` and a script's `&`
+#   container     process 1 waits for no orphans, as in a container without an init
+#   variables     OpenMP binds threads; plugins, devices, the terminal and the time zone are set
+#
+# The status is 1 if a test failed or a condition could not be made. Logs are in BUILD/conditions/.
+set -euo pipefail
+
+conditions=(one-core many-threads user locale tmpdir path cpu umask no-shm background container variables)
+selection=()
+if [ "${1:-}" = --only ]; then
+  selection=(-R "${2:?--only needs a regular expression}")
+  shift 2
+fi
+if [ ! -f "${1:-}/CTestTestfile.cmake" ]; then
+  echo "usage: bash tests/conditions.sh [--only REGEX] BUILD [CONDITION...]; '${1:-}' is no build folder with tests" >&2
+  exit 2
+fi
+build=$(cd "$1" && pwd)
+shift
+for condition in "$@"; do
+  [[ " ${conditions[*]} " == *" $condition "* ]] || {
+    echo "tests/conditions.sh: unknown condition '$condition'; known: ${conditions[*]}" >&2
+    exit 2
+  }
+done
+[ $# -eq 0 ] || conditions=("$@")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+
+logs=$build/conditions
+mkdir -p "$logs"
+scratch=$(mktemp -d)
+chmod 755 "$scratch"
+trap 'rm -rf "$scratch"' EXIT
+rows=()
+failed=false
+# For mounts that only the tests see.
+namespace=(unshare --mount)
+[ "$(id -u)" -eq 0 ] || namespace=(unshare --map-root-user --mount)
+
+# Adds the row of a condition from JUnit XML of ctest or GoogleTest; a skipped test of Python or
+# GoogleTest, which ctest counts as passed, is told by its output.
+add_row() {
+  local name=$1 results=$2 row
+  row=$(python3 - "$name" "$results" <<'PYTHON'
+import sys
+import xml.etree.ElementTree as ElementTree
+name, results = sys.argv[1:]
+try:
+    cases = list(ElementTree.parse(results).iter("testcase"))
+except (OSError, ElementTree.ParseError):
+    cases = []
+failed, skipped = [], 0
+for case in cases:
+    output = case.findtext("system-out") or ""
+    if case.find("failure") is not None or case.get("status") == "fail":
+        failed.append(f"{case.get('classname')}.{case.get('name')}"
+                      if case.get("classname") != case.get("name") else case.get("name"))
+    elif (case.find("skipped") is not None or case.get("status") == "notrun"
+          or "OK (skipped=" in output or "[  SKIPPED ]" in output):
+        skipped += 1
+print(f"{name:16} {len(cases) - len(failed) - skipped:7} {len(failed) or (0 if cases else 'all'):>7} {skipped:8}")
+for test in failed:
+    print(f"    failed: {test}")
+sys.exit(bool(failed or not cases))
+PYTHON
+  ) || failed=true
+  rows+=("$row")
+}
+
+not_made() {
+  rows+=("$(printf '%-16s %s' "$1" "not run: $2")")
+  failed=true
+}
+
+# run_suite CONDITION FOLDER COMMAND...: the suite of the build in FOLDER, each word of COMMAND before ctest.
+run_suite() {
+  local condition=$1 folder=$2 out=$scratch/results-$1
+  shift 2
+  echo "== $condition"
+  mkdir -p -m 777 "$out"
+  chmod 777 "$out"
+  "$@" ctest --test-dir "$folder" --no-tests=error --output-on-failure -j 2 --test-output-size-passed 1000000 \
+    --output-junit "$out/results.xml" "${selection[@]}" >"$logs/$condition.log" 2>&1 || true
+  cp "$out/results.xml" "$logs/$condition.xml" 2>/dev/null || true
+  add_row "$condition" "$logs/$condition.xml"
+}
+
+# in_namespace SCRIPT COMMAND...: COMMAND after SCRIPT has mounted what it needs, $1 being a folder of its own.
+in_namespace() {
+  local script=$1
+  shift
+  mkdir -p "$scratch/mount"
+  "${namespace[@]}" bash -euc "$script"'; shift; exec "$@"' bash "$scratch/mount" "$@"
+}
+
+condition_one_core() {
+  local first
+  first=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+  run_suite one-core "$build" taskset -c "$first"
+}
+
+condition_many_threads() {
+  run_suite many-threads "$build" env OMP_NUM_THREADS=8 OMP_WAIT_POLICY=passive
+}
+
+condition_user() {
+  if [ "$(id -u)" -ne 0 ]; then
+    run_suite user "$build"
+    return
+  fi
+  local as_user=(setpriv --reuid 54321 --regid 54321 --clear-groups --no-new-privs)
+  "${as_user[@]}" test -r "$build/CTestTestfile.cmake" -a -x "$build/bin/lloyd" -a -r "$root/tests/run.sh" || {
+    not_made user "others than root cannot read $build or $root"
+    return
+  }
+  local python
+  python=$(sed -n 's/^_Python3_EXECUTABLE:INTERNAL=//p' "$build/CMakeCache.txt")
+  "${as_user[@]}" test -x "$python" || {
+    not_made user "others than root cannot run $python: configure with -DPython3_EXECUTABLE=/usr/bin/python3"
+    return
+  }
+  mkdir -p "$scratch/home"
+  chown 54321:54321 "$scratch/home"
+  # ctest writes a log, and the test of the documentation its pages.
+  LLOYD_BUILD=$build run_suite user "$build" in_namespace '
+    for name in Testing docs; do
+      [ -d "$LLOYD_BUILD/$name" ] || continue
+      cp -r "$LLOYD_BUILD/$name" "$1/$name"
+      chown -R 54321:54321 "$1/$name"
+      mount --bind "$1/$name" "$LLOYD_BUILD/$name"
+    done' "${as_user[@]}" env -u CCACHE_DIR HOME="$scratch/home"
+}
+
+condition_locale() {
+  mkdir -p "$scratch/locales"
+  localedef -i de_DE -f UTF-8 "$scratch/locales/de_DE.UTF-8" 2>/dev/null || {
+    not_made locale "localedef makes no de_DE.UTF-8; it needs the package locales"
+    return
+  }
+  run_suite locale "$build" env LOCPATH="$scratch/locales" LC_ALL=de_DE.UTF-8 LANGUAGE=de
+}
+
+condition_tmpdir() {
+  "${namespace[@]}" true 2>/dev/null || {
+    not_made tmpdir "no mount namespace can be made here"
+    return
+  }
+  run_suite tmpdir "$build" in_namespace 'mount -t tmpfs -o size=64m lloyd "$1"' env TMPDIR="$scratch/mount"
+}
+
+condition_path() {
+  local folder="$scratch/Größe λ, zwei  Wörter" log=$logs/path-build.log
+  mkdir -p "$folder/tree" "$folder/temporary"
+  tar -c --exclude=./build --exclude=./results --exclude=./.git . | tar -x -C "$folder/tree"
+  echo "== path: building (log: $log)"
+  (
+    set -e
+    bash "$folder/tree/apps/quickstart.sh"
+    source apps/setup.sh
+    use_compiler_cache
+    cd "$folder/tree"
+    # The flags of quickstart, so that what it has compiled serves again.
+    CUDAARCHS=90 cmake --preset release -DLLOYD_BUILD_BENCH=OFF -DLLOYD_WERROR=OFF "${compiler_cache[@]}"
+    cmake --build build/release
+  ) >"$log" 2>&1 || {
+    not_made path "the build failed: $log"
+    return
+  }
+  run_suite path "$folder/tree/build/release" env TMPDIR="$folder/temporary"
+}
+
+condition_cpu() {
+  command -v qemu-x86_64 >/dev/null || {
+    not_made cpu "qemu-x86_64 is not installed (package qemu-user)"
+    return
+  }
+  local model
+  for model in Haswell Denverton EPYC max; do
+    echo "== cpu $model"
+    rm -f "$logs/cpu-$model.xml"
+    OMP_WAIT_POLICY=passive qemu-x86_64 -cpu "$model" "$build/bin/conformance_tests" --gtest_brief=1 \
+      --gtest_filter='plugins.*:sequential.*:openmp.*' --gtest_output="xml:$logs/cpu-$model.xml" \
+      >"$logs/cpu-$model.log" 2>&1 || true
+    add_row "cpu $model" "$logs/cpu-$model.xml"
+  done
+}
+
+condition_umask() {
+  run_suite umask "$build" bash -c 'umask 077; exec "$@"' bash
+}
+
+condition_no_shm() {
+  "${namespace[@]}" true 2>/dev/null || {
+    not_made no-shm "no mount namespace can be made here"
+    return
+  }
+  # Another /dev, with what programs expect there.
+  run_suite no-shm "$build" in_namespace '
+    mount -t tmpfs lloyd "$1"
+    for device in null zero full random urandom tty; do
+      : > "$1/$device"
+      mount --bind "/dev/$device" "$1/$device"
+    done
+    mkdir "$1/pts"
+    mount --bind /dev/pts "$1/pts"
+    ln -s pts/ptmx "$1/ptmx"
+    ln -s /proc/self/fd "$1/fd"
+    for i in 0,stdin 1,stdout 2,stderr; do ln -s "/proc/self/fd/${i%,*}" "$1/${i#*,}"; done
+    mount --rbind "$1" /dev'
+}
+
+condition_background() {
+  run_suite background "$build" bash -c 'trap "" INT HUP QUIT PIPE; exec "$@" </dev/null' bash
+}
+
+condition_container() {
+  "${namespace[@]}" --pid --fork --mount-proc true 2>/dev/null || {
+    not_made container "no process namespace can be made here"
+    return
+  }
+  run_suite container "$build" "${namespace[@]}" --pid --fork --mount-proc python3 -c '
+import subprocess, sys
+sys.exit(subprocess.Popen(sys.argv[1:]).wait())'
+}
+
+condition_variables() {
+  mkdir -p "$scratch/plugins"
+  run_suite variables "$build" env OMP_PROC_BIND=close OMP_PLACES=cores OMP_DYNAMIC=true GOMP_CPU_AFFINITY=0 \
+    CUDA_VISIBLE_DEVICES=1 LLOYD_PLUGIN_PATH="$scratch/plugins" TERM=dumb COLUMNS=20 TZ=Asia/Kathmandu \
+    CXXFLAGS=-O0 DESTDIR="$scratch/installed" NO_COLOR=1 MALLOC_PERTURB_=165
+}
+
+for condition in "${conditions[@]}"; do
+  "condition_${condition//-/_}"
+done
+printf '\n%-16s %7s %7s %8s\n' condition passed failed skipped
+printf '%s\n' "${rows[@]}"
+if $failed; then exit 1; fi
