@@ -47,8 +47,9 @@ function(lloyd_add_plugin name)
   endif()
   set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lloyd_plugin.map)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
+  # -Xlinker: -Wl would split a path at its commas.
   target_link_options(${target} PRIVATE
-    -Wl,--exclude-libs,ALL "LINKER:--version-script=${exports}" -Wl,-z,nodelete)
+    -Wl,--exclude-libs,ALL "SHELL:-Xlinker \"--version-script=${exports}\"" -Wl,-z,nodelete)
   if(NOT LLOYD_SANITIZE)
     # A sanitizer's runtime is in the program, so its symbols are undefined in a plugin.
     target_link_options(${target} PRIVATE -Wl,-z,defs)

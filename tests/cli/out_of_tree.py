@@ -14,6 +14,8 @@ TEMPLATE = ROOT / "apps" / "plugin_template"
 
 @unittest.skipIf(SANITIZED, "the plain build shows it")
 class OutOfTreeCase(TestCase):
+    SPACE = 300_000_000
+
     def command(self, *words, cwd=None, status=0, environment=None):
         """Runs a command; fails unless it ends with `status` (None: with any but 0). Returns what it
         printed."""
@@ -62,7 +64,7 @@ class OutOfTreeCase(TestCase):
 
     def moved_install(self):
         """An installed copy that was moved: nothing in it may name a folder."""
-        first, second = self.folder / "installed", self.folder / "moved to" / "lloyd"
+        first, second = self.folder / "installed", self.folder / "moved to, später" / "lloyd"
         self.command("cmake", "--install", BUILD_TREE, "--prefix", first)
         second.parent.mkdir()
         first.rename(second)

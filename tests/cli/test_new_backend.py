@@ -12,9 +12,12 @@ SOURCES = ["core", "plugins", "apps", "docs", "tests", "CMakeLists.txt", "CMakeP
 
 
 class NewBackend(TestCase):
+    SPACE = 1_000_000_000
+
     @unittest.skipIf(SANITIZED, "the plain build shows it")
     def test_appears_in_build_conformance_and_list(self):
-        tree, build = self.folder / "tree", self.folder / "build"
+        # Paths as a user's may be.
+        tree, build = self.folder / "the tree, größer", self.folder / "the build, größer"
         tree.mkdir()
         # Without openmp, which takes minutes to compile and shows nothing more.
         for name in SOURCES:
