@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 # What the caller's shell may have set and these tests do not expect: signals that are ignored (nohup, a
@@ -80,6 +81,17 @@ class TestCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="lloyd-test-", dir=place)
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+
+    def wait_until_idle(self, *pids):
+        """Until these processes sleep at ten looks in a row: they have done what they were about to do, however
+        busy the machine is."""
+        deadline = time.monotonic() + 60
+        looks = 0
+        while looks < 10:
+            self.assertLess(time.monotonic(), deadline, "they do not come to rest")
+            table = process_table()
+            looks = looks + 1 if all(table.get(pid, (0, "S"))[1] == "S" for pid in pids) else 0
+            time.sleep(0.05)
 
     def write(self, name, text):
         path = self.folder / name

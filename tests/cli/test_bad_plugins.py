@@ -279,7 +279,7 @@ class Process(TestCase):
         while time.monotonic() < deadline:
             children = [pid for pid, (parent, _) in process_table().items() if parent == process.pid]
             if children and "lloyd_fit-hangs.so" in self.maps_of(children[0]):
-                time.sleep(0.5)
+                self.wait_until_idle(process.pid, children[0])
                 return process, children[0]
             time.sleep(0.01)
         process.kill()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -21,6 +22,11 @@ baseline: sequential
 repeats: 400
 output: OUTPUT
 """
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Interrupt(TestCase):
@@ -132,7 +138,8 @@ class InterruptedFit(TestCase):
             [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertIn("chosen", process.stderr.readline())  # the fit begins
-        time.sleep(2)
+        while cpu_seconds(process.pid) < 1:  # however busy the machine is
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)

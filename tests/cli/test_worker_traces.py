@@ -5,7 +5,6 @@ import pathlib
 import random
 import re
 import signal
-import time
 import unittest
 
 from program import SANITIZED
@@ -127,8 +126,7 @@ class WorkerTraces(WorkerCase):
                 except OSError:
                     pass
             return None
-        self.wait_for(hanging)
-        time.sleep(1)
+        self.wait_until_idle(process.pid, self.wait_for(hanging))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)

@@ -193,7 +193,7 @@ class Workers(WorkerCase):
         process = self.start([name], keys, config)
         pid = self.wait_for(lambda: self.hanging(process, name))
         self.wait_for(lambda: len(self.records()) == others)
-        time.sleep(0.5)
+        self.wait_until_idle(process.pid, pid)
         return process, pid
 
     def test_kill_leaves_no_process(self):
@@ -230,7 +230,7 @@ class Workers(WorkerCase):
             self.assertEqual(failures(), count)
             if count < len(signals):
                 pid = self.wait_for(lambda: self.hanging(process))
-                time.sleep(0.5)
+                self.wait_until_idle(process.pid, pid)
         out, err = self.run_to_end(process)
         self.assertEqual(process.returncode, 1, err)
         statuses = [record["status"] for record in self.records()]
@@ -265,7 +265,7 @@ class Workers(WorkerCase):
         process = self.start(["fit-hangs"], f"cpus: {cpu}{LAST_IS_LAST}", config)
         self.wait_for(lambda: len(processes_of(process.pid)) == 6)
         self.wait_for(lambda: len(self.records()) == 5)
-        time.sleep(0.5)
+        self.wait_until_idle(process.pid, *processes_of(process.pid))
         for pid in processes_of(process.pid):
             folder = pathlib.Path(f"/proc/{pid}")
             self.assertEqual(os.sched_getaffinity(pid), {cpu})
