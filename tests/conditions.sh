@@ -92,8 +92,9 @@ run_suite() {
   local condition=$1 folder=$2 out=$scratch/results-$1
   shift 2
   echo "== $condition"
-  mkdir -p -m 777 "$out"
+  mkdir -p "$out"
   chmod 777 "$out"
+  rm -f "$logs/$condition.xml"
   "$@" ctest --test-dir "$folder" --no-tests=error --output-on-failure -j 2 --test-output-size-passed 1000000 \
     --output-junit "$out/results.xml" "${selection[@]}" >"$logs/$condition.log" 2>&1 || true
   cp "$out/results.xml" "$logs/$condition.xml" 2>/dev/null || true
