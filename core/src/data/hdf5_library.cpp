@@ -8,13 +8,32 @@
 namespace lloyd {
 namespace {
 
+// A data file names the filters that it needs, and the library looks for those that it lacks in the
+// folders of HDF5_PLUGIN_PATH. One that is not absolute would be looked for in the working
+// directory.
+void remove_relative_plugin_folders() {
+#if H5_VERSION_GE(1, 10, 1)
+  unsigned count = 0;
+  if (H5PLsize(&count) < 0) return;
+  while (count > 0) {
+    char start[2] = {};
+    --count;
+    if (H5PLget(count, start, sizeof(start)) < 0 || start[0] != '/') H5PLremove(count);
+  }
+#endif
+}
+
 // Where a file could not be written in full, the library tries again, and crashes, in a function
 // that it has the end of the process call. All that is opened here is closed here: none is needed.
 // Without effect where the process has used the library before.
 std::mutex& library_mutex() {
   static std::mutex mutex;
-  static const herr_t no_end_of_process = H5dont_atexit();
-  static_cast<void>(no_end_of_process);
+  static const bool prepared = [] {
+    H5dont_atexit();
+    remove_relative_plugin_folders();
+    return true;
+  }();
+  static_cast<void>(prepared);
   return mutex;
 }
 
