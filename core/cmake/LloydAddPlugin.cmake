@@ -3,7 +3,8 @@
 # Builds the backend <name> as the module library lloyd_<name>.so (target lloyd_<name>), in Lloyd's
 # tree and, after find_package(Lloyd), in any other project. The name in the plugin is <name>, so a
 # folder that passes its own name can be copied under another. VERSION is the plugin's own; without
-# it, it is that of the project. LINK takes libraries and targets that the plugin needs.
+# it, it is that of the project. LINK takes libraries and targets that the plugin needs. The plugin
+# looks for a shared library in its own folder and where libraries outside the project were found.
 #
 # `cmake --install` puts the plugin into lib/lloyd, where a program in the bin beside it looks.
 # Out of tree, and where the project has called enable_testing(), the test conformance.<name> runs
@@ -38,7 +39,10 @@ function(lloyd_add_plugin name)
     CXX_VISIBILITY_PRESET hidden
     CUDA_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
-    INSTALL_RPATH "$ORIGIN")
+    INSTALL_RPATH "$ORIGIN"
+    INSTALL_RPATH_USE_LINK_PATH ON
+    # Else CMake pads the build tree's RUNPATH with ':', and an empty entry is the working directory.
+    BUILD_WITH_INSTALL_RPATH ON)
   target_compile_definitions(${target} PRIVATE
     LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${arg_VERSION}")
   target_link_libraries(${target} PRIVATE Lloyd::plugin_sdk ${arg_LINK})
