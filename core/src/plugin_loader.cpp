@@ -139,43 +139,6 @@ void check_parameter(const ParameterInfo& parameter,
 constexpr std::uint64_t kFirstInfoSize =
     offsetof(BackendInfo, parameter_count) + sizeof(BackendInfo::parameter_count);
 
-void check_info(const std::string& file, const LoadedBackend& backend) {
-  const auto refuse = [&](std::string_view what) {
-    throw InputError(fmt::format("{}: its backend's info {}", file, what));
-  };
-  const BackendInfo* const given = backend.backend().info();
-  if (given == nullptr) refuse("is missing");
-  if (given->struct_size < kFirstInfoSize) {
-    refuse(fmt::format("has {} bytes; at least {} are needed", given->struct_size, kFirstInfoSize));
-  }
-  const BackendInfo* const info = &backend.info();
-  if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
-  if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
-      (info->parameter_count > 0 && info->parameters == nullptr)) {
-    refuse("declares parameters that are not there");
-  }
-  for (const Accuracy accuracy : {info->accuracy, info->accuracy_float64}) {
-    if (accuracy < Accuracy::exact || accuracy > Accuracy::half) refuse("states no known accuracy");
-  }
-  for (const Reproducibility level : {info->reproducibility, info->reproducibility_float64}) {
-    if (level < Reproducibility::canonical || level > Reproducibility::none) {
-      refuse("states no known reproducibility");
-    }
-  }
-  std::set<std::string> names;
-  try {
-    const ParameterSet parameters(info->parameters, info->parameter_count);
-    for (const ParameterInfo& parameter : parameters.schema()) {
-      check_parameter(parameter, refuse);
-      if (!names.insert(parameter.name).second) {
-        refuse(fmt::format("declares the parameter '{}' twice", printable(parameter.name)));
-      }
-    }
-  } catch (const BackendError& error) {
-    refuse(fmt::format("has a schema that cannot be read: {}", error.what()));
-  }
-}
-
 }  // namespace
 
 PluginHeader read_plugin_header(const std::filesystem::path& file) {
@@ -234,8 +197,45 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   }
   auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
                                                 std::move(unavailable));
-  check_info(name, *result);
+  check_backend(*result);
   return result;
+}
+
+void check_backend(const LoadedBackend& backend) {
+  const auto refuse = [&](std::string_view what) {
+    throw InputError(fmt::format("{}: its backend's info {}", backend.path().string(), what));
+  };
+  const BackendInfo* const given = backend.backend().info();
+  if (given == nullptr) refuse("is missing");
+  if (given->struct_size < kFirstInfoSize) {
+    refuse(fmt::format("has {} bytes; at least {} are needed", given->struct_size, kFirstInfoSize));
+  }
+  const BackendInfo* const info = &backend.info();
+  if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
+  if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
+      (info->parameter_count > 0 && info->parameters == nullptr)) {
+    refuse("declares parameters that are not there");
+  }
+  for (const Accuracy accuracy : {info->accuracy, info->accuracy_float64}) {
+    if (accuracy < Accuracy::exact || accuracy > Accuracy::half) refuse("states no known accuracy");
+  }
+  for (const Reproducibility level : {info->reproducibility, info->reproducibility_float64}) {
+    if (level < Reproducibility::canonical || level > Reproducibility::none) {
+      refuse("states no known reproducibility");
+    }
+  }
+  std::set<std::string> names;
+  try {
+    const ParameterSet parameters(info->parameters, info->parameter_count);
+    for (const ParameterInfo& parameter : parameters.schema()) {
+      check_parameter(parameter, refuse);
+      if (!names.insert(parameter.name).second) {
+        refuse(fmt::format("declares the parameter '{}' twice", printable(parameter.name)));
+      }
+    }
+  } catch (const BackendError& error) {
+    refuse(fmt::format("has a schema that cannot be read: {}", error.what()));
+  }
 }
 
 LoadedBackend::LoadedBackend(std::filesystem::path path, const PluginHeader& header,

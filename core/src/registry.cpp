@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +50,8 @@ std::vector<fs::path> Registry::default_folders(const std::vector<fs::path>& exp
   return folders;
 }
 
-Registry::Registry(const std::vector<fs::path>& folders) {
+Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
+    : loader_(std::move(loader)) {
   std::set<fs::path> seen;
   for (const fs::path& folder : folders) {
     for (const fs::path& file : plugin_files(folder)) {
@@ -108,12 +110,19 @@ std::shared_ptr<const LoadedBackend> Registry::load(std::string_view name) {
     throw InputError(fmt::format("two plugins are named '{}': {} and {}", name, files[0].string(),
                                  files[1].string()));
   }
-  std::shared_ptr<const LoadedBackend> backend = load_plugin(files.front());
+  std::shared_ptr<const LoadedBackend> backend = loader_.load(files.front());
   loaded_.emplace(name, backend);
   return backend;
 }
 
 std::vector<std::shared_ptr<const LoadedBackend>> Registry::load_all() {
+  if (loader_.prepare) {
+    std::vector<fs::path> files;
+    for (const std::string& name : names()) {
+      if (!loaded_.contains(name)) files.push_back(found_[name].front());
+    }
+    loader_.prepare(files);
+  }
   std::vector<std::shared_ptr<const LoadedBackend>> result;
   for (const std::string& name : names()) {
     try {

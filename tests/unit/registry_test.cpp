@@ -108,6 +108,32 @@ TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
             "unknown backend 'tow' (did you mean 'two'?)");
 }
 
+TEST_F(Loader, RegistryAsksItsLoaderForWhatIsNamedOnly) {
+  const fs::path one = folder_.path() / "lloyd_one.so";
+  fs::copy(built_plugin(), one);
+  const fs::path two =
+      patched([](PluginHeader& header) { std::strcpy(header.name, "two"); }, "lloyd_two.so");
+  std::vector<fs::path> prepared, loaded;
+  PluginLoader loader;
+  loader.prepare = [&](const std::vector<fs::path>& files) { prepared = files; };
+  loader.load = [&](const fs::path& file) {
+    loaded.push_back(file);
+    if (file == two) throw InputError("it hangs");
+    return load_plugin(file);
+  };
+  Registry registry({folder_.path()}, loader);
+  EXPECT_EQ(registry.names().size(), 2u);
+  EXPECT_TRUE(loaded.empty());
+  registry.load("sequential");
+  EXPECT_EQ(loaded, std::vector<fs::path>{one});
+  EXPECT_TRUE(prepared.empty());
+  EXPECT_EQ(registry.load_all().size(), 1u);
+  EXPECT_EQ(prepared, std::vector<fs::path>{two});  // the other is loaded
+  EXPECT_EQ(loaded, (std::vector<fs::path>{one, two}));
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.refused()[0].reason, "it hangs");
+}
+
 TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
   fs::copy(built_plugin(), folder_.path() / "lloyd_a.so");
   fs::copy(built_plugin(), folder_.path() / "lloyd_b.so");

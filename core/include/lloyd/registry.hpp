@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -70,16 +71,33 @@ struct RefusedPlugin {
 /// and both values, when it is not a plugin that this host can load.
 PluginHeader read_plugin_header(const std::filesystem::path& file);
 
-/// Loads one plugin after checking its header; probes it and makes its backend. Throws InputError
-/// when it is refused. A backend without a usable device is returned with `unavailable()` set.
+/// Loads one plugin into this process after checking its header; probes it and makes its backend.
+/// Throws InputError when it is refused. A backend without a usable device is returned with
+/// `unavailable()` set. What the library does while it is loaded and probed, it does to this
+/// process: a crash, exit() or a hang is the caller's too.
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& file);
 
+/// Checks what a backend says of itself. Throws InputError, with the plugin's file, at what the
+/// boundary does not allow.
+void check_backend(const LoadedBackend& backend);
+
+/// How a registry loads plugins.
+struct PluginLoader {
+  /// Loads one file; throws InputError, one sentence that names it, when it is refused.
+  std::function<std::unique_ptr<LoadedBackend>(const std::filesystem::path& file)> load =
+      load_plugin;
+  /// Told which files are going to be loaded, so that they can load side by side; may be empty.
+  std::function<void(const std::vector<std::filesystem::path>& files)> prepare = {};
+};
+
 /// The plugins of some folders. Headers are read when the registry is made; a library is loaded
-/// when its backend is first asked for.
+/// when its backend is first asked for: load() touches the named plugin only, load_all() and
+/// preferred() all of them. By default they are loaded into this process, see load_plugin(); a
+/// program that must survive any plugin passes a loader that uses other processes, as lloyd does.
 class Registry {
  public:
   /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once.
-  explicit Registry(const std::vector<std::filesystem::path>& folders);
+  explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
   /// Explicit folders, then those of LLOYD_PLUGIN_PATH (separated by ':'), the folder of the
   /// running executable, and ../lib/lloyd beside it. Never the working directory.
@@ -101,6 +119,7 @@ class Registry {
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
 
  private:
+  PluginLoader loader_;
   std::map<std::string, std::vector<std::filesystem::path>, std::less<>> found_;
   std::map<std::string, std::shared_ptr<const LoadedBackend>, std::less<>> loaded_;
   std::vector<RefusedPlugin> refused_;
