@@ -6,7 +6,29 @@
 
 #include <lloyd/error.hpp>
 
+#include "context.hpp"
+#include "supervision.hpp"
+
 namespace lloyd::apps {
+namespace {
+
+void check_available(const LoadedBackend& backend) {
+  if (backend.available()) return;
+  throw InputError(
+      fmt::format("the backend '{}' is not available: {}", backend.name(), backend.unavailable()));
+}
+
+// The plugin's file. The processes that describe plugins have ended when it is returned, and with
+// them what they held of a device.
+std::filesystem::path find(const Context& context, const std::string& name) {
+  isolated::IsolatedPlugins plugins(context.plugin_limit());
+  Registry registry = context.registry(plugins);
+  const auto backend = name.empty() ? registry.preferred() : registry.load(name);
+  check_available(*backend);
+  return backend->path();
+}
+
+}  // namespace
 
 void BackendOptions::add_to(CLI::App& command) {
   command.add_option("-b,--backend", name,
@@ -15,12 +37,9 @@ void BackendOptions::add_to(CLI::App& command) {
                      "A parameter of the backend, as NAME=VALUE (may be repeated)");
 }
 
-ChosenBackend BackendOptions::choose(Registry& registry) const {
-  auto backend = name.empty() ? registry.preferred() : registry.load(name);
-  if (!backend->available()) {
-    throw InputError(
-        fmt::format("the backend '{}' is not available: {}", name, backend->unavailable()));
-  }
+ChosenBackend BackendOptions::choose(const Context& context) const {
+  const auto backend = load_supervised(find(context, name));
+  check_available(*backend);
   ParameterSet values = backend->default_parameters();
   std::set<std::string> given;
   for (const std::string& parameter : parameters) {

@@ -12,6 +12,8 @@
 
 namespace lloyd::apps {
 
+struct Context;
+
 struct ChosenBackend {
   std::shared_ptr<const LoadedBackend> backend;
   ParameterSet parameters;
@@ -24,8 +26,10 @@ struct BackendOptions {
 
   void add_to(CLI::App& command);
 
-  /// Loads the named backend, or the preferred one, and sets its parameters. Throws InputError.
-  ChosenBackend choose(Registry& registry) const;
+  /// Finds the named backend, or the preferred one, loads its plugin into this process and sets its
+  /// parameters. Every plugin that is touched is loaded in a process of its own before. Call it in
+  /// a supervised process, see supervision.hpp. Throws InputError.
+  ChosenBackend choose(const Context& context) const;
 };
 
 }  // namespace lloyd::apps

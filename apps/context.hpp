@@ -1,6 +1,8 @@
 // What every subcommand shares.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -8,6 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include <lloyd/registry.hpp>
+
+#include "isolated/plugins.hpp"
 
 namespace lloyd::apps {
 
@@ -21,10 +25,15 @@ enum ExitStatus : int {
 
 /// Filled by the command line's parser; `action` is run after it.
 struct Context {
-  std::vector<std::filesystem::path> plugin_folders;  ///< --plugin-dir
+  std::vector<std::filesystem::path> plugin_folders;       ///< --plugin-dir
+  std::int64_t plugin_timeout = isolated::kPluginTimeout;  ///< --plugin-timeout, seconds
   std::function<int()> action;
 
-  Registry registry() const { return Registry(Registry::default_folders(plugin_folders)); }
+  std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
+  /// Loads plugins in processes of their own. `plugins` must outlive the registry.
+  Registry registry(isolated::IsolatedPlugins& plugins) const {
+    return Registry(Registry::default_folders(plugin_folders), plugins.loader());
+  }
 };
 
 // Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and

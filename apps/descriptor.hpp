@@ -23,6 +23,8 @@ class Descriptor {
   }
 
   int get() const { return descriptor_; }
+  /// The caller closes it from now on.
+  int release() { return std::exchange(descriptor_, -1); }
   explicit operator bool() const { return descriptor_ >= 0; }
   void close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));

@@ -9,6 +9,8 @@
 
 #include <lloyd/data/new_file.hpp>
 
+#include "supervision.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -62,6 +64,7 @@ void data_is_gone(int) {
   remove_temporary_files();
   constexpr char kText[] = "lloyd: a data file was cut while it was in use\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  report_end(1);  // no plugin is to blame
   ::_exit(1);
 }
 

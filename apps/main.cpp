@@ -18,6 +18,8 @@
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "output.hpp"
+#include "supervision.hpp"
+#include "whole_number.hpp"
 
 namespace {
 
@@ -58,6 +60,36 @@ void open_standard_streams() {
   }
 }
 
+// Runs the subcommand that was parsed.
+int act(const CLI::App& app, const lloyd::apps::Context& context) {
+  using namespace lloyd;
+  try {
+    refuse_empty_values(app);
+    const int status = context.action();
+    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
+    return status;
+  } catch (const apps::SupervisedEnd& end) {
+    return end.status;
+  } catch (const InputError& error) {
+    apps::note("lloyd: {}\n", error.what());
+    return apps::kBadInput;
+  } catch (const BackendError& error) {
+    apps::note("lloyd: {}\n", error.what());
+    // What a backend cannot do at all was a wrong request; else it failed.
+    if (error.code() == StatusCode::unsupported) return apps::kBadInput;
+    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
+  } catch (const Cancelled&) {
+    apps::note("lloyd: interrupted\n");
+    return apps::kInterrupted;
+  } catch (const std::bad_alloc&) {
+    apps::note("lloyd: out of memory\n");
+    return apps::kFailed;
+  } catch (const std::exception& error) {
+    apps::note("lloyd: {}\n", error.what());
+    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,6 +106,10 @@ int main(int argc, char** argv) {
   app.add_option("--plugin-dir", context.plugin_folders,
                  "Look for plugins in this folder first (may be repeated)")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--plugin-timeout", context.plugin_timeout,
+                 "Seconds after which a plugin that does not finish loading is refused")
+      ->check(apps::whole_number(1, 1000000))
+      ->capture_default_str();
   apps::add_run_command(app, context);
   apps::add_report_command(app, context);
   apps::add_compare_command(app, context);
@@ -97,27 +133,7 @@ int main(int argc, char** argv) {
     return apps::kBadInput;
   }
 
-  try {
-    refuse_empty_values(app);
-    const int status = context.action();
-    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
-    return status;
-  } catch (const InputError& error) {
-    apps::note("lloyd: {}\n", error.what());
-    return apps::kBadInput;
-  } catch (const BackendError& error) {
-    apps::note("lloyd: {}\n", error.what());
-    // What a backend cannot do at all was a wrong request; else it failed.
-    if (error.code() == StatusCode::unsupported) return apps::kBadInput;
-    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
-  } catch (const Cancelled&) {
-    apps::note("lloyd: interrupted\n");
-    return apps::kInterrupted;
-  } catch (const std::bad_alloc&) {
-    apps::note("lloyd: out of memory\n");
-    return apps::kFailed;
-  } catch (const std::exception& error) {
-    apps::note("lloyd: {}\n", error.what());
-    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
-  }
+  const int status = act(app, context);
+  apps::report_end(status);
+  return status;
 }

@@ -124,7 +124,8 @@ void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backen
 }
 
 int list_backends(const Context& context, const std::string& name, bool json) {
-  Registry registry = context.registry();
+  isolated::IsolatedPlugins plugins(context.plugin_limit());
+  Registry registry = context.registry(plugins);
   if (!name.empty()) {
     const auto backend = registry.load(name);
     if (json) {

@@ -11,8 +11,9 @@ namespace lloyd::apps {
 namespace {
 
 int diagnose(const Context& context, bool quick, bool json) {
-  Registry registry = context.registry();
-  const DoctorReport report = examine(registry, !quick);
+  isolated::IsolatedPlugins plugins(context.plugin_limit());
+  Registry registry = context.registry(plugins);
+  const DoctorReport report = examine(registry, plugins, !quick);
   if (json) {
     print_json(doctor_json(report));
   } else {

@@ -23,6 +23,7 @@
 #include "names.hpp"
 #include "output.hpp"
 #include "seeding_option.hpp"
+#include "supervision.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::apps {
@@ -113,8 +114,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   set_seeding(options, options.fit.seeding);
   prepare_outputs(options);
   BoundedFile file(options.data);
-  Registry registry = context.registry();
-  const ChosenBackend chosen = options.backend.choose(registry);
+  const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
@@ -208,7 +208,10 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&context, options] {
-    context.action = [&context, options] { return run_fit(context, *options); };
+    context.action = [&context, options] {
+      supervise(context.plugin_limit());
+      return run_fit(context, *options);
+    };
   });
 }
 

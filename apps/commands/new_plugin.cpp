@@ -54,7 +54,7 @@ void check_name(const Context& context, const std::string& name) {
                     "and '-' are expected, a letter first (for example '{}')",
                     name, kMostNameCharacters, to_backend_name(name)));
   }
-  if (context.registry().contains(name)) {
+  if (Registry(Registry::default_folders(context.plugin_folders)).contains(name)) {
     throw InputError(fmt::format(
         "the name '{}' is taken: 'lloyd backends' lists the backends that are there", name));
   }

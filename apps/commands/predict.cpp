@@ -22,6 +22,7 @@
 #include "model.hpp"
 #include "output.hpp"
 #include "parameters_json.hpp"
+#include "supervision.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -63,8 +64,7 @@ int predict(const Context& context, PredictOptions options) {
   const Model model = read_model(options.model);
   BoundedFile file(options.data);
   check_features(options.model, model, file);
-  Registry registry = context.registry();
-  const ChosenBackend chosen = options.backend.choose(registry);
+  const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   FitOptions planned;  // labels take no more than a fit from given centroids
   planned.clusters = model.clusters;
@@ -122,7 +122,10 @@ void add_predict_command(CLI::App& app, Context& context) {
                       "Write the labels to this .csv or .npy file (default: standard output)");
   command->add_flag("--json", options->json, "Print a summary as JSON");
   command->callback([&context, options] {
-    context.action = [&context, options] { return predict(context, *options); };
+    context.action = [&context, options] {
+      supervise(context.plugin_limit());
+      return predict(context, *options);
+    };
   });
 }
 

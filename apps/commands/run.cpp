@@ -1,6 +1,8 @@
 // lloyd run: runs an experiment.
 #include <unistd.h>
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +25,10 @@
 #include "experiment/summary.hpp"
 #include "experiment/tracing_runner.hpp"
 #include "experiment/worker_runner.hpp"
+#include "external/backend.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "supervision.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::apps {
@@ -92,11 +96,13 @@ void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& sum
 
 std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& datasets,
                                                Observer& observer, const std::string& run,
-                                               const Machine& machine) {
+                                               const Machine& machine,
+                                               std::chrono::seconds plugin_limit) {
   if (plan.isolation.mode == IsolateMode::none) {
     return std::make_unique<InProcessRunner>(plan, datasets, observer, run, machine);
   }
-  return std::make_unique<WorkerRunner>(plan, datasets, observer, run, machine);
+  return std::make_unique<WorkerRunner>(plan, datasets, observer, run, machine,
+                                        std::vector<std::string>(), plugin_limit);
 }
 
 // The run that is gone on with: a new one, or the one that is resumed.
@@ -157,10 +163,11 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
 }
 
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
-               const RunFiles& files, RecordWriter& writer, bool json) {
+               const RunFiles& files, RecordWriter& writer, const RunCommand& command,
+               std::chrono::seconds plugin_limit) {
   install_interrupt_handler();
   InterruptObserver observer;
-  const auto trials = make_runner(plan, datasets, observer, run.id, machine);
+  const auto trials = make_runner(plan, datasets, observer, run.id, machine, plugin_limit);
   MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
@@ -175,7 +182,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
         progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);
-  deliver_summary(plan, files, summary, json, result.error.empty());
+  deliver_summary(plan, files, summary, command.json, result.error.empty());
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
     note("lloyd: interrupted; the same command with --resume makes what is left\n");
@@ -185,11 +192,28 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   return result.failed > 0 ? kFailed : kDone;
 }
 
-int run(const RunCommand& command, Registry registry) {
+// The same variants on plugins of this process, which the user has asked for.
+void load_into_this_process(std::vector<Variant>& variants) {
+  std::map<fs::path, std::shared_ptr<const LoadedBackend>> loaded;
+  for (Variant& variant : variants) {
+    if (variant.backend == nullptr || external::is_program(variant.backend->path())) continue;
+    std::shared_ptr<const LoadedBackend>& backend = loaded[variant.backend->path()];
+    if (backend == nullptr) backend = load_supervised(variant.backend->path());
+    check_same(identity_of(*variant.backend), identity_of(*backend));
+    ParameterSet parameters = backend->default_parameters();
+    for (const auto& [name, text] : variant.parameters.texts()) parameters.set(name, text);
+    variant.parameters = std::move(parameters);
+    variant.backend = backend;
+  }
+}
+
+int run(const RunCommand& command, const Context& context) {
   Experiment experiment = load_experiment(command.config, command.overrides);
   if (command.repeats > 0) experiment.repeats = command.repeats;
   if (!command.output.empty()) experiment.output = command.output;
 
+  const bool in_process = experiment.isolation.mode == IsolateMode::none && !command.dry_run;
+  if (in_process) supervise(context.plugin_limit());
   const RunFiles files = files_of(experiment.output);
   check_inputs(files, command.config, experiment);
   std::unique_ptr<RecordWriter> writer;
@@ -197,13 +221,18 @@ int run(const RunCommand& command, Registry registry) {
   if (!command.dry_run && fs::exists(files.records, error)) writer = open_records(files.records);
   const Machine machine = this_machine();
   DatasetCache datasets;
-  const Plan plan = make_plan(
+  isolated::IsolatedPlugins plugins(context.plugin_limit(),
+                                    isolated::IsolatedPlugins::Use::questions);
+  Registry registry = context.registry(plugins);
+  Plan plan = make_plan(
       experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine);
+  plugins.finish();
   for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);
   if (command.dry_run && command.json) print_json(plan_json(plan));
   if (command.dry_run && !command.json) fmt::print("{}", plan_text(plan));
   if (command.require) require_all(plan);
   if (command.dry_run) return kDone;
+  if (in_process) load_into_this_process(plan.variants);
   if (writer == nullptr) {
     make_folder(files.records.parent_path());
     writer = open_records(files.records);
@@ -215,7 +244,8 @@ int run(const RunCommand& command, Registry registry) {
   } else {
     note_unfinished(plan, files.records, machine);
   }
-  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command.json);
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command,
+                    context.plugin_limit());
 }
 
 }  // namespace
@@ -242,7 +272,7 @@ void add_run_command(CLI::App& app, Context& context) {
       ->needs(resume);
   resume->excludes("--dry-run");
   sub->callback([&context, command] {
-    context.action = [&context, command] { return run(*command, context.registry()); };
+    context.action = [&context, command] { return run(*command, context); };
   });
 }
 

@@ -1,4 +1,5 @@
-// lloyd worker: runs trials for `lloyd run`, which starts it. Nobody else does.
+// lloyd worker: runs trials for `lloyd run`, or describes a plugin for any command. They start it,
+// and nobody else does.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,6 +16,7 @@
 #include "experiment/worker_protocol.hpp"
 #include "experiment/worker_service.hpp"
 #include "interrupt.hpp"
+#include "isolated/service.hpp"
 
 // The runtime of AddressSanitizer has this function, and that of others where they stand alone.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
@@ -49,14 +51,14 @@ int take_socket() {
   const bool is_socket =
       ::getsockopt(experiment::kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
       type == SOCK_SEQPACKET;
-  if (!is_socket) throw InputError("'lloyd worker' is started by 'lloyd run' only");
+  if (!is_socket) throw InputError("'lloyd worker' is started by lloyd itself only");
   const int socket = ::fcntl(experiment::kWorkerSocket, F_DUPFD_CLOEXEC, kFirst);
   if (socket < 0) throw Error("cannot duplicate the socket of a worker");
   ::close(experiment::kWorkerSocket);
   return socket;
 }
 
-int work(pid_t parent) {
+int work(pid_t parent, bool describe) {
   const int socket = take_socket();
   install_interrupt_handler_of(parent);
   end_with_parent(parent);
@@ -65,18 +67,26 @@ int work(pid_t parent) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   // Otherwise a report would end it with a status that a program could have chosen.
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
-  experiment::serve_trials(socket);
+  if (describe) {
+    isolated::serve_plugin(socket);
+  } else {
+    experiment::serve_trials(socket);
+  }
   return kDone;
 }
 
 }  // namespace
 
 void add_worker_command(CLI::App& app, Context& context) {
-  CLI::App* const sub = app.add_subcommand("worker", "Run trials for 'lloyd run', which starts it");
+  CLI::App* const sub = app.add_subcommand("worker", "Serve another process of lloyd");
   sub->group("");  // not listed
   const auto parent = std::make_shared<pid_t>(0);
+  const auto describe = std::make_shared<bool>(false);
   sub->add_option("--parent", *parent)->required();
-  sub->callback([&context, parent] { context.action = [parent] { return work(*parent); }; });
+  sub->add_flag("--describe", *describe);
+  sub->callback([&context, parent, describe] {
+    context.action = [parent, describe] { return work(*parent, *describe); };
+  });
 }
 
 }  // namespace lloyd::apps

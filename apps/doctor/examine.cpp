@@ -40,7 +40,7 @@ bool DoctorReport::usable() const {
                      [](const PluginReport& plugin) { return plugin.unavailable.empty(); });
 }
 
-DoctorReport examine(Registry& registry, bool measure) {
+DoctorReport examine(Registry& registry, const isolated::IsolatedPlugins& plugins, bool measure) {
   DoctorReport report;
   report.load = machine::load_average();
   report.build = machine::this_build();
@@ -55,7 +55,7 @@ DoctorReport examine(Registry& registry, bool measure) {
   report.environment = machine::set_variables();
   for (const auto& backend : registry.load_all()) report.plugins.push_back(describe(*backend));
   report.refused = registry.refused();
-  report.openmp_runtimes = machine::loaded_openmp_runtimes();  // those of the plugins
+  report.openmp_runtimes = plugins.openmp_runtimes();
   return report;
 }
 

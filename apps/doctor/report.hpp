@@ -11,6 +11,7 @@
 
 #include <lloyd/registry.hpp>
 
+#include "isolated/plugins.hpp"
 #include "machine/caches.hpp"
 #include "machine/ceilings.hpp"
 #include "machine/cgroup.hpp"
@@ -53,8 +54,9 @@ struct DoctorReport {
   bool usable() const;
 };
 
-/// Asks the system, loads all plugins of the registry, and measures where it is wanted.
-DoctorReport examine(Registry& registry, bool measure);
+/// Asks the system, loads all plugins of the registry, in the processes of `plugins`, and measures
+/// where it is wanted.
+DoctorReport examine(Registry& registry, const isolated::IsolatedPlugins& plugins, bool measure);
 
 /// What is wrong or disturbs measurements: a sentence each, with what to do.
 std::vector<std::string> warnings_of(const DoctorReport& report);

@@ -1,7 +1,5 @@
 #include "experiment/worker_runner.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "machine/cpu.hpp"
 #include "machine/threads.hpp"
 #include "shared_memory.hpp"
+#include "worker_command.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -34,15 +33,15 @@ constexpr std::size_t kQuoted = 80;  // bytes
 }  // namespace
 
 WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& observer,
-                           std::string run, Machine machine, std::vector<std::string> command)
+                           std::string run, Machine machine, std::vector<std::string> command,
+                           std::chrono::seconds plugin_limit)
     : SharedStartRunner(plan, observer, std::move(run), std::move(machine)),
       datasets_(datasets),
       command_(std::move(command)),
+      plugin_limit_(plugin_limit),
       processors_(machine::fastest_processors(
           plan.isolation.cpus.empty() ? machine::processors_at_start() : plan.isolation.cpus)) {
-  if (command_.empty()) {
-    command_ = {"/proc/self/exe", "worker", "--parent", fmt::format("{}", ::getpid())};
-  }
+  if (command_.empty()) command_ = apps::worker_command();
   for (const Variant& variant : plan.variants) {
     if (variant.backend != nullptr && external::is_program(variant.backend->path()) && !scratch_) {
       scratch_.emplace();
@@ -144,7 +143,20 @@ void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limi
   const Variant& of = plan().variants[variant];
   const StartMessage message{of.backend->path().string(), of.parameters.texts(),
                              plan().isolation.cpus, identity_of(*of.backend)};
-  const Answer answer = ask(worker, start_message(message), {}, limits);
+  const Clock::time_point deadline = Clock::now() + plugin_limit_;
+  Limits loading = limits;
+  if (!loading.deadline || deadline < *loading.deadline) loading.deadline = deadline;
+  const Answer answer = [&] {
+    try {
+      return ask(worker, start_message(message), {}, loading);
+    } catch (const Lost& lost) {
+      if (lost.status != TrialStatus::timed_out || loading.deadline == limits.deadline) throw;
+      throw Lost(TrialStatus::failed,
+                 fmt::format("the plugin did not load again within {} s; --plugin-timeout gives it "
+                             "longer",
+                             plugin_limit_.count()));
+    }
+  }();
   if (!answer.failure.empty()) {
     throw Lost(TrialStatus::failed,
                fmt::format("the plugin could not be loaded again: {}", answer.failure));

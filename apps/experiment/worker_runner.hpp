@@ -1,6 +1,7 @@
 // WorkerRunner: runs trials in processes of their own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "experiment/shared_dataset.hpp"
 #include "experiment/trial.hpp"
 #include "experiment/worker_protocol.hpp"
+#include "isolated/plugins.hpp"
 #include "scratch_folder.hpp"
 #include "worker_process.hpp"
 
@@ -23,9 +25,11 @@ namespace lloyd::experiment {
 /// The untimed fit of one iteration comes first in every process.
 class WorkerRunner final : public SharedStartRunner {
  public:
-  /// `command` starts a worker; empty: this program's own.
+  /// `command` starts a worker; empty: this program's own. `plugin_limit` is for a worker to load
+  /// its plugin.
   WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
-               Machine machine, std::vector<std::string> command = {});
+               Machine machine, std::vector<std::string> command = {},
+               std::chrono::seconds plugin_limit = std::chrono::seconds(isolated::kPluginTimeout));
   ~WorkerRunner() override;
 
   /// Workers that there are at most; beyond that the one that was idle for longest is ended.
@@ -67,6 +71,7 @@ class WorkerRunner final : public SharedStartRunner {
 
   DatasetCache& datasets_;
   std::vector<std::string> command_;
+  std::chrono::seconds plugin_limit_;
   std::vector<int> processors_;  ///< that timed fits begin on
   std::string dataset_key_;
   SharedDataset shared_;

@@ -1,0 +1,110 @@
+#include "isolated/plugin_process.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/worker_protocol.hpp"
+#include "worker_command.hpp"
+
+namespace lloyd::isolated {
+
+using apps::WorkerProcess;
+
+PluginProcess::PluginProcess(std::filesystem::path file, std::chrono::seconds limit)
+    : file_(std::move(file)),
+      limit_(limit),
+      process_(std::in_place, apps::worker_command({"--describe"}), experiment::kWorkerSocket),
+      deadline_(WorkerProcess::Clock::now() + limit) {
+  process_->send(file_.string());
+}
+
+PluginProcess::Event PluginProcess::wait() {
+  WorkerProcess::Limits limits;
+  limits.deadline = deadline_;
+  return process_->wait(limits);
+}
+
+// What to say of a process that has not answered as it should; it is killed.
+std::string PluginProcess::lost(Event event, std::string_view during) {
+  std::string text;
+  if (event == Event::ended) {
+    text =
+        fmt::format("{} ended its process {}: {}", file_.string(), during, process_->end().text());
+  } else if (event == Event::timed_out) {
+    text = fmt::format("{} did not answer within {} s {}; --plugin-timeout gives it longer",
+                       file_.string(), limit_.count(), during);
+  } else if (event == Event::answer) {
+    text = fmt::format("{} answered something else than was agreed on {}", file_.string(), during);
+  } else {
+    text = fmt::format("{} closed the socket of its process {}", file_.string(), during);
+  }
+  const std::string words = process_->last_words();
+  process_->kill();
+  return words.empty() ? text : fmt::format("{}; last words: {}", text, words);
+}
+
+void PluginProcess::receive_description() {
+  constexpr std::string_view kDuring = "while it was loaded";
+  const Event event = wait();
+  if (event != Event::answer) {
+    refusal_ = lost(event, kDuring);
+    return;
+  }
+  const std::string_view answer = process_->answer();
+  const char outcome = answer.empty() ? '\0' : answer.front();
+  const std::string_view content = answer.substr(answer.empty() ? 0 : 1);
+  if (outcome == static_cast<char>(LoadOutcome::refused)) {
+    refusal_ = content;
+  } else if (outcome == static_cast<char>(LoadOutcome::failed)) {
+    throw Error(fmt::format("{} could not be looked at: {}", file_.string(), content));
+  } else if (outcome == static_cast<char>(LoadOutcome::described)) {
+    try {
+      description_.emplace(content);
+    } catch (const InputError&) {
+      refusal_ = lost(event, kDuring);
+    }
+  } else {
+    refusal_ = lost(event, kDuring);
+  }
+}
+
+const Description& PluginProcess::description() {
+  if (!description_ && refusal_.empty()) receive_description();
+  if (!description_) throw InputError(refusal_);
+  return *description_;
+}
+
+Reply PluginProcess::ask(const Question& question, const ParameterList& parameters) {
+  const std::lock_guard lock(mutex_);
+  Reply reply;
+  if (failure_.empty()) {
+    process_->send(encode_question(question, parameters));
+    deadline_ = WorkerProcess::Clock::now() + limit_;
+    const Event event = wait();
+    try {
+      if (event == Event::answer) return decode_reply(process_->answer());
+    } catch (const InputError&) {
+    }
+    failure_ =
+        lost(event, question.kind == QuestionKind::supports ? "in supports()" : "in estimate()");
+  }
+  reply.status = Status::error(StatusCode::internal, failure_);
+  return reply;
+}
+
+void PluginProcess::finish() {
+  const std::lock_guard lock(mutex_);
+  if (process_) process_->hang_up();
+  if (failure_.empty()) failure_ = "its process has been ended";
+}
+
+void PluginProcess::wait_for_end() {
+  finish();
+  const std::lock_guard lock(mutex_);
+  process_.reset();
+}
+
+}  // namespace lloyd::isolated

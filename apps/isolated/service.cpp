@@ -1,0 +1,72 @@
+#include "isolated/service.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/registry.hpp>
+
+#include "isolated/messages.hpp"
+#include "packet_socket.hpp"
+
+namespace lloyd::isolated {
+namespace {
+
+std::string led_by(LoadOutcome outcome, std::string_view text) {
+  return static_cast<char>(outcome) + std::string(text);
+}
+
+// `backend` is null where it was not loaded.
+std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backend) {
+  try {
+    backend = load_plugin(file);
+    const std::string description = encode_description(*backend, machine::loaded_openmp_runtimes());
+    if (description.size() < apps::kMostPacket) {
+      return led_by(LoadOutcome::described, description);
+    }
+    backend.reset();
+    return led_by(LoadOutcome::refused,
+                  fmt::format("{}: what it says of itself has {} bytes; at most {} are possible",
+                              file, description.size(), apps::kMostPacket - 1));
+  } catch (const InputError& refusal) {
+    return led_by(LoadOutcome::refused, refusal.what());
+  } catch (const std::exception& error) {
+    return led_by(LoadOutcome::failed, error.what());
+  }
+}
+
+Reply answer(const LoadedBackend& backend, std::string_view bytes) {
+  ParameterSet defaults = backend.default_parameters();
+  const ParameterList list = defaults.list();
+  std::vector<ParameterValue> values(list.values, list.values + list.count);
+  const Question question = decode_question(bytes, values);
+  ParameterList parameters;
+  parameters.values = values.data();
+  parameters.count = list.count;
+  Reply reply;
+  if (question.kind == QuestionKind::supports) {
+    reply.status = backend.backend().supports(question.shape, parameters, question.spec);
+  } else {
+    reply.status =
+        backend.backend().estimate(question.shape, parameters, question.spec, reply.memory);
+  }
+  return reply;
+}
+
+}  // namespace
+
+void serve_plugin(int socket) {
+  apps::Packet packet;
+  if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
+  std::unique_ptr<LoadedBackend> backend;
+  const std::string outcome = load(packet.text, backend);
+  if (!apps::send_packet(socket, outcome) || backend == nullptr) return;
+  while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
+    if (!apps::send_packet(socket, encode_reply(answer(*backend, packet.text)))) return;
+  }
+}
+
+}  // namespace lloyd::isolated
