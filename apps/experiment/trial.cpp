@@ -26,7 +26,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   Known& known = known_[{fit.setting, fit.variant}];
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, initial, !known.after_one, !known.inertia_checked}, record);
+    outcome = attempt({fit, data, initial, !known.after_one, !known.result_checked}, record);
   } else {
     outcome.failure = known.failure;
   }
@@ -41,7 +41,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
     record.reason = outcome.failure;
     return;
   }
-  known.inertia_checked = true;
+  known.result_checked = true;
 }
 
 Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {
@@ -79,7 +79,7 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
   const Variant& variant = plan().variants[task.fit.variant];
   TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
                                          plan().settings[task.fit.setting].setting.options,
-                                         task.starts.centroids, task.probe, task.check_inertia},
+                                         task.starts.centroids, task.probe, task.check_result},
                                         observer());
   machine::wait_for_idle_threads(machine::kMostSpinning);
   return outcome;

@@ -44,7 +44,7 @@ class SharedStartRunner : public TrialRunner {
     const Dataset& dataset;
     const Starts& starts;
     bool probe;          ///< the untimed fit is still to be made
-    bool check_inertia;  ///< no whole fit's inertia was computed again yet
+    bool check_result;  ///< no whole fit's inertia was computed again yet
   };
 
   /// One fit to be watched.
@@ -71,7 +71,7 @@ class SharedStartRunner : public TrialRunner {
   struct Known {
     std::optional<AfterOne> after_one;
     std::string failure;
-    bool inertia_checked = false;
+    bool result_checked = false;
   };
 
   void run_trial(const PlannedFit& fit, Record& record);

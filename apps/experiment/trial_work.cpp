@@ -73,7 +73,7 @@ void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome)
   const Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
-  if (work.check_inertia) checked_inertia(work, result);
+  if (work.check_result) checked_inertia(work, result);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct TrialWork {
   /// An untimed fit of one iteration comes first: it warms the backend up, and tells its quality.
   bool probe = true;
   /// Whether the inertia of the whole fit is computed again.
-  bool check_inertia = true;
+  bool check_result = true;
   /// Where the timed fit begins if the process has one thread, and otherwise where none of the
   /// others is; none: anywhere.
   std::optional<int> processor = std::nullopt;

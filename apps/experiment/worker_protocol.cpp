@@ -105,7 +105,7 @@ std::string trial_message(const TrialMessage& message) {
   ordered_json json = message_of(MessageKind::trial);
   write_options(message.options, json);
   json["probe"] = message.probe;
-  json["check_inertia"] = message.check_inertia;
+  json["check_result"] = message.check_result;
   json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
   return dump(json);
 }
@@ -185,7 +185,7 @@ TrialMessage read_trial_message(const ordered_json& message) {
   TrialMessage trial;
   trial.options = read_options(json);
   trial.probe = json.boolean("probe");
-  trial.check_inertia = json.boolean("check_inertia");
+  trial.check_result = json.boolean("check_result");
   if (!json.is_null("processor")) trial.processor = read_processor(json);
   return trial;
 }

@@ -34,7 +34,7 @@ struct StartMessage {
 struct TrialMessage {
   FitOptions options;  ///< seeding and observe are not sent
   bool probe = true;
-  bool check_inertia = true;
+  bool check_result = true;
   std::optional<int> processor;  ///< where the timed fit begins
 };
 

@@ -231,7 +231,7 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     TrialMessage message;
     message.options = plan().settings[task.fit.setting].setting.options;
     message.probe = task.probe || !worker.warm.contains(task.fit.setting);
-    message.check_inertia = task.check_inertia;
+    message.check_result = task.check_result;
     message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
     const Answer answer =
         ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);

@@ -94,7 +94,7 @@ class Service {
     const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
     apps::InterruptObserver observer;
     return run_trial_work({backend_, *parameters_, *dataset_, message.options, starts,
-                           message.probe, message.check_inertia, message.processor},
+                           message.probe, message.check_result, message.processor},
                           observer);
   }
 

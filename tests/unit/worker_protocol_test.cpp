@@ -60,7 +60,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_EQ(read.options.empty_clusters, EmptyClusters::keep);
   EXPECT_TRUE(read.options.profile);
   EXPECT_FALSE(read.probe);
-  EXPECT_TRUE(read.check_inertia);
+  EXPECT_TRUE(read.check_result);
   EXPECT_EQ(read.processor, 5);
   message.processor.reset();
   EXPECT_FALSE(read_trial_message(parse_message(trial_message(message))).processor.has_value());
