@@ -59,7 +59,8 @@ FAILED = [
     ("fit-exits", "stop/labels*", "stop/labels/float32", ENDED + r"exit\(0\)", None),
     ("fit-crashes", "stop/labels*", "stop/labels/float64", ENDED + CRASH, None),
     ("fit-hangs", "stop/labels/float32", "stop/labels/float32", "it took longer than 10 s", None),
-    ("wrong-labels", "invariants/separated", "invariants/separated/float32", ".*row 0 has label", None),
+    ("wrong-labels", "invariants/separated", "invariants/separated/float32", ".*row 0 has label",
+     "wrong-labels: it reports an inertia of "),
     ("wrong-counts", "invariants/separated", "invariants/separated/float32", ".*cluster 0 has count",
      "wrong-counts: the count of cluster 0 is"),
     ("label-k", "invariants/separated", "invariants/separated/float32", ".*row 0 has label",
@@ -153,12 +154,15 @@ class Table(TestCase):
         # What test_workers.py and test_worker_traces.py alone need.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
                    "starts-process", "spins-on", "observed-crashes", "observed-exits",
-                   "observed-hangs", "observed-eats-memory", "observed-is-silent", "observed-cold"}
+                   "observed-hangs", "observed-eats-memory", "observed-is-silent", "observed-cold",
+                   "blocks-signals", "ignores-signals", "starts-daemon", "sleeps"}
         # What test_loading.py alone needs.
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
+        # Those of test_process_state.py and test_results.py.
+        tables |= {"meddles", "garbage"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):
