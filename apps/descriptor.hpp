@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace lloyd::apps {
@@ -33,5 +35,11 @@ class Descriptor {
  private:
   int descriptor_ = -1;
 };
+
+/// How many descriptors this process may have open.
+std::int64_t descriptor_limit();
+/// What the system says of an error number, with the limit where this process has no descriptor
+/// left.
+std::string descriptor_error(int error);
 
 }  // namespace lloyd::apps

@@ -1,6 +1,5 @@
 #include "packet_socket.hpp"
 
-#include <string.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -36,7 +35,7 @@ void take_descriptors(msghdr& message, std::vector<Descriptor>& descriptors) {
 std::pair<Descriptor, Descriptor> make_packet_sockets() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(fmt::format("cannot make a pair of sockets: {}", ::strerror(errno)));
+    throw Error(fmt::format("cannot make a pair of sockets: {}", descriptor_error(errno)));
   }
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -64,7 +63,7 @@ bool send_packet(int socket, std::string_view text, const std::vector<int>& desc
   while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
     if (errno == EINTR) continue;
     if (errno == EPIPE || errno == ECONNRESET) return false;
-    throw Error(fmt::format("cannot send to another process: {}", ::strerror(errno)));
+    throw Error(fmt::format("cannot send to another process: {}", descriptor_error(errno)));
   }
   return true;
 }
@@ -88,6 +87,10 @@ Received receive_packet(int socket, bool wait, Packet& packet) {
   if (count <= 0) return Received::end;
   packet.text.resize(static_cast<std::size_t>(count));
   take_descriptors(message, packet.descriptors);
+  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    throw Error(
+        fmt::format("cannot receive what another process shares: {}", descriptor_error(EMFILE)));
+  }
   return Received::packet;
 }
 

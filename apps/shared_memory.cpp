@@ -1,7 +1,6 @@
 #include "shared_memory.hpp"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
 Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
   Descriptor memory(::memfd_create("lloyd", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) throw Error(fmt::format("cannot make shared memory: {}", ::strerror(errno)));
+  if (!memory) throw Error(fmt::format("cannot make shared memory: {}", descriptor_error(errno)));
   const char* next = static_cast<const char*>(data);
   for (std::int64_t left = bytes; left > 0;) {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
@@ -30,14 +29,14 @@ Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
         ::write(memory.get(), next, static_cast<std::size_t>(std::min(left, kMost)));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      throw Error(
-          fmt::format("cannot write {} bytes of shared memory: {}", bytes, ::strerror(errno)));
+      throw Error(fmt::format("cannot write {} bytes of shared memory: {}", bytes,
+                              descriptor_error(errno)));
     }
     next += written;
     left -= written;
   }
   if (::fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) {
-    throw Error(fmt::format("cannot seal shared memory: {}", ::strerror(errno)));
+    throw Error(fmt::format("cannot seal shared memory: {}", descriptor_error(errno)));
   }
   return memory;
 }
@@ -55,7 +54,8 @@ std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
   if (data == MAP_FAILED) {
-    throw Error(fmt::format("cannot map {} bytes of shared memory: {}", bytes, ::strerror(errno)));
+    throw Error(
+        fmt::format("cannot map {} bytes of shared memory: {}", bytes, descriptor_error(errno)));
   }
   return {data, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); }};
 }
