@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "process_tree.hpp"
+
 namespace lloyd::apps {
 
 std::string ProcessEnd::text() const {
@@ -36,7 +38,10 @@ void SpawnedProcess::signal(int number) {
 
 void SpawnedProcess::kill() {
   if (pid_ < 0 || ended_) return;
-  if (reach_ == Reach::group) ::kill(-pid_, SIGKILL);
+  if (reach_ == Reach::group) {
+    kill_descendants(pid_);  // first: those that have left the group are still known as such
+    ::kill(-pid_, SIGKILL);
+  }
   ::kill(pid_, SIGKILL);  // should it have left its group
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {

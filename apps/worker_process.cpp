@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ constexpr milliseconds kMemoryApart{10};  // of looks at the memory
 constexpr std::string_view kTemporary = "TMPDIR=";
 
 [[noreturn]] void fail(const char* what, int error) {
-  throw Error(fmt::format("cannot {}: {}", what, ::strerror(error)));
+  throw Error(fmt::format("cannot {}: {}", what, descriptor_error(error)));
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -94,6 +93,17 @@ std::int64_t resident_bytes(pid_t pid) {
   const int read = std::fscanf(file, "%*s %lld", &pages);
   std::fclose(file);
   return read == 1 ? pages * ::sysconf(_SC_PAGESIZE) : 0;
+}
+
+// A process and those that it has started: where it is a supervisor, its child is what grows.
+std::vector<pid_t> with_children(pid_t pid) {
+  std::vector<pid_t> processes = {pid};
+  const std::string name = fmt::format("/proc/{0}/task/{0}/children", pid);
+  std::FILE* const file = std::fopen(name.c_str(), "re");
+  if (file == nullptr) return processes;
+  for (pid_t child = 0; std::fscanf(file, "%d", &child) == 1;) processes.push_back(child);
+  std::fclose(file);
+  return processes;
 }
 
 }  // namespace
@@ -200,7 +210,9 @@ void WorkerProcess::drain() {
 }
 
 bool WorkerProcess::is_over(std::int64_t limit) {
-  memory_bytes_ = std::max(memory_bytes_, resident_bytes(process_.pid()));
+  for (const pid_t pid : with_children(process_.pid())) {
+    memory_bytes_ = std::max(memory_bytes_, resident_bytes(pid));
+  }
   return memory_bytes_ > limit;
 }
 

@@ -21,7 +21,8 @@ namespace lloyd::apps {
 /// The text in one line of ASCII: other bytes are '?', and a run of blanks is one space.
 std::string printable_ascii(std::string_view text);
 
-/// A process in a group of its own, which is killed with all that it has started. It has one end of
+/// A process in a group of its own, which is killed with all that it has started; see also
+/// run_supervised(). It has one end of
 /// a packet socket, an empty standard input, and no other descriptor of this process. What it
 /// writes to standard output and standard error is read and thrown away while this process waits
 /// for it, but for the last words.
@@ -46,7 +47,7 @@ class WorkerProcess {
   /// What there is to wait for.
   struct Limits {
     std::optional<Clock::time_point> deadline;  ///< none: no end
-    std::optional<std::int64_t> memory_bytes;   ///< resident in the process
+    std::optional<std::int64_t> memory_bytes;   ///< resident in the process or a child of it
     std::function<bool()> stop;                 ///< asked ten times a second and more; may be empty
   };
 

@@ -1,11 +1,11 @@
 // lloyd worker: runs trials for `lloyd run`, or describes a plugin for any command. They start it,
 // and nobody else does.
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -13,27 +13,19 @@
 #include <lloyd/error.hpp>
 
 #include "context.hpp"
+#include "descriptor.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "experiment/worker_service.hpp"
 #include "interrupt.hpp"
 #include "isolated/service.hpp"
+#include "packet_socket.hpp"
+#include "supervisor.hpp"
 
 // The runtime of AddressSanitizer has this function, and that of others where they stand alone.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace lloyd::apps {
 namespace {
-
-// With all that the plugin has started.
-void end_group(int) {
-  ::kill(0, SIGKILL);
-}
-
-void end_with_parent(pid_t parent) {
-  ::signal(SIGHUP, end_group);
-  ::prctl(PR_SET_PDEATHSIG, SIGHUP);
-  if (::getppid() != parent) ::_exit(kFailed);  // it ended before the line above
-}
 
 // Should the machine run out of memory, this process is what the system ends, not its parent.
 void offer_memory_back() {
@@ -43,25 +35,37 @@ void offer_memory_back() {
   std::fclose(file);
 }
 
-// A number that no plugin finds by accident, and that a program started by one does not inherit.
+// A number that no plugin finds by accident, where the limit of descriptors allows one, and that a
+// program started by a plugin does not inherit.
 int take_socket() {
-  constexpr int kFirst = 200;
+  constexpr int kHighNumber = 200;
   int type = 0;
   socklen_t size = sizeof(type);
   const bool is_socket =
       ::getsockopt(experiment::kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
       type == SOCK_SEQPACKET;
   if (!is_socket) throw InputError("'lloyd worker' is started by lloyd itself only");
-  const int socket = ::fcntl(experiment::kWorkerSocket, F_DUPFD_CLOEXEC, kFirst);
-  if (socket < 0) throw Error("cannot duplicate the socket of a worker");
+  const auto limit = static_cast<int>(std::min<std::int64_t>(descriptor_limit(), 2 * kHighNumber));
+  const int socket = ::fcntl(experiment::kWorkerSocket, F_DUPFD_CLOEXEC, limit / 2);
+  if (socket < 0) {
+    ::fcntl(experiment::kWorkerSocket, F_SETFD, FD_CLOEXEC);
+    return experiment::kWorkerSocket;
+  }
   ::close(experiment::kWorkerSocket);
   return socket;
 }
 
 int work(pid_t parent, bool describe) {
   const int socket = take_socket();
-  install_interrupt_handler_of(parent);
-  end_with_parent(parent);
+  try {
+    run_supervised(parent);
+  } catch (const Error& error) {  // no fault of the plugin
+    const std::string answer = describe ? isolated::failure_answer(error.what())
+                                        : experiment::answer_failure(error.what());
+    send_packet(socket, answer, {});
+    return kFailed;
+  }
+  install_interrupt_handler_of(::getppid());
   offer_memory_back();
   // The last words of a process that crashes are those that have left it.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);

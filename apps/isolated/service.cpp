@@ -34,7 +34,7 @@ std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backen
   } catch (const InputError& refusal) {
     return led_by(LoadOutcome::refused, refusal.what());
   } catch (const std::exception& error) {
-    return led_by(LoadOutcome::failed, error.what());
+    return failure_answer(error.what());
   }
 }
 
@@ -67,6 +67,10 @@ void serve_plugin(int socket) {
   while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
     if (!apps::send_packet(socket, encode_reply(answer(*backend, packet.text)))) return;
   }
+}
+
+std::string failure_answer(std::string_view reason) {
+  return led_by(LoadOutcome::failed, reason);
 }
 
 }  // namespace lloyd::isolated

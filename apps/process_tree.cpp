@@ -1,0 +1,94 @@
+#include "process_tree.hpp"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace lloyd::apps {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+struct Process {
+  pid_t parent = 0;
+  bool zombie = false;
+};
+
+// Its line in /proc is "12 (name) S 1 ...", where the name may have blanks and parentheses. False
+// for a process that has ended.
+bool read_process(pid_t pid, Process& process) {
+  const std::unique_ptr<std::FILE, CloseFile> file(
+      std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re"));
+  if (file == nullptr) return false;
+  char line[512];
+  const std::size_t length = std::fread(line, 1, sizeof(line), file.get());
+  const std::string text(line, length);
+  const std::size_t end = text.rfind(") ");
+  char state = 0;
+  int parent = 0;
+  if (end == std::string::npos ||
+      std::sscanf(text.c_str() + end, ") %c %d", &state, &parent) != 2) {
+    return false;
+  }
+  process = {parent, state == 'Z' || state == 'X'};
+  return true;
+}
+
+std::map<pid_t, Process> all_processes() {
+  std::map<pid_t, Process> processes;
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc"));
+  if (folder == nullptr) return processes;
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    const auto pid = static_cast<pid_t>(std::atoi(entry->d_name));
+    Process process;
+    if (pid > 0 && read_process(pid, process)) processes[pid] = process;
+  }
+  return processes;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants_of(pid_t ancestor) {
+  const std::map<pid_t, Process> processes = all_processes();
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& [pid, process] : processes) children.emplace(process.parent, pid);
+  std::vector<pid_t> found;
+  std::vector<pid_t> parents = {ancestor};
+  while (!parents.empty()) {
+    const auto [first, last] = children.equal_range(parents.back());
+    parents.pop_back();
+    for (auto child = first; child != last; ++child) {
+      parents.push_back(child->second);
+      if (!processes.at(child->second).zombie) found.push_back(child->second);
+    }
+  }
+  return found;
+}
+
+void kill_descendants(pid_t ancestor) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
+  for (;;) {
+    const std::vector<pid_t> found = descendants_of(ancestor);
+    for (const pid_t pid : found) ::kill(pid, SIGKILL);
+    if (found.empty() || Clock::now() >= deadline) return;
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+}  // namespace lloyd::apps
