@@ -16,12 +16,13 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 5> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 6> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
      {MessageKind::trial, "trial"},
-     {MessageKind::trace, "trace"}}};
+     {MessageKind::trace, "trace"},
+     {MessageKind::settle, "settle"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -117,6 +118,10 @@ std::string trace_message(const TraceMessage& message) {
   json["replay"] = message.replay;
   json["warm_up"] = message.warm_up;
   return dump(json);
+}
+
+std::string settle_message() {
+  return dump(message_of(MessageKind::settle));
 }
 
 std::string answer_done() {

@@ -55,7 +55,7 @@ struct Answer {
   bool cancelled = false;  ///< the fit that was watched; a trial's outcome has its own
 };
 
-enum class MessageKind { start, dataset, forget, trial, trace };
+enum class MessageKind { start, dataset, forget, trial, trace, settle };
 
 std::string start_message(const StartMessage& message);
 /// With the descriptors of its values and statistics.
@@ -64,6 +64,8 @@ std::string dataset_message(const nlohmann::ordered_json& description);
 std::string forget_message();
 std::string trial_message(const TrialMessage& message);
 std::string trace_message(const TraceMessage& message);
+/// The worker answers when its threads are idle, or have had machine::kMostSpinning to become so.
+std::string settle_message();
 
 std::string answer_done();
 std::string answer_failure(std::string_view failure);

@@ -28,7 +28,22 @@ using Event = WorkerProcess::Event;
 // A fit that is asked to end does so with its iteration.
 constexpr std::chrono::seconds kCancelGrace{5};
 
+// Beyond the time that a worker gives its threads.
+constexpr std::chrono::seconds kSettleGrace{5};
+
 constexpr std::size_t kQuoted = 80;  // bytes
+
+// Descriptors that a worker takes here, and what the rest of this process is left.
+constexpr std::int64_t kWorkerDescriptors = 2;
+constexpr std::int64_t kOtherDescriptors = 48;
+// Of initial centroids that are kept in shared memory, each with a descriptor.
+constexpr std::size_t kMaxSharedStarts = 8;
+
+std::size_t max_workers() {
+  const std::int64_t rest = apps::descriptor_limit() - kOtherDescriptors;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(
+      rest / kWorkerDescriptors, 1, static_cast<std::int64_t>(WorkerRunner::kMostWorkers)));
+}
 
 }  // namespace
 
@@ -78,6 +93,7 @@ const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
 int WorkerRunner::starts_descriptor(const Starts& starts) {
   const auto known = starts_.find(&starts);
   if (known != starts_.end()) return known->second.get();
+  if (starts_.size() >= kMaxSharedStarts) starts_.clear();
   std::vector<double> all;
   for (const std::vector<double>& start : starts.centroids) {
     all.insert(all.end(), start.begin(), start.end());
@@ -164,7 +180,7 @@ void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limi
 }
 
 void WorkerRunner::make_room() {
-  if (workers_.size() < kMostWorkers) return;
+  if (workers_.size() < max_workers()) return;
   workers_.erase(std::min_element(
       workers_.begin(), workers_.end(),
       [](const auto& a, const auto& b) { return a.second.last_trial < b.second.last_trial; }));
@@ -205,12 +221,23 @@ WorkerRunner::Limits WorkerRunner::limits() const {
   limits.memory_bytes = isolation.memory_limit;
   limits.stop = [this] { return observer().stop_requested(); };
   if (isolation.timeout) {
-    // A worker that answers in time may wait for its threads before it does.
-    limits.deadline = Clock::now() + machine::kMostSpinning +
-                      std::chrono::duration_cast<Clock::duration>(
-                          std::chrono::duration<double>(*isolation.timeout));
+    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(*isolation.timeout));
   }
   return limits;
+}
+
+// After a worker's answer: the next trial is to have the machine to itself. Whatever happens to the
+// worker now is at the cost of no trial.
+void WorkerRunner::settle(std::size_t variant) {
+  Limits limits;
+  limits.deadline = Clock::now() + machine::kMostSpinning + kSettleGrace;
+  try {
+    ask(workers_.at(variant), settle_message(), {}, limits);
+    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
+  } catch (const Lost&) {
+    let_go(variant);
+  }
 }
 
 // Of a worker that has no answer. There may be none yet.
@@ -241,7 +268,7 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     }
     worker.warm.insert(task.fit.setting);
     outcome = answer.outcome;
-    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
+    settle(variant);
   } catch (const Lost& lost) {
     let_go(variant);
     outcome.cancelled = observer().stop_requested();
@@ -282,7 +309,7 @@ Trace WorkerRunner::watch(const TraceTask& task) {
       trace = take_trace(worker, answer, message.options.clusters);
       worker.warm.insert(task.fit.setting);
     }
-    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
+    settle(variant);
     if (!trace) throw Error(answer.failure);
     return std::move(*trace);
   } catch (const Lost& lost) {

@@ -32,7 +32,8 @@ class WorkerRunner final : public SharedStartRunner {
                std::chrono::seconds plugin_limit = std::chrono::seconds(isolated::kPluginTimeout));
   ~WorkerRunner() override;
 
-  /// Workers that there are at most; beyond that the one that was idle for longest is ended.
+  /// Workers that there are at most; beyond that the one that was idle for longest is ended. Fewer
+  /// where this process may have few descriptors.
   static constexpr std::size_t kMostWorkers = 32;
 
  private:
@@ -61,6 +62,7 @@ class WorkerRunner final : public SharedStartRunner {
   void start(Worker& worker, std::size_t variant, const Limits& limits);
   void make_room();
   void end_idle(const Worker* busy);
+  void settle(std::size_t variant);
   void let_go(std::size_t variant);
   int starts_descriptor(const Starts& starts);
   Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,

@@ -34,7 +34,6 @@ using nlohmann::ordered_json;
 struct Reply {
   std::string text;
   apps::Descriptor descriptor;
-  bool of_fits = false;  ///< threads may spin after them
 };
 
 class Service {
@@ -52,7 +51,11 @@ class Service {
         dataset_.reset();
         return {};
       case MessageKind::trial:
-        return {answer_outcome(run(read_trial_message(message), packet)), {}, true};
+        return {answer_outcome(run(read_trial_message(message), packet)), {}};
+      case MessageKind::settle:
+        // The next trial is to have the machine to itself.
+        machine::wait_for_idle_threads(machine::kMostSpinning);
+        return {answer_done(), {}};
       case MessageKind::trace:
         break;
     }
@@ -106,7 +109,7 @@ class Service {
           {backend_, *parameters_, *dataset_, message.options,
            starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
           observer);
-      return {answer_trace(), share_trace(trace), true};
+      return {answer_trace(), share_trace(trace)};
     } catch (const Cancelled&) {
       return {answer_cancelled(), {}};
     }
@@ -122,16 +125,15 @@ class Service {
 void serve_trials(int socket) {
   Service service;
   Packet packet;
-  while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
+  for (;;) {
     Reply answer;
     try {
+      if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
       answer = service.answer(parse_message(packet.text), packet);
     } catch (const std::exception& error) {
       answer.text = answer_failure(error.what());
     }
     if (answer.text.empty()) continue;
-    // The next trial is to have the machine to itself.
-    if (answer.of_fits) machine::wait_for_idle_threads(machine::kMostSpinning);
     std::vector<int> descriptors;
     if (answer.descriptor) descriptors.push_back(answer.descriptor.get());
     if (!apps::send_packet(socket, answer.text, descriptors)) return;

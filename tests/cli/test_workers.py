@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 from program import SANITIZED, run, run_json
-from worker_case import WorkerCase, processes_of
+from worker_case import WorkerCase, processes_of, workers_of
 
 CONFIG = """
 experiment: workers
@@ -17,6 +17,14 @@ dataset: {blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}
 clusters: 6
 stop: {iterations: 5}
 backends: [sequential: {layout: [soa, aos]}, openmp: {threads: [1, 2]}, good]
+repeats: 3
+"""
+SHORT = """
+experiment: short
+dataset: {blobs: {samples: 30, features: 2, centers: 3, seed: 3}}
+clusters: 3
+stop: {iterations: 2}
+backends: [PLUGINS]
 repeats: 3
 """
 CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
@@ -29,6 +37,9 @@ BAD = [
     ("fit-hangs", "timeout: 1.5", "timed out", "it took longer than 1.5 s"),
     ("starts-process", "timeout: 1.5", "timed out",
      "it took longer than 1.5 s; last words: another process is ?[1mstarted"),
+    ("blocks-signals", "timeout: 1.5", "timed out", "it took longer than 1.5 s"),
+    ("ignores-signals", "timeout: 1.5", "timed out", "it took longer than 1.5 s"),
+    ("starts-daemon", "timeout: 1.5", "timed out", "it took longer than 1.5 s"),
     ("prints-much", "", "ok", None),
     ("wrong-labels", "", "failed", "wrong-labels: it reports an inertia of "),
     ("garbles-descriptors", "", "failed",
@@ -85,6 +96,46 @@ class Workers(WorkerCase):
             with self.subTest(name):
                 self.check_bad(name, keys, status, reason)
                 (self.output / "records.jsonl").unlink()
+
+    def test_short_timeouts_are_honoured(self):
+        # Each trial has a fit of a tenth of a second, or more.
+        for timeout in ["0.1", "0.05", "1e-9"]:
+            for mode in ["worker", "trial"]:
+                process = self.start(keys=f"timeout: {timeout}\nisolate: {mode}", config=SHORT,
+                                     plugins=["sleeps"])
+                _, err = self.run_to_end(process)
+                self.assertEqual(process.returncode, 1, err)
+                self.assertEqual(
+                    [(record["status"], record["reason"]) for record in self.records()],
+                    [("timed out", f"it took longer than {timeout.replace('e-9', 'e-09')} s")] * 3)
+                (self.output / "records.jsonl").unlink()
+
+    def test_few_descriptors_are_enough(self):
+        data = self.folder / "data.npy"
+        run("data", "blobs", data, "--samples", "300", "--features", "4")
+        config = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
+                                f"{{file: {data}}}")
+        config += "sweep: {seeding.seed: [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n"
+        for limit in [200, 64, 32]:
+            process = self.start(config=config, keys="isolate: worker", descriptors=limit)
+            _, err = self.run_to_end(process)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertEqual({record["status"] for record in self.records()}, {"ok"})
+            (self.output / "records.jsonl").unlink()
+
+    def test_too_few_descriptors_are_not_blamed_on_a_plugin(self):
+        seen = set()
+        for limit in range(10, 24):
+            process = self.start(config=SHORT, plugins=["good"], descriptors=limit)
+            _, err = self.run_to_end(process)
+            reasons = {record["reason"] for record in self.records()} if (
+                self.output / "records.jsonl").exists() else {err}
+            (self.output / "records.jsonl").unlink(missing_ok=True)
+            for reason in reasons - {None}:
+                seen.add(reason)
+                self.assertIn("Too many open files", reason)
+                self.assertNotIn("ended its process", reason)
+        self.assertTrue(seen)
 
     def test_memory_without_end_is_ended_at_the_limit(self):
         self.prepare_good()
@@ -197,11 +248,12 @@ class Workers(WorkerCase):
         return process, pid
 
     def test_kill_leaves_no_process(self):
-        for name in ["fit-hangs", "starts-process"]:
+        for name in ["fit-hangs", "starts-process", "blocks-signals", "ignores-signals",
+                     "starts-daemon"]:
             with self.subTest(name):
                 process, _ = self.start_hanging(name)
                 # Six workers, and the one that the plugin has started.
-                self.assertEqual(len(processes_of(process.pid)), 6 + (name == "starts-process"))
+                self.assertEqual(len(workers_of(process.pid)), 6 + name.startswith("starts-"))
                 process.kill()
                 process.communicate()
                 self.wait_for(lambda: not processes_of(process.pid))
@@ -237,7 +289,7 @@ class Workers(WorkerCase):
         self.assertEqual((statuses.count("ok"), statuses.count("failed")), (15, 3), statuses)
         reasons = [record["reason"] for record in self.records() if record["reason"]]
         self.assertEqual(reasons, [ENDED + text for text in (
-            "signal 15 (Terminated)", "signal 2 (Interrupt)", "signal 9 (Killed)")])
+            "signal 15 (Terminated)", "signal 2 (Interrupt)", "signal 1 (Hangup)")])
 
     def test_workers_that_are_stopped_are_ended_side_by_side(self):
         patch = unittest.mock.patch.dict(os.environ, OMP_WAIT_POLICY="passive")
@@ -263,10 +315,10 @@ class Workers(WorkerCase):
         config = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
                                 f"{{file: {data}}}")
         process = self.start(["fit-hangs"], f"cpus: {cpu}{LAST_IS_LAST}", config)
-        self.wait_for(lambda: len(processes_of(process.pid)) == 6)
+        self.wait_for(lambda: len(workers_of(process.pid)) == 6)
         self.wait_for(lambda: len(self.records()) == 5)
         self.wait_until_idle(process.pid, *processes_of(process.pid))
-        for pid in processes_of(process.pid):
+        for pid in workers_of(process.pid):
             folder = pathlib.Path(f"/proc/{pid}")
             self.assertEqual(os.sched_getaffinity(pid), {cpu})
             self.assertIn(str(data), (folder / "maps").read_text())  # no copy of it

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import resource
 import subprocess
 import time
 
@@ -26,6 +28,26 @@ def processes_of(parent):
 def shared_memory():
     """The names in /dev/shm, which a machine may lack."""
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+def workers_of(parent):
+    """Those of them that have loaded a plugin: no supervisors."""
+    found = []
+    for pid in processes_of(parent):
+        try:
+            if re.search(r"/lloyd_[^/]*\.so\n", pathlib.Path(f"/proc/{pid}/maps").read_text()):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def is_zombie(pid):
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 class WorkerCase(TestCase):
@@ -53,18 +75,24 @@ class WorkerCase(TestCase):
         if self.output.exists():
             self.assertLessEqual(set(os.listdir(self.output)), {"records.jsonl", "summary.csv"})
 
-    def start(self, bad=(), keys="", config=None):
-        """A run of the experiment, with more backends at the end of it, and more keys."""
-        text = config or self.config
+    def start(self, bad=(), keys="", config=None, plugins=(), descriptors=None):
+        """A run of the experiment, with more backends at the end of it, and more keys. `plugins`
+        replace PLUGINS in it; `descriptors` is the limit of open files."""
+        text = (config or self.config).replace("PLUGINS", ", ".join(plugins))
         if bad:
             text = text.replace("good]", f"good, {', '.join(bad)}]")
         file = self.write("config.yaml", f"{text}\n{keys}\n")
-        folders = [argument for name in ("good", *bad)
+        folders = [argument for name in ("good", *bad, *plugins)
                    for argument in ("--plugin-dir", str(BAD_PLUGINS / name))]
+
+        def lower_limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
         process = subprocess.Popen(
             [LLOYD, *folders, "run", str(file), "--output", str(self.output)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
-            env={**os.environ, "TMPDIR": str(self.temporary)})
+            env={**os.environ, "TMPDIR": str(self.temporary)},
+            preexec_fn=lower_limit if descriptors else None)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.started.append(process.pid)
