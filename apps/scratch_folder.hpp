@@ -3,8 +3,12 @@
 
 #include <filesystem>
 
+#include "descriptor.hpp"
+#include "spawned_process.hpp"
+
 namespace lloyd::apps {
 
+/// Should this process be killed, a process beside it removes the folder.
 class ScratchFolder {
  public:
   /// Makes one in the system's folder for temporary files. Throws Error.
@@ -20,7 +24,11 @@ class ScratchFolder {
   std::filesystem::path operator/(const char* name) const { return path_ / name; }
 
  private:
+  void remove();
+
   std::filesystem::path path_;
+  Descriptor alive_;  ///< its other end closes when this process ends, however it does
+  SpawnedProcess remover_{SpawnedProcess::Reach::process};
 };
 
 }  // namespace lloyd::apps

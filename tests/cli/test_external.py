@@ -167,6 +167,34 @@ class External(TestCase):
         self.assertEqual(self.running("serve"), [])
         self.assertEqual(list(temporary.iterdir()), [])
 
+    def test_no_data_is_left_where_the_run_is_killed(self):
+        for mode in ["worker", "none"]:
+            with self.subTest(mode):
+                temporary = self.folder / f"tmp-{mode}"
+                temporary.mkdir()
+                config = CONFIG.replace("PROGRAM", str(self.program("hangs")))
+                config = config.replace("OUTPUT", str(self.folder / mode)) + f"isolate: {mode}\n"
+                process = subprocess.Popen([LLOYD, "run", str(self.write("c.yaml", config))],
+                                           env={**os.environ, "TMPDIR": str(temporary)},
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                self.addCleanup(process.wait)
+                self.addCleanup(process.kill)
+                self.until(lambda: list(temporary.rglob("centroids.npy")))
+                self.assertTrue(list(temporary.rglob("samples.npy")))
+                process.kill()
+                process.wait()
+                self.until(lambda: not list(temporary.iterdir()))
+                if mode == "worker":
+                    self.until(lambda: not self.running("serve"))
+                for pid in self.running("serve"):  # sleeps, and would see the end of its input
+                    os.kill(int(pid), signal.SIGKILL)
+
+    def until(self, what):
+        deadline = time.monotonic() + 60
+        while not what() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertTrue(what())
+
     def running(self, what):
         """Processes that serve, or describe themselves, from this test's folder."""
         found = []
