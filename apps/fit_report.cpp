@@ -18,6 +18,14 @@ double rand_index(const FitReport& report) {
   return adjusted_rand_index(number_classes(report.dataset.classes), report.fit.labels);
 }
 
+void print_check(const ResultCheck& check, std::int64_t samples) {
+  fmt::print("checked     inertia, and {} labels by the definition",
+             check.samples == samples ? fmt::format("all {}", samples)
+                                      : fmt::format("{} of {}", check.samples, samples));
+  if (check.labels.wrong > 0) fmt::print(": {} differ", check.labels.wrong);
+  fmt::print(" ({:.3g} ms)\n", check.ms);
+}
+
 void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMostClusters = 20;
   constexpr std::int64_t kMostFeatures = 6;
@@ -96,6 +104,7 @@ void print(const FitReport& report) {
   fmt::print(
       "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
       dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
+  if (fit.check) print_check(*fit.check, dataset.samples());
   if (report.complete()) print_clusters(report);
 }
 

@@ -20,6 +20,24 @@ constexpr std::array<std::pair<const char*, double PhaseTimes::*>, 4> kPhases = 
 
 }  // namespace
 
+namespace {
+
+ResultCheck check_from_json(const JsonFields& json) {
+  ResultCheck check;
+  check.samples = json.integer("samples", 1);
+  check.labels.wrong = json.integer("wrong_labels", 0, check.samples);
+  check.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
+  return check;
+}
+
+}  // namespace
+
+ordered_json to_json(const ResultCheck& check) {
+  return {{"samples", check.samples},
+          {"wrong_labels", check.labels.wrong},
+          {"worst_ratio", finite_or_null(check.labels.worst_ratio)}};
+}
+
 ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
 }
@@ -41,6 +59,7 @@ Measurements measurements_of(const Fit& fit, double open_ms) {
   m.sum_form = apps::to_string(result.sum_form);
   m.restart = fit.restart;
   m.notes = fit.notes;
+  m.check = fit.check;
   return m;
 }
 
@@ -64,6 +83,7 @@ ordered_json to_json(const Measurements& m) {
   json["sum_form"] = m.sum_form;
   json["restart"] = m.restart;
   json["notes"] = m.notes.empty() ? ordered_json(nullptr) : ordered_json(m.notes);
+  json["check"] = m.check ? to_json(*m.check) : ordered_json(nullptr);
   return json;
 }
 
@@ -87,6 +107,7 @@ Measurements measurements_from_json(const JsonFields& json) {
   m.sum_form = json.name("sum_form", apps::parse_sum_form);
   m.restart = json.integer("restart", 0);
   m.notes = json.text_or_nothing("notes");
+  if (json.has("check") && !json.is_null("check")) m.check = check_from_json(json.object("check"));
   return m;
 }
 

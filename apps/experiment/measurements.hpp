@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -28,6 +29,9 @@ struct Measurements {
   std::string sum_form;
   std::int64_t restart = 0;  ///< the one that was kept
   std::string notes;         ///< what the backend chose from the sizes; may be empty
+  /// What the result was held to; nothing where it was not checked, and in records of earlier
+  /// versions. Its inertia is not kept: it is the one above.
+  std::optional<ResultCheck> check;
 };
 
 Measurements measurements_of(const Fit& fit, double open_ms);
@@ -35,6 +39,8 @@ Measurements measurements_of(const Fit& fit, double open_ms);
 /// "iterations", "stop_reason", "inertia", "open_ms", ... in this order. What was not measured is
 /// null; "phase_ms" has the phases that were measured.
 nlohmann::ordered_json to_json(const Measurements& measurements);
+/// "samples" whose labels were compared, "wrong_labels" of them, "worst_ratio".
+nlohmann::ordered_json to_json(const ResultCheck& check);
 /// Throws InputError for a key that is missing or whose value has another type or range.
 Measurements measurements_from_json(const JsonFields& json);
 

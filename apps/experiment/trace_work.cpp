@@ -24,7 +24,12 @@ class TraceObserver final : public Observer {
       elapsed_ms.push_back(record.elapsed_ms);
       inertia.push_back(record.inertia);
       shift.push_back(record.shift);
-      if (replay_ != nullptr) replay_->add(record.labels, record.centroids);
+      if (replay_ != nullptr) {
+        if (record.labels == nullptr || record.centroids == nullptr) {
+          throw Error("it tells an observer no labels or centroids, which a replay needs");
+        }
+        replay_->add(record.labels, record.centroids);
+      }
     } catch (...) {
       problem = std::current_exception();
       return false;

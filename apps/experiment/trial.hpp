@@ -43,8 +43,8 @@ class SharedStartRunner : public TrialRunner {
     const PlannedFit& fit;
     const Dataset& dataset;
     const Starts& starts;
-    bool probe;          ///< the untimed fit is still to be made
-    bool check_result;  ///< no whole fit's inertia was computed again yet
+    bool probe;         ///< the untimed fit is still to be made
+    bool check_result;  ///< no whole fit's result was checked yet
   };
 
   /// One fit to be watched.

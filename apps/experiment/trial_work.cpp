@@ -1,9 +1,6 @@
 #include "experiment/trial_work.hpp"
 
-#include <cmath>
 #include <new>
-
-#include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 
@@ -14,18 +11,6 @@
 namespace lloyd::experiment {
 namespace {
 
-double checked_inertia(const TrialWork& work, const Fit& fit) {
-  constexpr double kTolerance = 1e-9;  // of a sum that need not be exact
-  const double defined = inertia(work.dataset, fit.centroids, fit.labels);
-  if (std::abs(fit.result.inertia - defined) > kTolerance * defined) {
-    throw BackendError(StatusCode::internal,
-                       fmt::format("{}: it reports an inertia of {}, but its labels and centroids "
-                                   "have {}",
-                                   work.backend->name(), fit.result.inertia, defined));
-  }
-  return defined;
-}
-
 AfterOne probe(const TrialWork& work, Observer& observer) {
   FitOptions options = work.options;
   options.fixed_iterations = true;
@@ -34,7 +19,7 @@ AfterOne probe(const TrialWork& work, Observer& observer) {
   const Fit one = session.fit_from(work.starts.front(), options, &observer);
   if (one.cancelled) throw Cancelled();
   AfterOne after_one;
-  after_one.inertia = checked_inertia(work, one);
+  after_one.inertia = session.check(one.centroids, one.labels, one.result.inertia).inertia;
   after_one.labels = check_labels(work.dataset, one.centroids, one.labels);
   return after_one;
 }
@@ -70,10 +55,12 @@ int begin(const TrialWork& work) {
 
 void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
   OpenSession session(work.backend, work.dataset, work.parameters);
-  const Fit result = fit_restarts(session, work, observer);
+  Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
-  if (work.check_result) checked_inertia(work, result);
+  if (!work.check_result) return;
+  result.check = session.check(result.centroids, result.labels, result.result.inertia);
+  outcome.fit->check = result.check;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct TrialWork {
   const std::vector<std::vector<double>>& starts;  ///< k x d each; one per restart, at least one
   /// An untimed fit of one iteration comes first: it warms the backend up, and tells its quality.
   bool probe = true;
-  /// Whether the inertia of the whole fit is computed again.
+  /// Whether the result of the whole fit is checked, see OpenSession::check().
   bool check_result = true;
   /// Where the timed fit begins if the process has one thread, and otherwise where none of the
   /// others is; none: anywhere.
@@ -48,8 +48,8 @@ struct TrialOutcome {
 };
 
 /// Opens a session, fits, and closes it. `observer` can cancel. Whatever the backend throws or
-/// reports becomes a failure, and so does an inertia that is not that of the returned labels and
-/// centroids: what is compared and printed is not taken on the backend's word.
+/// reports becomes a failure, and so does a result that OpenSession::check() refuses: what is
+/// compared and printed is not taken on the backend's word.
 TrialOutcome run_trial_work(const TrialWork& work, Observer& observer);
 
 }  // namespace lloyd::experiment

@@ -1,16 +1,14 @@
 #include <lloyd/evaluation.hpp>
 
-#include <algorithm>
-#include <limits>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
 #include <lloyd/plugin/float_environment.hpp>
+
+#include "label_evaluation.hpp"
 
 namespace lloyd {
 namespace {
@@ -19,6 +17,9 @@ namespace {
 std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
                               std::span<const std::int32_t> labels) {
   const std::int64_t d = dataset.features();
+  if (!dataset.in_memory()) {
+    throw InputError(fmt::format("{} is not in memory, where labels are judged", dataset.name()));
+  }
   if (centroids.empty() || std::ssize(centroids) % d != 0) {
     throw InputError(
         fmt::format("{}: {} values of centroids are not a whole number of rows of {} features",
@@ -29,49 +30,6 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
                                  labels.size(), dataset.samples()));
   }
   return std::ssize(centroids) / d;
-}
-
-template <class T>
-const T* row(const Matrix& matrix, std::int64_t i) {
-  return static_cast<const T*>(matrix.data) + i * matrix.stride;
-}
-
-template <class T>
-double sum_inertia(const Matrix& matrix, std::span<const double> centroids,
-                   std::span<const std::int32_t> labels) {
-  const std::int64_t d = matrix.columns;
-  ExactSum sum;
-  for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    const std::int64_t label = labels[static_cast<std::size_t>(i)];
-    sum.add(squared_distance(row<T>(matrix, i), centroids.data() + label * d, d));
-  }
-  return sum.value();
-}
-
-template <class T>
-LabelCheck compare_labels(const Matrix& matrix, std::int64_t clusters,
-                          std::span<const double> centroids, std::span<const std::int32_t> labels) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::int64_t d = matrix.columns;
-  LabelCheck check;
-  for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    const T* x = row<T>(matrix, i);
-    const Nearest nearest = nearest_centroid(x, centroids.data(), clusters, d);
-    const std::int32_t label = labels[static_cast<std::size_t>(i)];
-    if (label == nearest.label) continue;
-    if (check.wrong++ == 0) check.first_wrong = i;
-    double ratio = kInfinity;
-    if (label >= 0 && label < clusters) {
-      const double distance = squared_distance(x, centroids.data() + label * d, d);
-      if (distance == nearest.squared_distance) {
-        ratio = 1;
-      } else if (nearest.squared_distance > 0) {
-        ratio = distance / nearest.squared_distance;
-      }
-    }
-    check.worst_ratio = std::max(check.worst_ratio, ratio);
-  }
-  return check;
 }
 
 // Of an ordered count of pairs, up to n^2, and of products of two of them.
@@ -96,18 +54,18 @@ double inertia(const Dataset& dataset, std::span<const double> centroids,
     throw InputError(fmt::format("{}: the label of row {} (counted from 0) is {}, not in 0 to {}",
                                  dataset.name(), i, labels[i], clusters - 1));
   }
-  return dataset.dtype() == DType::float32
-             ? sum_inertia<float>(dataset.matrix(), centroids, labels)
-             : sum_inertia<double>(dataset.matrix(), centroids, labels);
+  LabelEvaluation evaluation(centroids, dataset.features(), labels);
+  evaluation.add_inertia(0, dataset.matrix());
+  return evaluation.inertia();
 }
 
 LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
                         std::span<const std::int32_t> labels) {
   const FloatEnvironment environment;
-  const std::int64_t clusters = checked_clusters(dataset, centroids, labels);
-  return dataset.dtype() == DType::float32
-             ? compare_labels<float>(dataset.matrix(), clusters, centroids, labels)
-             : compare_labels<double>(dataset.matrix(), clusters, centroids, labels);
+  checked_clusters(dataset, centroids, labels);
+  LabelEvaluation evaluation(centroids, dataset.features(), labels);
+  evaluation.compare(0, dataset.matrix());
+  return evaluation.check();
 }
 
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {

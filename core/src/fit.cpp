@@ -11,6 +11,7 @@
 #include <lloyd/plugin_struct.hpp>
 #include <lloyd/status_text.hpp>
 
+#include "defined_result.hpp"
 #include "result_check.hpp"
 #include "session_notes.hpp"
 #include "squared_range.hpp"
@@ -69,16 +70,26 @@ void check_clusters(std::int64_t clusters, std::int64_t features) {
   }
 }
 
-// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked. Records of
-// a plugin of an earlier minor version are made whole.
-class AskedObserver final : public Observer {
+// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked, and ends it
+// where a record holds what it cannot hold. Records of a plugin of an earlier minor version are
+// made whole.
+class CheckedObserver final : public Observer {
  public:
-  explicit AskedObserver(Observer* observer) : observer_(observer) {}
+  /// What it refers to must outlive it.
+  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape)
+      : observer_(observer), spec_(spec), shape_(shape) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
-    const bool go_on = observer_->on_iteration(host_copy(&record));
-    if (!go_on) asked_ = true;
-    return go_on;
+    try {
+      const IterationRecord whole = host_copy(&record);
+      fault_ = record_fault(spec_, shape_, whole, ++iterations_, milliseconds_since(start_));
+      const bool go_on = fault_.empty() && observer_->on_iteration(whole);
+      if (!go_on) asked_ = true;
+      return go_on;
+    } catch (...) {  // no memory for a sentence
+      asked_ = true;
+      return false;
+    }
   }
   bool stop_requested() const noexcept override {
     const bool stop = observer_->stop_requested();
@@ -87,9 +98,16 @@ class AskedObserver final : public Observer {
   }
   void* query(const char* name) noexcept override { return observer_->query(name); }
   bool asked() const { return asked_; }
+  /// What was wrong with the last record; empty: nothing.
+  const std::string& fault() const { return fault_; }
 
  private:
   Observer* observer_;
+  const FitSpec& spec_;
+  const ProblemShape& shape_;
+  Clock::time_point start_ = Clock::now();
+  std::int64_t iterations_ = 0;
+  std::string fault_;
   mutable std::atomic<bool> asked_{false};
 };
 
@@ -243,15 +261,19 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   fit.result.labels = fit.labels.data();
   fit.result.counts = fit.counts.data();
 
-  AskedObserver asked(observer);
+  const ProblemShape shape = make_shape(dataset_, options.clusters);
+  CheckedObserver checked(observer, spec, shape);
   const Clock::time_point start = Clock::now();
-  const Status status = session_->fit(spec, observer == nullptr ? nullptr : &asked, fit.result);
+  const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
   fit.fit_ms = milliseconds_since(start);
   fit.result.centroids = nullptr;
   fit.result.labels = nullptr;
   fit.result.counts = nullptr;
+  if (!checked.fault().empty()) {
+    throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
+  }
   fit.cancelled = status.code == StatusCode::cancelled;
-  if (fit.cancelled && !asked.asked()) {
+  if (fit.cancelled && !checked.asked()) {
     throw BackendError(
         StatusCode::internal,
         backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
@@ -279,12 +301,32 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
     squared_distances->resize(labels.size());
     result.squared_distances = squared_distances->data();
   }
+  const Clock::time_point start = Clock::now();
   throw_unless_ok(backend_->name(), session_->label(request, observer, result));
-  check_labelling(backend_->name(), clusters, labels, counts, result);
+  check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result,
+                  milliseconds_since(start));
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;
   return result;
+}
+
+ResultCheck OpenSession::check(const std::vector<double>& centroids,
+                               const std::vector<std::int32_t>& labels, double inertia) {
+  const auto for_each_block = [&](const auto& body) {
+    if (dataset_.in_memory()) {
+      body(0, dataset_.matrix());
+      return;
+    }
+    static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
+      Matrix block = dataset_.matrix();
+      block.data = data;
+      block.rows = rows.size();
+      block.stride = block.columns;
+      body(rows.begin, block);
+    });
+  };
+  return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
 }
 
 Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
@@ -317,6 +359,9 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
   best.cancelled = cancelled;
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
+  if (!best.labels.empty()) {
+    best.check = session.check(best.centroids, best.labels, best.result.inertia);
+  }
   return best;
 }
 

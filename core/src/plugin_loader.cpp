@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -139,6 +140,24 @@ void check_parameter(const ParameterInfo& parameter,
 constexpr std::uint64_t kFirstInfoSize =
     offsetof(BackendInfo, parameter_count) + sizeof(BackendInfo::parameter_count);
 
+// What a probe that succeeded filled in.
+void check_devices(const std::string& file, const DeviceList& list) {
+  const auto most = static_cast<std::int64_t>(std::size(list.devices));
+  if (list.count < 0 || list.count > most) {
+    throw InputError(fmt::format("{}: its probe() reports {} devices, where 0 to {} are possible",
+                                 file, list.count, most));
+  }
+  for (std::int64_t i = 0; i < list.count; ++i) {
+    const DeviceInfo& device = list.devices[i];
+    const bool known = device.kind == DeviceKind::cpu || device.kind == DeviceKind::gpu;
+    if (known && device.memory_bytes >= 0) continue;
+    throw InputError(fmt::format(
+        "{}: its probe() reports a device of kind {} with {} bytes of memory, where kinds 0 and 1 "
+        "and no negative number are known",
+        file, static_cast<int>(device.kind), device.memory_bytes));
+  }
+}
+
 }  // namespace
 
 PluginHeader read_plugin_header(const std::filesystem::path& file) {
@@ -175,6 +194,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
 
   DeviceList list;
   const Status probed = descriptor.probe(&list);
+  if (probed.ok()) check_devices(name, list);
   std::string unavailable;
   if (!probed.ok()) {
     unavailable = status_message(probed);

@@ -1,6 +1,8 @@
 #include "result_check.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,6 +53,34 @@ class Check {
     }
   }
 
+  // `most`: more than an honest backend can have counted.
+  void number(const char* what, std::int64_t value, double most) const {
+    if (value >= 0 && static_cast<double>(value) <= most) return;
+    fail("it reports {} {}, where 0 to {:.0f} are possible", value, what, most);
+  }
+
+  void counters(const FitResult& result, const Fit& fit) const {
+    const auto n = static_cast<double>(fit.labels.size());
+    const auto k = static_cast<double>(fit.clusters);
+    const double passes = static_cast<double>(result.iterations) + 2;  // closing, and one cancelled
+    number("relocations", result.relocations, k * passes);
+    // Of samples and of centroids to all centroids, some of them more than once.
+    number("distances", result.distances, 4 * (n + k) * (k + 1) * passes);
+    // A negative one says that there is no screening.
+    if (result.redecided >= 0) number("exact fallbacks", result.redecided, 4 * n * passes);
+  }
+
+  // A negative one was not measured.
+  void phases(const PhaseTimes& phases, double most) const {
+    for (const auto& [what, milliseconds] :
+         {std::pair{"the phase 'transfer'", phases.transfer_ms},
+          std::pair{"the phase 'assignment'", phases.assignment_ms},
+          std::pair{"the phase 'update'", phases.update_ms},
+          std::pair{"the phase 'convergence'", phases.convergence_ms}}) {
+      if (!(milliseconds < 0)) time(what, milliseconds, most);
+    }
+  }
+
   // `most`: what the host's clock saw.
   void time(const char* what, double milliseconds, double most) const {
     if (milliseconds >= 0 && milliseconds <= 1.05 * most + 5) return;
@@ -78,6 +108,11 @@ void check_result(const std::string& backend, const FitSpec& spec, Fit& fit) {
   }
   check.time("the loop's time", result.loop_ms, fit.fit_ms);
   check.time("the closing assignment's time", result.closing_ms, fit.fit_ms - result.loop_ms);
+  check.phases(result.phases, fit.fit_ms);
+  check.counters(result, fit);
+  if (result.sum_form < SumForm::integer64 || result.sum_form > SumForm::compensated) {
+    check.fail("its form of sums is {}, where 0 to 2 are known", static_cast<int>(result.sum_form));
+  }
   constexpr std::uint32_t kLabelling = kValidLabels | kValidCounts | kValidInertia;
   if ((result.valid & kLabelling) != kLabelling) {
     fit.labels.clear();
@@ -95,11 +130,61 @@ void check_result(const std::string& backend, const FitSpec& spec, Fit& fit) {
 
 void check_labelling(const std::string& backend, std::int64_t clusters,
                      const std::vector<std::int32_t>& labels,
-                     const std::vector<std::int64_t>& counts, const LabelResult& result) {
+                     const std::vector<std::int64_t>& counts,
+                     const std::vector<double>* squared_distances, const LabelResult& result,
+                     double call_ms) {
   const Check check(backend);
   check.valid(result.valid, kValidLabels | kValidCounts | kValidInertia);
   check.labels_and_counts(labels, counts, clusters);
   check.inertia(result.inertia);
+  check.time("the labelling's time", result.label_ms, call_ms);
+  if (squared_distances == nullptr) return;
+  for (std::size_t i = 0; i < squared_distances->size(); ++i) {
+    const double distance = (*squared_distances)[i];
+    if (!std::isfinite(distance) || distance < 0) {
+      check.fail("the squared distance of sample {} is {}", i, distance);
+    }
+  }
+}
+
+std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
+                         const IterationRecord& record, std::int64_t iteration, double call_ms) {
+  const auto fault = [&](const char* what, auto value) {
+    return fmt::format("it tells an observer that iteration {} had {} {}", iteration, what, value);
+  };
+  if (spec.observe == 0) return {};  // nothing was asked for, and nothing is used
+  if (record.iteration != iteration || iteration > spec.max_iterations) {
+    return fault("the number", record.iteration);
+  }
+  if (record.changed < 0 || record.changed > shape.samples) {
+    return fault("so many changed labels:", record.changed);
+  }
+  if (record.relocations < 0 || record.relocations > shape.clusters) {
+    return fault("so many relocations:", record.relocations);
+  }
+  if (!(record.shift >= 0) || !std::isfinite(record.shift))
+    return fault("a shift of", record.shift);
+  if ((spec.observe & kObserveInertia) != 0 &&
+      (!(record.inertia >= 0) || !std::isfinite(record.inertia))) {
+    return fault("an inertia of", record.inertia);
+  }
+  if (!(record.elapsed_ms >= 0) || record.elapsed_ms > 1.05 * call_ms + 5) {
+    return fault("ended after so many milliseconds:", record.elapsed_ms);
+  }
+  // A plugin of an earlier minor version need not have these.
+  if ((spec.observe & kObserveLabels) != 0 && record.labels != nullptr) {
+    const auto outside = [&](std::int32_t label) { return label < 0 || label >= shape.clusters; };
+    const std::int32_t* const end = record.labels + shape.samples;
+    const std::int32_t* const found = std::find_if(record.labels, end, outside);
+    if (found != end) return fault("the label", *found);
+  }
+  if ((spec.observe & kObserveCentroids) != 0 && record.centroids != nullptr) {
+    const double* const end = record.centroids + shape.clusters * shape.features;
+    const double* const found =
+        std::find_if_not(record.centroids, end, [](double value) { return std::isfinite(value); });
+    if (found != end) return fault("a centroid with the value", *found);
+  }
+  return {};
 }
 
 }  // namespace lloyd

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ class StreamedSession final : public Session, public SessionNotes {
   void* query(const char* interface_name) noexcept override;
   void release() noexcept override { delete this; }
   const char* notes() const noexcept override { return notes_.c_str(); }
+  /// Reads all rows, block by block.
+  void for_each_block(const std::function<void(RowRange rows, const void* data)>& body) {
+    blocks_.for_each(body);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -64,6 +64,7 @@ Record example() {
   fit.distances = 1;
   fit.sum_form = "integer64";
   fit.notes = "centroids in constant memory";
+  fit.check = ResultCheck{100, {3, 17, 1.25}};
   record.after_one = AfterOne{0.2, {}};
   record.memory.emplace().host_bytes = 4096;
   record.machine = {"a processor", 2, 1 << 20, "an OS", "a compiler", "0.1.0"};
@@ -97,7 +98,7 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key : {"published", "notes", "plan.hash", "process", "conditions", "isolate",
+  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate",
                           "start_ms", "order", "plan.until", "plan.order_seed"}) {
     if (path == key) return true;
   }

@@ -11,7 +11,7 @@
 namespace lloyd {
 
 /// Sum of squared distances of samples to the centroids of their labels (k x d, row-major): exact
-/// sum of float64 distances, rounded once. Labels must be in [0, k).
+/// sum of float64 distances, rounded once. Labels must be in [0, k), and the data set in memory.
 double inertia(const Dataset& dataset, std::span<const double> centroids,
                std::span<const std::int32_t> labels);
 
@@ -23,7 +23,7 @@ struct LabelCheck {
   /// when none is wrong or wrong ones are ties; infinity where the nearest is at distance 0.
   double worst_ratio = 1;
 };
-/// Judges labels by k x d centroids, row-major; labels must be in [0, k).
+/// Judges labels by k x d centroids, row-major. The data set must be in memory.
 LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
                         std::span<const std::int32_t> labels);
 

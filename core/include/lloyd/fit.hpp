@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/evaluation.hpp>
 #include <lloyd/plugin/fit.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/seeding.hpp>
@@ -28,6 +31,22 @@ struct FitOptions {
   std::uint32_t observe = 0;  ///< kObserve... bits, for the observer
 };
 
+/// How many values of samples and centroids are compared at most to check labels, n * k * d if all
+/// samples are; beyond that as many samples are drawn as this allows, the same in every check.
+inline constexpr std::int64_t kComparedValues = std::int64_t{1} << 24;
+/// Samples that are drawn at least.
+inline constexpr std::int64_t kMinComparedSamples = 64;
+
+/// What a backend's labels, centroids and inertia were held to. The inertia was computed again from
+/// all samples, and agrees.
+struct ResultCheck {
+  std::int64_t samples = 0;  ///< whose labels were compared with the definition; n: all
+  /// Of these; backends that do not state exact labels may have wrong ones.
+  LabelCheck labels;
+  double inertia = std::numeric_limits<double>::quiet_NaN();  ///< by the definition
+  double ms = 0;                                              ///< wall time of the check
+};
+
 /// A finished or cancelled fit. Arrays are in host memory.
 struct Fit {
   std::int64_t clusters = 0;         ///< k
@@ -44,6 +63,8 @@ struct Fit {
   std::int64_t restart = 0;  ///< which restart this is, 0-based
   double seeding_ms = 0;     ///< all restarts
   double fit_ms = 0;         ///< the backend's fit calls, all restarts; without seeding and opening
+  /// Where it was made, see OpenSession::check().
+  std::optional<ResultCheck> check = std::nullopt;
 };
 
 /// A data set made resident in a backend. Refuses, before anything is allocated, a data set or
@@ -70,6 +91,13 @@ class OpenSession {
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
+  /// Holds labels in [0, k), centroids (k x d) and inertia that the backend returned to the
+  /// definitions. Takes a pass over the data set, on this thread. Throws BackendError where the
+  /// inertia is not that of the labels and centroids, or where a label is not that of the nearest
+  /// centroid and the backend states exact labels.
+  ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
+                    double inertia);
+
   /// The backend's session, which this object ends.
   Session& session() { return *session_; }
   /// The backend it was opened on.
@@ -87,7 +115,8 @@ class OpenSession {
   double open_ms_ = 0;
 };
 
-/// Seeds and fits `options.restarts` times on one session and keeps the fit of least inertia.
+/// Seeds and fits `options.restarts` times on one session and keeps the fit of least inertia, which
+/// is checked. Throws as OpenSession's functions do.
 Fit fit(OpenSession& session, const FitOptions& options, Observer* observer = nullptr);
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
