@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/process_state.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/status_text.hpp>
 
+#include "conformance/caught_output.hpp"
 #include "conformance_json.hpp"
 
 namespace lloyd::apps {
@@ -21,11 +23,30 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// A plugin that is loaded must leave the process as it is, and print nothing among its results.
+std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path& file) {
+  conformance::CaughtOutput caught;
+  const ProcessState before;
+  std::shared_ptr<const LoadedBackend> backend = load_plugin(file);
+  const std::string change = before.first_change();
+  before.restore();
+  if (!change.empty()) {
+    throw Error(
+        fmt::format("the plugin changes {} when it is loaded, in a constructor, probe() or "
+                    "create()",
+                    change));
+  }
+  const std::string text = caught.end();
+  if (text.empty()) return backend;
+  throw Error(
+      fmt::format("the plugin prints to standard output when it is loaded: '{}'", printable(text)));
+}
+
 // The child: one line for the plan, or for why there is none, then one for each result.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
               const ChildProcess::Reporter& report) {
   try {
-    const auto backend = load_plugin(file);
+    const auto backend = load_and_check(file);
     const conformance::Suite suite(*backend, glob);
     report(line_of({{"plan", to_json(suite.plan())}}));
     if (!backend->available()) return 0;

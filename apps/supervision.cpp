@@ -26,6 +26,7 @@
 
 #include "context.hpp"
 #include "descriptor.hpp"
+#include "guest_scope.hpp"
 #include "output.hpp"
 #include "packet_socket.hpp"
 #include "spawned_process.hpp"
@@ -197,25 +198,6 @@ void report(std::string_view text) {
   if (report_socket >= 0) send_packet(report_socket, text);
 }
 
-// What is printed to standard output goes to standard error while this object lives: results are
-// not mixed with what a plugin prints.
-class StandardOutputAside {
- public:
-  StandardOutputAside() : kept_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
-    std::fflush(stdout);
-    if (kept_) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  ~StandardOutputAside() {
-    std::fflush(stdout);
-    if (kept_) ::dup2(kept_.get(), STDOUT_FILENO);
-  }
-  StandardOutputAside(const StandardOutputAside&) = delete;
-  StandardOutputAside& operator=(const StandardOutputAside&) = delete;
-
- private:
-  Descriptor kept_;
-};
-
 }  // namespace
 
 void supervise(seconds limit) {
@@ -248,11 +230,9 @@ void supervise(seconds limit) {
 
 std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path& file) {
   report(kLoading + file.string());
-  std::shared_ptr<const LoadedBackend> backend;
-  {
-    const StandardOutputAside aside;
-    backend = load_plugin(file);
-  }
+  GuestScope loading;
+  std::shared_ptr<const LoadedBackend> backend = load_plugin(file);
+  loading.end();
   report(kLoaded + backend->name());
   return backend;
 }

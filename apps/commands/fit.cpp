@@ -19,6 +19,7 @@
 #include "delivery.hpp"
 #include "fit_progress.hpp"
 #include "fit_report.hpp"
+#include "guest_scope.hpp"
 #include "model.hpp"
 #include "names.hpp"
 #include "output.hpp"
@@ -124,11 +125,13 @@ int run_fit(const Context& context, FitCommandOptions options) {
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
+  GuestScope fitting;
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   const Fit fit = [&] {
     FitProgress progress(options.fit, dataset.samples());
     return lloyd::fit(session, options.fit, &progress);
   }();
+  fitting.end();
   if (fit.cancelled && fit.result.iterations == 0) {
     note("lloyd: interrupted before the first iteration had ended\n");
     return kInterrupted;
@@ -142,6 +145,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
       print(report);
     }
   });
+  finish_results();
   write_files(options, report, delivery);
   delivery.finish();
   return fit.cancelled ? kInterrupted : kDone;

@@ -17,6 +17,8 @@
 #include "context.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
+#include "experiment/measurements.hpp"
+#include "guest_scope.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "model.hpp"
@@ -72,12 +74,15 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(options.memory, chosen, planned);
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
+  GuestScope labelling;
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> counts;
   InterruptObserver observer;
   const LabelResult result =
       session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
+  const ResultCheck check = session.check(model.centroids, labels, result.inertia);
+  labelling.end();
 
   Delivery delivery;
   delivery.print([&] {
@@ -90,7 +95,8 @@ int predict(const Context& context, PredictOptions options) {
            {"inertia", result.inertia},
            {"counts", counts},
            {"open_ms", session.open_ms()},
-           {"label_ms", result.label_ms}});
+           {"label_ms", result.label_ms},
+           {"check", experiment::to_json(check)}});
     } else if (options.labels.empty()) {
       for (const std::int32_t label : labels) fmt::print("{}\n", label);
     } else {
@@ -98,6 +104,7 @@ int predict(const Context& context, PredictOptions options) {
                  dataset.samples(), dataset.name(), model.clusters, options.model, result.inertia);
     }
   });
+  finish_results();
   const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
   if (!options.labels.empty() && delivery.write(options.labels, write)) {
     note("wrote {}\n", options.labels);

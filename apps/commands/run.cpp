@@ -26,6 +26,7 @@
 #include "experiment/tracing_runner.hpp"
 #include "experiment/worker_runner.hpp"
 #include "external/backend.hpp"
+#include "guest_scope.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "supervision.hpp"
@@ -183,6 +184,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   }
   const Summary summary = summarize(result.records);
   deliver_summary(plan, files, summary, command.json, result.error.empty());
+  finish_results();
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
     note("lloyd: interrupted; the same command with --resume makes what is left\n");

@@ -7,6 +7,7 @@
 #include "experiment/replay_recorder.hpp"
 #include "experiment/setting_json.hpp"
 #include "experiment/trace_work.hpp"
+#include "guest_scope.hpp"
 #include "machine/threads.hpp"
 
 namespace lloyd::experiment {
@@ -77,22 +78,26 @@ const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
 
 TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
   const Variant& variant = plan().variants[task.fit.variant];
+  apps::GuestScope guest;
   TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
                                          plan().settings[task.fit.setting].setting.options,
                                          task.starts.centroids, task.probe, task.check_result},
                                         observer());
   machine::wait_for_idle_threads(machine::kMostSpinning);
+  guest.end();
   return outcome;
 }
 
 Trace InProcessRunner::watch(const TraceTask& task) {
   const Variant& variant = plan().variants[task.fit.variant];
   const auto restart = static_cast<std::size_t>(task.restart);
+  apps::GuestScope guest;
   Trace trace = make_trace({variant.backend, variant.parameters, task.dataset,
                             plan().settings[task.fit.setting].setting.options,
                             task.starts.centroids[restart], task.replay},
                            observer());
   machine::wait_for_idle_threads(machine::kMostSpinning);
+  guest.end();
   return trace;
 }
 

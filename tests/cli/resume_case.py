@@ -21,7 +21,8 @@ TRIALS = 60
 
 def without_times(record):
     """What must be the same whenever and however often a trial is made."""
-    moving = ("run", "time", "machine", "process", "conditions", "phase_ms")
+    # `check`: the first trial after resuming is checked again.
+    moving = ("run", "time", "machine", "process", "conditions", "phase_ms", "check")
     kept = {key: value for key, value in record.items()
             if key not in moving and not key.endswith("_ms")}
     kept["seeding"] = {key: value for key, value in record["seeding"].items() if key != "ms"}

@@ -44,7 +44,7 @@ class Documentation(TestCase):
     def test_page_has_every_key_and_no_other(self):
         documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
         documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
-                       "memory_bytes", "notes", "published", "start_ms", "machine", "process",
+                       "memory_bytes", "notes", "check", "published", "start_ms", "machine", "process",
                        "conditions", "time", "shift", "replay"}  # of records
         self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
         for key in sorted(documented):

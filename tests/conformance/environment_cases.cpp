@@ -1,15 +1,21 @@
 // What a process has only one of: the caller's floating-point modes neither change results nor are
-// changed, and nothing is printed among its results.
+// changed, nothing is printed among its results, and its state is left as it was.
 #include <unistd.h>
 
 #include <cfenv>
 #include <cstdio>
-#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
+#include <lloyd/fit.hpp>
+#include <lloyd/process_state.hpp>
+
 #include "conformance/cases.hpp"
+#include "conformance/caught_output.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
 #include "conformance/partial_trial.hpp"
@@ -110,36 +116,100 @@ void rounding_mode(const Context& context) {
       [] { return std::fegetround() == FE_UPWARD; }, [] { std::fesetround(FE_TONEAREST); });
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-// Standard output is the program's: its results, which others read.
-void standard_output(const Context& context) {
-  const std::unique_ptr<std::FILE, CloseFile> caught(std::tmpfile());
-  if (caught == nullptr) throw CaseSkipped{"there can be no temporary file"};
-  const Samples samples = lattice(60, 3, 20, 72);
-  const Dataset dataset = make_dataset(samples, context.dtype());
+Setting small_setting(const Samples& samples) {
   Setting setting;
   setting.clusters = 4;
   setting.centroids = first_rows(samples, 4);
+  setting.max_iterations = 3;
+  return setting;
+}
+
+// Standard output is the program's: its results, which others read.
+void standard_output(const Context& context) {
+  const Samples samples = lattice(60, 3, 20, 72);
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  CaughtOutput caught;
+  if (!caught.works()) throw CaseSkipped{"there can be no temporary file"};
   {
-    std::fflush(stdout);
-    const int saved = ::dup(STDOUT_FILENO);
-    const auto back = [saved] {
-      std::fflush(stdout);
-      ::dup2(saved, STDOUT_FILENO);
-      ::close(saved);
-    };
-    const AtEnd<decltype(back)> restore{back};
-    ::dup2(::fileno(caught.get()), STDOUT_FILENO);
     const OwnedSession session = context.open(dataset, 4);
-    outputs(*session, samples, setting);
+    outputs(*session, samples, small_setting(samples));
   }
-  std::rewind(caught.get());
-  char text[61] = {};
-  const std::size_t length = std::fread(text, 1, sizeof(text) - 1, caught.get());
-  expect(length == 0, "the backend prints to standard output: '{}'", text);
+  const std::string text = caught.end();
+  expect(text.empty(), "the backend prints to standard output: '{}'", text);
+}
+
+// Standard input is the program's too, or that of the script which runs it.
+void standard_input(const Context& context) {
+  const Samples samples = lattice(60, 3, 20, 72);
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  std::FILE* const file = std::tmpfile();
+  if (file == nullptr) throw CaseSkipped{"there can be no temporary file"};
+  std::fputs("input of somebody else\n", file);
+  std::rewind(file);
+  std::clearerr(stdin);
+  const int saved = ::dup(STDIN_FILENO);
+  ::dup2(::fileno(file), STDIN_FILENO);
+  const auto back = [&] {
+    ::dup2(saved, STDIN_FILENO);
+    ::close(saved);
+    std::clearerr(stdin);
+    std::fclose(file);
+  };
+  const AtEnd<decltype(back)> restore{back};
+  {
+    const OwnedSession session = context.open(dataset, 4);
+    outputs(*session, samples, small_setting(samples));
+  }
+  expect(::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0, "the backend reads from standard input");
+}
+
+// Holds each call to leaving the process as it was, and puts it back where it is not.
+class StateCheck {
+ public:
+  template <class Call>
+  void operator()(const char* name, const Call& call) {
+    const ProcessState before;
+    call();
+    std::string change = before.first_change();
+    if (change.empty()) return;
+    before.restore();
+    if (failure_.empty()) failure_ = fmt::format("{} changes {}", name, change);
+  }
+  /// Empty where all was well.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  std::string failure_;
+};
+
+void process_state(const Context& context) {
+  const Samples samples = lattice(60, 3, 20, 72);
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  const Setting setting = small_setting(samples);
+  const ParameterList parameters = context.parameters().list();
+  const std::string beyond = context.beyond(dataset, setting.clusters);
+  if (!beyond.empty()) throw CaseSkipped{beyond};
+  const ProblemShape shape = make_shape(dataset, setting.clusters);
+  const FitSpec spec = make_spec(setting);
+  StateCheck check;
+  check("supports()", [&] { (void)context.backend().supports(shape, parameters, spec); });
+  check("estimate()", [&] {
+    MemoryEstimate memory;
+    (void)context.backend().estimate(shape, parameters, spec, memory);
+  });
+  Session* session = nullptr;
+  Status status;
+  check("open()", [&] { status = context.backend().open(dataset.view(), parameters, &session); });
+  OwnedSession owned = opened(status, session, "a small data set");
+  check("query()", [&] { owned->query("an interface that there is not"); });
+  check("fit()", [&] { run_fit(*owned, samples, setting); });
+  check("label()", [&] { run_label(*owned, samples, setting.centroids); });
+  check("partial()", [&] {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(samples.n), -1);
+    run_partials(*owned, samples, setting.centroids, {0, samples.n}, 2, labels);
+  });
+  check("release()", [&] { const OwnedSession last(std::move(owned)); });
+  expect(check.failure().empty(), "{}", check.failure());
 }
 
 }  // namespace
@@ -148,6 +218,8 @@ void add_environment_cases(std::vector<Case>& cases) {
   cases.push_back({"environment/flush-to-zero", Scope::variants, flush_to_zero});
   cases.push_back({"environment/rounding-mode", Scope::variants, rounding_mode});
   cases.push_back({"environment/standard-output", Scope::variants, standard_output});
+  cases.push_back({"environment/standard-input", Scope::variants, standard_input});
+  cases.push_back({"environment/process-state", Scope::variants, process_state});
 }
 
 }  // namespace lloyd::conformance

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <lloyd/process_state.hpp>
+
 #include "conformance/cases.hpp"
 #include "conformance/conformance.hpp"
 
@@ -72,6 +74,10 @@ bool matches(const std::string& glob, const std::string& name) {
   return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
+void put_back(const ProcessState& before) {
+  if (!before.first_change().empty()) before.restore();
+}
+
 void data_types(const Context& context) {
   fail("the backend supports no data type: its feature bits {:#x} hold neither float32 nor float64",
        context.info().features);
@@ -119,7 +125,14 @@ Result Suite::run(std::size_t index) const {
   result.name = plan_.cases[index].name;
   const auto start = std::chrono::steady_clock::now();
   try {
-    entry.body(Context(backend_, entry.dtype, entry.parameters));
+    const ProcessState before;  // what a case leaves is not to be the next one's
+    try {
+      entry.body(Context(backend_, entry.dtype, entry.parameters));
+    } catch (...) {
+      put_back(before);
+      throw;
+    }
+    put_back(before);
   } catch (const CaseSkipped& skipped) {
     result.outcome = Outcome::skipped;
     result.message = skipped.reason;
