@@ -17,8 +17,7 @@
 
 #include <lloyd/error.hpp>
 
-// The runtime of AddressSanitizer has this function, and that of others where they stand alone.
-extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+#include "sanitizer.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -53,8 +52,7 @@ void redirect_standard_streams() {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
   redirect_standard_streams();
-  // Otherwise it would exit with a status that a program could have chosen.
-  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+  abort_after_sanitizer_report();
   std::exit(work([pipe](std::string_view line) { write_line(pipe, line); }));
 }
 

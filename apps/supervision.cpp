@@ -29,6 +29,7 @@
 #include "guest_scope.hpp"
 #include "output.hpp"
 #include "packet_socket.hpp"
+#include "sanitizer.hpp"
 #include "spawned_process.hpp"
 
 namespace lloyd::apps {
@@ -216,6 +217,7 @@ void supervise(seconds limit) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(kFailed);  // it ended before the line above
     report_socket = out_of_the_way(std::move(its));
+    abort_after_sanitizer_report();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return;
   }

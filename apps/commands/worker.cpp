@@ -19,10 +19,8 @@
 #include "interrupt.hpp"
 #include "isolated/service.hpp"
 #include "packet_socket.hpp"
+#include "sanitizer.hpp"
 #include "supervisor.hpp"
-
-// The runtime of AddressSanitizer has this function, and that of others where they stand alone.
-extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace lloyd::apps {
 namespace {
@@ -69,8 +67,7 @@ int work(pid_t parent, bool describe) {
   offer_memory_back();
   // The last words of a process that crashes are those that have left it.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  // Otherwise a report would end it with a status that a program could have chosen.
-  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+  abort_after_sanitizer_report();
   if (describe) {
     isolated::serve_plugin(socket);
   } else {

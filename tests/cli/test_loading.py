@@ -16,7 +16,8 @@ import unittest
 from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
-CRASHED = ABORTED if SANITIZED else r"signal 11 \(Segmentation fault\)"
+# AddressSanitizer reports it and aborts.
+CRASHED = ABORTED + "(; last words: .*)?" if SANITIZED else r"signal 11 \(Segmentation fault\)"
 WHILE_LOADED = r"ended its process while it was loaded: "
 # Long enough for every good plugin of the tree, on a busy machine.
 LIMIT = 15

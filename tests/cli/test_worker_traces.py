@@ -1,14 +1,13 @@
 """Traces are made where trials run: what a backend does when it is watched costs its trace only."""
 
 import json
-import pathlib
 import random
 import re
 import signal
 import unittest
 
 from program import SANITIZED
-from worker_case import WorkerCase, processes_of
+from worker_case import WorkerCase, worker_with
 
 CONFIG = """
 experiment: traces
@@ -117,16 +116,8 @@ class WorkerTraces(WorkerCase):
 
     def test_an_interrupt_ends_a_trace_that_does_not_listen(self):
         process = self.start(["observed-hangs"], "repeats: 1", CONFIG.replace("repeats: 2\n", ""))
-
-        def hanging():
-            for pid in processes_of(process.pid):
-                try:
-                    if "observed-hangs" in pathlib.Path(f"/proc/{pid}/maps").read_text():
-                        return pid
-                except OSError:
-                    pass
-            return None
-        self.wait_until_idle(process.pid, self.wait_for(hanging))
+        hanging = self.wait_for(lambda: worker_with(process.pid, "observed-hangs"))
+        self.wait_until_idle(process.pid, hanging)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)

@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 from program import SANITIZED, run, run_json
-from worker_case import WorkerCase, processes_of, workers_of
+from worker_case import WorkerCase, processes_of, worker_with, workers_of
 
 CONFIG = """
 experiment: workers
@@ -230,14 +230,10 @@ class Workers(WorkerCase):
 
     def hanging(self, process, name="fit-hangs"):
         """The worker of a run that has loaded a plugin, or None."""
-        for pid in processes_of(process.pid):
-            try:
-                if f"lloyd_{name}.so" in pathlib.Path(f"/proc/{pid}/maps").read_text():
-                    return pid
-            except OSError:
-                pass
-        self.assertIsNone(process.poll())
-        return None
+        pid = worker_with(process.pid, name)
+        if pid is None:
+            self.assertIsNone(process.poll())
+        return pid
 
     def start_hanging(self, name="fit-hangs", keys=LAST_IS_LAST, config=None, others=5):
         """A run whose last backend hangs, and the process that it hangs in."""

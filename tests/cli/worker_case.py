@@ -42,6 +42,20 @@ def workers_of(parent):
     return found
 
 
+def worker_with(parent, plugin):
+    """The process started by `parent` that runs trials with the plugin, or None. Another one has
+    described it before."""
+    for pid in processes_of(parent):
+        folder = pathlib.Path(f"/proc/{pid}")
+        try:
+            if f"lloyd_{plugin}.so" in (folder / "maps").read_text() and \
+                    b"--describe" not in (folder / "cmdline").read_bytes():
+                return pid
+        except OSError:
+            pass
+    return None
+
+
 def is_zombie(pid):
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()

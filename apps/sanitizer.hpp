@@ -1,0 +1,17 @@
+// What a process does after a report of a sanitizer.
+#pragma once
+
+#include <cstdlib>
+
+// The runtime of AddressSanitizer has this function, and that of others where they stand alone.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+
+namespace lloyd::apps {
+
+/// From now on a report aborts this process, where it would end with a status that a program could
+/// have chosen.
+inline void abort_after_sanitizer_report() {
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+}
+
+}  // namespace lloyd::apps
