@@ -62,9 +62,11 @@ void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& 
         fmt::format("{} (new): {}", row_text(newer, new_row), new_row.problem));
   }
   if (old_row.ok == 0 || new_row.ok == 0) return;
-  ComparedRow row{old_row, new_row,
-                  comparison.paired ? compare_rounds(old_row.samples, new_row.samples)
-                                    : compare_runs(old_row.samples, new_row.samples)};
+  ComparedRow row{old_row, new_row, {}};
+  row.by_fits = needs_whole_fits(comparison.per_iteration, old_row, new_row);
+  const Samples& before = row.by_fits ? old_row.fit_samples : old_row.samples;
+  const Samples& after = row.by_fits ? new_row.fit_samples : new_row.samples;
+  row.time = comparison.paired ? compare_rounds(before, after) : compare_runs(before, after);
   if (!comparison.paired) hold_to_quiet(row, older, newer);
   hold_to_quality(row);
   comparison.rows.push_back(std::move(row));
@@ -102,6 +104,32 @@ void finish(RunComparison& comparison) {
   }
 }
 
+// What makes the times of two runs differ, or their unit, whatever the programs are.
+std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGroups& newer) {
+  std::vector<std::string> warnings;
+  const Machine& before = older.front().front().machine;
+  const Machine& after = newer.front().front().machine;
+  const auto compare_fact = [&](const char* what, const std::string& old_fact,
+                                const std::string& new_fact) {
+    if (old_fact == new_fact || old_fact.empty() || new_fact.empty()) return;
+    warnings.push_back(fmt::format("{}: {} (old), {} (new)", what, old_fact, new_fact));
+  };
+  const auto cores_text = [](const Machine& machine) {
+    return machine.cores > 0 ? fmt::format("{}", machine.cores) : std::string();
+  };
+  compare_fact("the runs are of different processors", before.cpu, after.cpu);
+  compare_fact("the runs had different numbers of processors", cores_text(before),
+               cores_text(after));
+  compare_fact("the programs were built differently", before.build_type, after.build_type);
+  const bool old_fixed = has_fixed_iterations(older);
+  if (old_fixed != has_fixed_iterations(newer)) {
+    warnings.push_back(
+        fmt::format("times are per fit: only the {} run has 'stop.iterations' in every setting",
+                    old_fixed ? "old" : "new"));
+  }
+  return warnings;
+}
+
 void require_rows(const RunComparison& comparison) {
   if (!comparison.rows.empty()) return;
   if (comparison.without_time.empty()) {
@@ -115,7 +143,8 @@ void require_rows(const RunComparison& comparison) {
 
 RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroups& newer) {
   RunComparison comparison;
-  comparison.per_iteration = compares_iterations(older) && compares_iterations(newer);
+  comparison.per_iteration = has_fixed_iterations(older) && has_fixed_iterations(newer);
+  comparison.warnings = warnings_of(older, newer);
   const Summary old_summary = summarize(older, comparison.per_iteration);
   const Summary new_summary = summarize(newer, comparison.per_iteration);
   comparison.axes = varying_axes_of(old_summary);
@@ -169,7 +198,7 @@ RunComparison compare_variants(const RecordGroups& run, const std::string& older
     const std::string& label = group.front().backend.label;
     if (label == older || label == newer) both.push_back(group);
   }
-  comparison.per_iteration = compares_iterations(both);
+  comparison.per_iteration = has_fixed_iterations(both);
   const Summary summary = summarize(both, comparison.per_iteration);
   comparison.axes = varying_axes_of(summary);
   for (const SummaryRow& old_row : summary.rows) {

@@ -19,6 +19,7 @@ struct ComparedRow {
   SummaryRow newer;
   TimeRatio time;
   bool differs = false;  ///< in quality, so that nothing may be said of time
+  bool by_fits = false;  ///< `time` is of whole fits, though times are per iteration
 };
 
 struct ComparedMean {
@@ -37,6 +38,8 @@ struct RunComparison {
   std::vector<std::string> without_time;  ///< which row, on which side, and why
   std::vector<std::string> only_older;    ///< which row; nothing when it is paired
   std::vector<std::string> only_newer;
+  std::vector<std::string>
+      warnings;  ///< why ratios may not be those of the programs; two runs only
 };
 
 using RecordGroups = std::vector<std::vector<Record>>;

@@ -1,6 +1,7 @@
 // A comparison as CSV and as JSON: the same rows under the same names.
 #include "experiment/compare.hpp"
 #include "experiment/csv_text.hpp"
+#include "experiment/statistics.hpp"
 #include "json_or_null.hpp"
 
 namespace lloyd::experiment {
@@ -25,6 +26,13 @@ ordered_json row_json(const RunComparison& comparison, const ComparedRow& row) {
   json["new_backend"] = row.newer.backend;
   json["old_" + unit] = finite_or_null(row.older.time_ms.median);
   json["new_" + unit] = finite_or_null(row.newer.time_ms.median);
+  if (comparison.per_iteration) {
+    json["old_ms_per_fit"] = finite_or_null(median(values_of(row.older.fit_samples)));
+    json["new_ms_per_fit"] = finite_or_null(median(values_of(row.newer.fit_samples)));
+    json["old_fewer_distances"] = row.older.fewer_distances;
+    json["new_fewer_distances"] = row.newer.fewer_distances;
+  }
+  json["ratio_of"] = comparison.per_iteration && !row.by_fits ? "iteration" : "fit";
   json["old_trials"] = row.older.ok;
   json["new_trials"] = row.newer.ok;
   json["ratio"] = finite_or_null(row.time.ratio.median);
@@ -71,6 +79,7 @@ ordered_json comparison_json(const RunComparison& comparison) {
   json["without_times"] = comparison.without_time;
   json["only_old"] = comparison.only_older;
   json["only_new"] = comparison.only_newer;
+  json["warnings"] = comparison.warnings;
   return json;
 }
 

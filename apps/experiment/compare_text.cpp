@@ -31,6 +31,12 @@ std::string verdict_text(const TimeRatio& time) {
   return text;
 }
 
+// The median, marked where it is per iteration, of fewer distances.
+std::string time_text(const RunComparison& comparison, const SummaryRow& row) {
+  const bool marked = comparison.per_iteration && row.fewer_distances;
+  return format_number(row.time_ms.median) + (marked ? "*" : "");
+}
+
 std::string backend_text(const RunComparison& comparison, const ComparedRow& row) {
   if (!comparison.paired) return row.newer.backend;
   return fmt::format("{} against {}", row.newer.backend, row.older.backend);
@@ -55,8 +61,8 @@ Cells cells_of(const RunComparison& comparison) {
       line.push_back(row.older.axes[axis.index].value);
     }
     if (!comparison.paired) line.push_back(row.newer.backend);
-    line.push_back(format_number(row.older.time_ms.median));
-    line.push_back(format_number(row.newer.time_ms.median));
+    line.push_back(time_text(comparison, row.older));
+    line.push_back(time_text(comparison, row.newer));
     line.push_back(ratio_text(row.time.ratio));
     const Quality& older = row.older.quality;
     const Quality& newer = row.newer.quality;
@@ -89,7 +95,14 @@ std::vector<std::string> notes_of(const RunComparison& comparison) {
                 kIntervalText)
           : fmt::format("ms: per {0}; new/old: ratio of the medians with its interval: {1}", unit,
                         kIntervalText));
+  if (std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                  [](const ComparedRow& row) { return row.by_fits; })) {
+    notes.push_back(
+        "* evaluates fewer distances than samples x clusters in an iteration: new/old is of whole "
+        "fits there");
+  }
   notes.push_back("inertia, after 1: relative differences, at the end and after one iteration");
+  notes.insert(notes.end(), comparison.warnings.begin(), comparison.warnings.end());
   for (const std::string& row : comparison.without_time) {
     notes.push_back("without times: " + row);
   }

@@ -57,14 +57,15 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.published = first.published;
   std::vector<double> iteration_times;
   std::vector<double> inertias;
-  bool all_distances = true;
+  row.restarts = first.restarts;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
   for (const Record& record : records) {
     if (!counts(record)) continue;
     const Measurements& measured = *record.fit;
     iteration_times.push_back(measured.loop_ms / static_cast<double>(measured.iterations));
     row.samples[record.repeat] = per_iteration ? iteration_times.back() : measured.fit_ms;
-    all_distances = all_distances && !skips_distances(record);
+    row.fit_samples[record.repeat] = measured.fit_ms;
+    row.fewer_distances = row.fewer_distances || skips_distances(record);
     inertias.push_back(measured.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, measured.iterations);
     row.most_iterations = std::max(row.most_iterations, measured.iterations);
@@ -80,13 +81,15 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
   row.phases = phases_of(records);
-  if (row.ok > 0 && all_distances) row.rates = rates_of(first, median(iteration_times));
+  if (row.ok > 0 && !row.fewer_distances) row.rates = rates_of(first, median(iteration_times));
   return row;
 }
 
 Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
   if (baseline.ok == 0) return {{}, "no baseline: " + baseline.problem};
-  const std::vector<double> ratios = paired_ratios(baseline.samples, row.samples);
+  const std::vector<double> ratios = row.compared_by_fits
+                                         ? paired_ratios(baseline.fit_samples, row.fit_samples)
+                                         : paired_ratios(baseline.samples, row.samples);
   if (ratios.empty()) return {{}, "no round has both this and the baseline"};
   const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
   if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
@@ -95,18 +98,37 @@ Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
 
 }  // namespace
 
-bool compares_iterations(const std::vector<std::vector<Record>>& records) {
-  for (const std::vector<Record>& group : records) {
-    for (const Record& record : group) {
-      if (!record.stop.contains("iterations")) return false;
-      if (counts(record) && skips_distances(record)) return false;
-    }
-  }
-  return true;
+bool has_fixed_iterations(const std::vector<std::vector<Record>>& records) {
+  return std::all_of(records.begin(), records.end(), [](const std::vector<Record>& group) {
+    return std::all_of(group.begin(), group.end(),
+                       [](const Record& record) { return record.stop.contains("iterations"); });
+  });
+}
+
+bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow& b) {
+  return per_iteration && (a.fewer_distances || b.fewer_distances);
+}
+
+bool is_marked(const Summary& summary, const SummaryRow& row) {
+  return summary.per_iteration && row.fewer_distances;
+}
+
+bool has_marked_rows(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [&](const SummaryRow& row) { return is_marked(summary, row); });
+}
+
+std::string mark_note(const Summary& summary) {
+  if (!has_marked_rows(summary)) return "";
+  std::string note =
+      "evaluates fewer distances than samples x clusters in an iteration: only its whole fits "
+      "compare with others (ms/fit)";
+  if (!summary.baseline.empty()) note += "; a speedup of or over such a row is of whole fits";
+  return note;
 }
 
 Summary summarize(const std::vector<std::vector<Record>>& records) {
-  return summarize(records, compares_iterations(records));
+  return summarize(records, has_fixed_iterations(records));
 }
 
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
@@ -128,10 +150,14 @@ Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iter
   for (std::size_t r = 0; r < summary.rows.size(); ++r) {
     SummaryRow& row = summary.rows[r];
     if (summary.baseline.empty() || row.is_baseline || row.ok == 0) continue;
-    const auto baseline = baselines.find(records[r].front().plan.setting);
-    row.comparison = baseline == baselines.end()
-                         ? Comparison{{}, "no baseline: it left no record"}
-                         : compare_rows(row, summary.rows[baseline->second]);
+    const auto found = baselines.find(records[r].front().plan.setting);
+    if (found == baselines.end()) {
+      row.comparison = Comparison{{}, "no baseline: it left no record"};
+      continue;
+    }
+    const SummaryRow& baseline = summary.rows[found->second];
+    row.compared_by_fits = needs_whole_fits(summary.per_iteration, row, baseline);
+    row.comparison = compare_rows(row, baseline);
   }
   return summary;
 }

@@ -24,11 +24,16 @@ struct SummaryRow {
   std::string backend;   ///< label of the variant
   std::string accuracy;  ///< as stated; empty where the plugin is missing
   bool is_baseline = false;
-  std::int64_t ok = 0;     ///< trials that count
-  std::string problem;     ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
-  Samples samples;         ///< times of the trials that count
-  MedianInterval time_ms;  ///< of the samples
-  double spread = 0;       ///< of the samples, see relative_spread()
+  std::int64_t ok = 0;  ///< trials that count
+  std::string problem;  ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
+  Samples samples;      ///< times of the trials that count
+  Samples fit_samples;  ///< the same trials' `fit_ms`, whatever the unit of `samples`
+  /// Some trial evaluated fewer than samples x clusters distances in an iteration: its fits compare
+  /// to others as a whole only.
+  bool fewer_distances = false;
+  std::int64_t restarts = 1;
+  MedianInterval time_ms;     ///< of the samples
+  double spread = 0;          ///< of the samples, see relative_spread()
   std::int64_t outliers = 0;  ///< among the samples, see count_outliers(); none is left out
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
@@ -37,6 +42,7 @@ struct SummaryRow {
   std::optional<Rates> rates;          ///< where all distances were evaluated
   std::vector<Published> published;
   std::optional<Comparison> comparison;  ///< to the baseline; none for itself or without one
+  bool compared_by_fits = false;         ///< `comparison` is of `fit_samples`
 };
 
 struct Summary {
@@ -44,8 +50,8 @@ struct Summary {
   std::string baseline;  ///< label; empty: none
   std::int64_t repeats = 1;
   bool until = false;  ///< there may be more than `repeats`
-  /// Times are per iteration: every setting runs a fixed number of them and every backend evaluates
-  /// all distances. Else they are those of whole fits.
+  /// Times are per iteration: every setting runs a fixed number of them. Else they are those of
+  /// whole fits.
   bool per_iteration = false;
   std::vector<SummaryRow> rows;  ///< in the order of the records
   Disturbances disturbances;
@@ -56,9 +62,16 @@ struct Summary {
 Summary summarize(const std::vector<std::vector<Record>>& records);
 /// The same with times per iteration or of whole fits.
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration);
-/// Whether every setting runs a fixed number of iterations and every backend evaluates all
-/// distances, so that times per iteration can be compared.
-bool compares_iterations(const std::vector<std::vector<Record>>& records);
+/// Whether every setting runs a fixed number of iterations, so that times are per iteration.
+bool has_fixed_iterations(const std::vector<std::vector<Record>>& records);
+/// Whether the times of these two rows may only be compared as whole fits: they are per iteration,
+/// and one of them evaluates fewer distances.
+bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow& b);
+/// Whether a table marks the row: its time is per iteration, of fewer distances.
+bool is_marked(const Summary& summary, const SummaryRow& row);
+bool has_marked_rows(const Summary& summary);
+/// What the mark stands for, in one line without "*"; empty where no row is marked.
+std::string mark_note(const Summary& summary);
 
 /// Of how many trials the rows' times are; 0 where no row has any.
 struct TrialCounts {

@@ -3,6 +3,7 @@
 
 #include "experiment/csv_text.hpp"
 #include "experiment/noise.hpp"
+#include "experiment/statistics.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/varying_axes.hpp"
 #include "json_or_null.hpp"
@@ -38,6 +39,11 @@ void add_published(ordered_json& json, const Summary& summary, const SummaryRow&
   }
 }
 
+// Whose times a row's speedup is the ratio of.
+const char* compared_unit(const Summary& summary, const SummaryRow& row) {
+  return summary.per_iteration && !row.compared_by_fits ? "iteration" : "fit";
+}
+
 ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summary,
                       const SummaryRow& row) {
   const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
@@ -59,6 +65,11 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   json[unit] = number(row.time_ms.median);
   json[unit + "_low"] = number(row.time_ms.low);
   json[unit + "_high"] = number(row.time_ms.high);
+  if (summary.per_iteration) {
+    json["ms_per_fit"] = number(median(values_of(row.fit_samples)));
+    json["fewer_distances"] = measured ? ordered_json(row.fewer_distances) : ordered_json(nullptr);
+  }
+  if (!json.contains("restarts")) json["restarts"] = row.restarts;  // else it is an axis
   json["spread"] = number(row.spread);
   json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);
@@ -77,6 +88,8 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
     json["speedup"] = speedup(&MedianInterval::median);
     json["speedup_low"] = speedup(&MedianInterval::low);
     json["speedup_high"] = speedup(&MedianInterval::high);
+    json["speedup_of"] = nullptr;
+    if (said) json["speedup_of"] = compared_unit(summary, row);
     json["comparison"] = speedup_text(row);
   }
   add_published(json, summary, row);
@@ -108,6 +121,8 @@ ordered_json summary_json(const Summary& summary, const std::filesystem::path& o
   json["experiment"] = summary.experiment;
   json["output"] = output.string();
   json["baseline"] = text_or_null(summary.baseline);
+  json["unit"] = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
+  json["fewer_distances"] = text_or_null(mark_note(summary));
   json["noise"] = text_or_null(noise_text(summary));
   json["published"] = notes;
   json["rows"] = rows_json(summary);

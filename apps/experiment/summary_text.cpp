@@ -1,12 +1,14 @@
 // The summary as tables for people.
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "experiment/bootstrap.hpp"
 #include "experiment/noise.hpp"
 #include "experiment/numbers.hpp"
+#include "experiment/statistics.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
 #include "experiment/varying_axes.hpp"
@@ -82,6 +84,12 @@ std::vector<Column> time_columns(const Summary& summary) {
   if (in_any_row(spread_text)) columns.push_back({"", "spread", true, spread_text});
   if (in_any_row(outliers_text)) columns.push_back({"", "outliers", true, outliers_text});
   if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
+  if (has_marked_rows(summary)) {
+    const Quantity& fit = find_quantity("ms_per_fit");
+    columns.push_back({fit.name, fit.header, true, [](const SummaryRow& row) {
+                         return format_number(median(values_of(row.fit_samples)));
+                       }});
+  }
   columns.push_back({"", "inertia", true, inertia_text});
   if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
   return columns;
@@ -145,7 +153,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
     for (const VaryingAxis& axis : axes) cells.push_back(row.axes[axis.index].value);
-    cells.push_back(row.backend);
+    cells.push_back(is_marked(summary, row) ? row.backend + " *" : row.backend);
     std::vector<std::string> last;
     for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
     if (!row.problem.empty()) {
@@ -163,6 +171,19 @@ std::string wrapped(const std::string& text) {
   std::string result;
   for (const std::string& line : wrap(text, kTableWidth)) result += line + '\n';
   return result;
+}
+
+// What a fit's time holds where it has several restarts; nothing where none has.
+std::string restarts_text(const Summary& summary) {
+  std::set<std::int64_t> restarts;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok > 0) restarts.insert(row.restarts);
+  }
+  if (restarts.empty() || *restarts.rbegin() == 1) return "";
+  const std::string all =
+      restarts.size() == 1 ? fmt::format("all {} restarts", *restarts.begin()) : "all its restarts";
+  if (!summary.per_iteration) return "; a fit: " + all;
+  return "; of the restart that was kept" + (has_marked_rows(summary) ? "; ms/fit: " + all : "");
 }
 
 // What the times are, of as many trials as the rows have; nothing where none has any.
@@ -203,7 +224,9 @@ std::string summary_table(const Summary& summary) {
   if (const auto iterations = common_iterations(summary); iterations && !legend.empty()) {
     legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
   }
-  if (!legend.empty()) text += wrapped(legend);
+  if (!legend.empty()) text += wrapped(legend + restarts_text(summary));
+  const std::string mark = mark_note(summary);
+  if (!mark.empty()) text += wrapped("* " + mark);
   const std::string noise = noise_text(summary);
   if (!noise.empty()) text += wrapped(noise);
   if (has_phases(summary)) {

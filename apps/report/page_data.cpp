@@ -8,6 +8,7 @@
 #include "experiment/bootstrap.hpp"
 #include "experiment/noise.hpp"
 #include "experiment/record.hpp"
+#include "experiment/statistics.hpp"
 #include "experiment/summary.hpp"
 #include "json_or_null.hpp"
 #include "report/page_traces.hpp"
@@ -82,6 +83,8 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                   {"low", rounded(row.time_ms.low)},
                   {"high", rounded(row.time_ms.high)}};
   json["times"] = samples_json(records, summary.per_iteration);
+  json["fit_ms"] = rounded(median(values_of(row.fit_samples)));
+  json["marked"] = is_marked(summary, row);
   if (has_spread(row)) {
     json["spread"] = rounded(row.spread);
     json["outliers"] = row.outliers;
@@ -163,6 +166,7 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["until"] = summary.until;
   data["trials"] = trials_json(summary);
   data["per_iteration"] = summary.per_iteration;
+  data["mark"] = text_or_null(mark_note(summary));
   data["planned"] = run.planned;
   data["seeding"] = first.seeding.method;
   data["stop"] = first.stop;

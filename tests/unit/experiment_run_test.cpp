@@ -165,11 +165,75 @@ TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 13);
 }
 
-TEST_F(ExperimentRun, FewerDistancesAreComparedByWholeFits) {
+TEST_F(ExperimentRun, FewerDistancesAreMarkedAndComparedByWholeFits) {
   make(kRunConfig);
   RunResult result = run([](const Record&) {});
-  for (Record& record : result.records[1]) --record.fit->distances;
-  EXPECT_FALSE(summarize(result.records).per_iteration);
+  EXPECT_EQ(summary_table(summarize(result.records)).find('*'), std::string::npos);
+  for (Record& record : result.records[1]) {
+    --record.fit->distances;
+    record.fit->loop_ms = 40;
+    record.fit->fit_ms = 50;
+  }
+  for (Record& record : result.records[0]) {
+    record.fit->loop_ms = 80;
+    record.fit->fit_ms = 200;
+  }
+  const Summary summary = summarize(result.records);
+  EXPECT_TRUE(summary.per_iteration);
+  EXPECT_EQ(summary.rows[1].time_ms.median, 10);  // of 4 iterations
+  EXPECT_TRUE(is_marked(summary, summary.rows[1]));
+  EXPECT_FALSE(is_marked(summary, summary.rows[0]));
+  EXPECT_TRUE(summary.rows[1].compared_by_fits);
+  EXPECT_EQ(summary.rows[1].comparison->speedup->median, 4);  // of whole fits, not 2
+  EXPECT_FALSE(summary.rows[2].compared_by_fits);
+  const std::string table = summary_table(summary);
+  EXPECT_LE(widest_line(table), 100u);
+  for (const char* text :
+       {"ms/iteration", "ms/fit", "threads=1 *", "\n* evaluates fewer distances"}) {
+    EXPECT_NE(table.find(text), std::string::npos) << text << '\n' << table;
+  }
+  const nlohmann::ordered_json json = summary_json(summary, "out");
+  EXPECT_EQ(json["unit"], "ms_per_iteration");
+  EXPECT_TRUE(json["fewer_distances"].is_string());
+  EXPECT_EQ(json["rows"][0]["fewer_distances"], false);
+  EXPECT_EQ(json["rows"][1]["fewer_distances"], true);
+  EXPECT_EQ(json["rows"][1]["ms_per_iteration"], 10);
+  EXPECT_EQ(json["rows"][1]["ms_per_fit"], 50);
+  EXPECT_EQ(json["rows"][1]["speedup_of"], "fit");
+  EXPECT_EQ(json["rows"][2]["speedup_of"], "iteration");
+}
+
+TEST_F(ExperimentRun, ABaselineOfFewerDistancesIsComparedByWholeFits) {
+  make(kRunConfig);
+  RunResult result = run([](const Record&) {});
+  for (Record& record : result.records[0]) --record.fit->distances;
+  const Summary summary = summarize(result.records);
+  EXPECT_TRUE(summary.rows[1].compared_by_fits);
+  EXPECT_FALSE(is_marked(summary, summary.rows[1]));
+}
+
+TEST_F(ExperimentRun, TheLegendSaysWhatAFitOfSeveralRestartsIs) {
+  const auto table_with = [&](const std::string& keys) {
+    make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 1, " + keys + "}");
+    std::string table = summary_table(summarize(run([](const Record&) {}).records));
+    std::replace(table.begin(), table.end(), '\n', ' ');
+    return table;
+  };
+  EXPECT_EQ(table_with("restarts: 1").find("restart"), std::string::npos);
+  EXPECT_NE(table_with("restarts: 4").find("a fit: all 4 restarts"), std::string::npos);
+  EXPECT_NE(table_with("sweep: {restarts: [1, 4]}").find("a fit: all its restarts"),
+            std::string::npos);
+  EXPECT_NE(table_with("restarts: 4, stop: {iterations: 3}").find("of the restart that was kept"),
+            std::string::npos);
+}
+
+TEST_F(ExperimentRun, OneSettingWithoutFixedIterationsMakesAllTimesThoseOfFits) {
+  make(
+      "{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 1, "
+      "sweep: {stop: [{iterations: 3}, {max_iterations: 3}]}}");
+  const std::string table = summary_table(summarize(run([](const Record&) {}).records));
+  EXPECT_NE(table.find("ms/fit"), std::string::npos);
+  EXPECT_EQ(table.find("ms/iteration"), std::string::npos) << table;
 }
 
 TEST_F(ExperimentRun, WithoutABaselineThereIsNoSpeedup) {

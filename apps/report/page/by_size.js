@@ -56,13 +56,14 @@ function addSpeedup() {
   if (!data.baseline) return;
   addBySize({id: 'speedup', title: `Speedup over ${data.baseline}`, label: 'speedup',
     note: 'How many times the baseline’s time. No speedup is drawn where the results do not agree. ' +
-      'Medians and intervals of the ratios of trials of one round.',
+      'Medians and intervals of the ratios of trials of one round.' +
+      (data.mark ? ' Where one of the two evaluates fewer distances they are of whole fits, else of iterations.' : ''),
     value: (row) => row.speedup || null, references: [{y: 1}]});
 }
 
 function addTime() {
   addBySize({id: 'time', title: data.per_iteration ? 'Time per iteration' : 'Time per fit', label: unit,
-    note: 'Median and interval; every sample is in the tooltip of its mark.',
+    note: ['Median and interval; every sample is in the tooltip of its mark.', markNote].filter((text) => text).join(' '),
     value: (row) => row.time || null});
 }
 

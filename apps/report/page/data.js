@@ -7,6 +7,8 @@ data.rows.forEach((row, index) => {
   row.place = settingText(row);
   row.text = [row.place, row.backend, row.problem || ''].join(' ').toLowerCase();
 });
+// The note of rows whose time per iteration is of fewer distances.
+const markNote = data.mark ? `* ${data.mark}.` : '';
 const backends = unique(data.rows.map((row) => row.backend));
 
 function unique(values) {

@@ -28,8 +28,9 @@ function measuredOf(row, quantity) {
   if (quantity === 'speedup') return row.speedup ? row.speedup.value : null;
   if (quantity === 'overhead_ms') return row.phases ? row.phases.overhead * row.iterations[1] : null;
   if (quantity === 'gflop_per_s' || quantity === 'gb_per_s') return row[quantity] || null;
-  const inUnit = quantity === (data.per_iteration ? 'ms_per_iteration' : 'ms_per_fit');
-  return inUnit && row.time ? row.time.value : null;
+  if (!row.time) return null;
+  if (quantity === 'ms_per_fit') return row.fit_ms;
+  return quantity === 'ms_per_iteration' && data.per_iteration ? row.time.value : null;
 }
 
 function addPublished() {

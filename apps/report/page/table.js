@@ -12,7 +12,7 @@ function tableColumns() {
   });
   const add = (header, value, text) => columns.push({header, number: true, value,
     text: text || ((row) => (value(row) === null ? '' : format.number(value(row))))});
-  columns.push({header: 'backend', text: (row) => row.backend});
+  columns.push({header: 'backend', text: (row) => (row.marked ? `${row.backend} *` : row.backend)});
   add(unit, (row) => (row.time ? row.time.value : null));
   add('interval', (row) => (row.time ? row.time.low : null), (row) =>
     (row.time && row.trials > 1 ? `${format.number(row.time.low)} – ${format.number(row.time.high)}` : ''));
@@ -32,6 +32,7 @@ function tableColumns() {
   }
   add('iterations', (row) => (row.iterations ? row.iterations[1] : null), (row) =>
     (row.iterations ? unique(row.iterations).join('–') : ''));
+  if (data.mark) add('ms/fit', (row) => (row.time ? row.fit_ms : null));
   add('inertia', (row) => (row.time ? row.inertia : null), (row) => (row.time ? format.inertia(row.inertia) : ''));
   if (data.rows.some((row) => row.gflop_per_s)) {
     add('GFLOP/s', (row) => row.gflop_per_s || null);
@@ -129,5 +130,5 @@ function tableNote() {
   const range = fewest < least ? ` (of fewer than ${least} trials: their range)` : '';
   const meaning = most < least ? 'the interval is their range'
     : `the interval holds the true median with 95 %${range}; spread is that of one trial`;
-  return `${unit}: median of ${trialsText()}; ${meaning}. ${filter}`;
+  return [`${unit}: median of ${trialsText()}; ${meaning}.`, markNote, filter].filter((text) => text).join(' ');
 }

@@ -28,6 +28,7 @@ function rowLines(row) {
   const interval = row.times.length < data.trials.for_interval ? 'range' : 'interval';
   lines.push(`median ${format.number(row.time.value)} ${unit}, ` +
     `${interval} ${format.number(row.time.low)} to ${format.number(row.time.high)}`);
+  if (row.marked) lines.push(`fewer distances: compare its whole fits, median ${format.number(row.fit_ms)} ms/fit`);
   lines.push(`${format.plural(row.times.length, 'sample')}: ${row.times.map(format.number).join(', ')}`);
   if (row.speedup) {
     const {value, low, high} = row.speedup;
