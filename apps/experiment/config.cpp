@@ -18,6 +18,7 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr std::size_t kMaximumSettings = 10'000;
+constexpr std::size_t kMaxAxes = 64;  // there are fewer keys that could be one
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
   if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
@@ -53,6 +54,10 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
   if (!sweep.is_map()) {
     sweep.fail(fmt::format("'sweep' must be a map from keys to lists of values, not {}",
                            sweep.kind_text()));
+  }
+  if (sweep.children.size() > kMaxAxes) {
+    sweep.children[kMaxAxes].fail_at_key(fmt::format("'sweep' has {} axes; at most {} are allowed",
+                                                     sweep.children.size(), kMaxAxes));
   }
   std::size_t product = 1;
   for (const ConfigNode& axis : sweep.children) {
@@ -97,11 +102,17 @@ std::string identity(const Setting& setting) {
 // The product of the axes; the last one varies fastest.
 std::vector<Setting> expand(const ConfigNode& document, const std::vector<ConfigNode>& axes,
                             const std::filesystem::path& folder) {
+  // Copied for each setting: without what is of no setting, such as long tables of references.
+  ConfigNode common = document;
+  const std::vector<std::string>& keys = setting_keys();
+  std::erase_if(common.children, [&](const ConfigNode& child) {
+    return std::find(keys.begin(), keys.end(), child.key) == keys.end();
+  });
   std::vector<std::size_t> at(axes.size(), 0);
   std::vector<Setting> settings;
   std::map<std::string, std::vector<std::size_t>> seen;
   while (true) {
-    ConfigNode varied = document;
+    ConfigNode varied = common;
     std::vector<AxisValue> values;
     for (std::size_t a = 0; a < axes.size(); ++a) {
       ConfigNode value = axes[a].children[at[a]];

@@ -6,9 +6,14 @@
 
 #include <lloyd/error.hpp>
 
+#include "experiment/config_text.hpp"
+
 namespace lloyd::experiment {
 void Place::fail(std::string_view message) const {
-  throw InputError(fmt::format("{}:{}:{}: {}", *file, line, column, message));
+  // What a message quotes may be as long as the file.
+  constexpr std::size_t kMaxBytes = 2000;
+  throw InputError(fmt::format("{}:{}:{}: {}{}", *file, line, column, message.substr(0, kMaxBytes),
+                               message.size() > kMaxBytes ? "..." : ""));
 }
 
 const ConfigNode* ConfigNode::find(std::string_view name) const {
@@ -35,7 +40,8 @@ std::string ConfigNode::kind_text() const {
     case Kind::null:
       return "nothing";
     case Kind::scalar:
-      return quoted ? fmt::format("the text '{}'", text) : fmt::format("'{}'", text);
+      return quoted ? fmt::format("the text '{}'", excerpt(text))
+                    : fmt::format("'{}'", excerpt(text));
     case Kind::sequence:
       return "a list";
     case Kind::map:

@@ -51,6 +51,10 @@ class ConfigNode {
   [[noreturn]] void fail_at_key(std::string_view message) const { key_place.fail(message); }
 };
 
+/// Levels of lists and maps inside each other, aliases included: all that walks over a document
+/// does so recursively.
+inline constexpr int kMaxNesting = 64;
+
 /// Parts that a dotted path may have at most.
 inline constexpr std::ptrdiff_t kMaximumPathParts = 8;
 
@@ -61,8 +65,8 @@ void set_path(ConfigNode& root, std::string_view path, const ConfigNode& value);
 
 /// Parses one YAML document. Throws InputError with file, line and column for a syntax error, a
 /// duplicate key, a key that is not a plain text, a tag, a second document, aliases that refer to
-/// themselves, and aliases or anchors that multiply the document beyond reason. `file` is used
-/// in messages.
+/// themselves, what is nested more than kMaxNesting levels deep, aliases or anchors that multiply
+/// the document beyond reason, and bytes that are not text in UTF-8. `file` is used in messages.
 ConfigNode parse_config(const std::string& text, const std::string& file);
 /// Reads a file and parses it.
 ConfigNode read_config(const std::filesystem::path& file);

@@ -1,8 +1,10 @@
 // parse_config: from the events of yaml-cpp's parser to a ConfigNode. (YAML::Node would lose the
 // places on copying, and shows neither duplicate keys nor aliases.)
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <yaml-cpp/anchor.h>
@@ -13,6 +15,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/config_node.hpp"
+#include "experiment/config_text.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -27,9 +30,18 @@ std::size_t count_nodes(const ConfigNode& node) {
   return count;
 }
 
+// Levels of lists and maps inside each other; 0 for a scalar.
+int levels_of(const ConfigNode& node) {
+  if (!node.is_map() && !node.is_sequence()) return 0;
+  int levels = 0;
+  for (const ConfigNode& child : node.children) levels = std::max(levels, levels_of(child));
+  return levels + 1;
+}
+
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::shared_ptr<const std::string> file) : file_(std::move(file)) {}
+  TreeBuilder(std::shared_ptr<const std::string> file, std::string_view text)
+      : file_(std::move(file)), text_(text) {}
 
   ConfigNode take() { return std::move(root_); }
 
@@ -52,20 +64,21 @@ class TreeBuilder final : public YAML::EventHandler {
     ConfigNode node = start_node(ConfigNode::Kind::scalar, mark, tag);
     node.text = value;
     node.quoted = tag == "!";
+    if (node.quoted) check_quote(mark);
     end_node(std::move(node), anchor);
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    if (awaits_key()) fail(mark, "a key must be a text, not a list");
-    open_.push_back({start_node(ConfigNode::Kind::sequence, mark, tag), anchor, {}, {}, false});
+    if (awaits_key()) refuse_key(mark, "a list");
+    open(start_node(ConfigNode::Kind::sequence, mark, tag), anchor);
   }
   void OnSequenceEnd() override { close(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    if (awaits_key()) fail(mark, "a key must be a text, not a map");
-    open_.push_back({start_node(ConfigNode::Kind::map, mark, tag), anchor, {}, {}, false});
+    if (awaits_key()) refuse_key(mark, "a map");
+    open(start_node(ConfigNode::Kind::map, mark, tag), anchor);
   }
   void OnMapEnd() override { close(); }
 
@@ -76,6 +89,7 @@ class TreeBuilder final : public YAML::EventHandler {
     ConfigNode node = found->second;
     count_ += count_nodes(node);
     check_count(mark);
+    check_nesting(mark, std::ssize(open_) + levels_of(node));
     end_node(std::move(node), YAML::NullAnchor);
   }
 
@@ -86,6 +100,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::string key;  // of the value that comes next, in a map
     Place key_place;
     bool has_key;
+    std::unordered_map<std::string, int> lines;  // of the keys so far
   };
 
   Place place_of(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
@@ -100,14 +115,41 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  void check_nesting(const YAML::Mark& mark, std::ptrdiff_t levels) const {
+    if (levels > kMaxNesting) {
+      fail(mark, fmt::format("lists and maps are nested more than {} levels deep", kMaxNesting));
+    }
+  }
+
+  // The parser takes all up to the end for a text whose quote is never closed.
+  void check_quote(const YAML::Mark& mark) const {
+    const auto at = static_cast<std::size_t>(mark.pos);
+    if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;
+    if (!is_closed(text_, at)) fail(mark, fmt::format("the quote {} is never closed", text_[at]));
+  }
+
+  // The parser also takes what begins with an open bracket for a key.
+  [[noreturn]] void refuse_key(const YAML::Mark& mark, const char* what) const {
+    const auto at = static_cast<std::size_t>(mark.pos);
+    if (at < text_.size() && (text_[at] == '[' || text_[at] == '{') && !is_closed(text_, at)) {
+      fail(mark, fmt::format("the '{}' is never closed", text_[at]));
+    }
+    fail(mark, fmt::format("a key must be a text, not {}", what));
+  }
+
+  void open(ConfigNode node, YAML::anchor_t anchor) {
+    open_.push_back({std::move(node), anchor, {}, {}, false, {}});
+  }
+
   bool awaits_key() const {
     return !open_.empty() && open_.back().node.is_map() && !open_.back().has_key;
   }
 
   void set_key(const YAML::Mark& mark, const std::string& key) {
     Open& map = open_.back();
-    if (const ConfigNode* first = map.node.find(key)) {
-      fail(mark, fmt::format("duplicate key '{}', first at line {}", key, first->key_place.line));
+    const auto [first, is_new] = map.lines.emplace(key, mark.line + 1);
+    if (!is_new) {
+      fail(mark, fmt::format("duplicate key '{}', first at line {}", excerpt(key), first->second));
     }
     map.key = key;
     map.key_place = place_of(mark);
@@ -117,8 +159,10 @@ class TreeBuilder final : public YAML::EventHandler {
   ConfigNode start_node(ConfigNode::Kind kind, const YAML::Mark& mark, const std::string& tag) {
     ++count_;
     check_count(mark);
+    const bool opens = kind == ConfigNode::Kind::sequence || kind == ConfigNode::Kind::map;
+    check_nesting(mark, std::ssize(open_) + (opens ? 1 : 0));
     if (!tag.empty() && tag != "?" && tag != "!") {
-      fail(mark, fmt::format("tags such as '{}' are not supported", tag));
+      fail(mark, fmt::format("tags such as '{}' are not supported", excerpt(tag)));
     }
     ConfigNode node;
     node.kind = kind;
@@ -155,6 +199,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   std::shared_ptr<const std::string> file_;
+  std::string_view text_;
   ConfigNode root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, ConfigNode> anchors_;
@@ -165,9 +210,10 @@ class TreeBuilder final : public YAML::EventHandler {
 
 }  // namespace
 
-ConfigNode parse_config(const std::string& text, const std::string& file) {
+ConfigNode parse_config(const std::string& raw, const std::string& file) {
   const auto name = std::make_shared<const std::string>(file);
-  TreeBuilder builder(name);
+  const std::string text(checked_text(raw, Place{name}));
+  TreeBuilder builder(name, text);
   std::istringstream stream(text);
   try {
     YAML::Parser parser(stream);
@@ -180,7 +226,7 @@ ConfigNode parse_config(const std::string& text, const std::string& file) {
       place.line = error.mark.line + 1;
       place.column = error.mark.column + 1;
     }
-    place.fail("this is not valid YAML: " + error.msg);
+    place.fail("this is not valid YAML: " + yaml_error_text(text, place.line, error.msg));
   }
   ConfigNode root = builder.take();
   if (root.place.file == nullptr) root.place.file = root.key_place.file = name;
@@ -191,6 +237,11 @@ ConfigNode read_config(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
     throw InputError(fmt::format("{}: is a folder, not a configuration file", file.string()));
+  }
+  // A FIFO would be waited for, a device may never end.
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (exists(status) && !is_regular_file(status)) {
+    throw InputError(fmt::format("{}: is not a regular file", file.string()));
   }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError(fmt::format("{}: cannot be opened", file.string()));

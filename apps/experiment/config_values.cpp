@@ -10,13 +10,21 @@
 #include <lloyd/parameters.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "experiment/config_text.hpp"
+
 namespace lloyd::experiment {
 namespace {
+
+// "010": 8 in YAML 1.1, 10 in YAML 1.2, so that nobody can know what is meant.
+bool has_leading_zero(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
 
 // Reads all of a plain scalar; false when it is no such number.
 template <class T>
 bool convert(const ConfigNode& node, T& value) {
-  if (!node.is_scalar() || node.quoted) return false;
+  if (!node.is_scalar() || node.quoted || has_leading_zero(node.text)) return false;
   const char* end = node.text.data() + node.text.size();
   const auto [last, error] = std::from_chars(node.text.data(), end, value);
   return error == std::errc() && last == end;
@@ -76,8 +84,8 @@ std::size_t read_choice(const ConfigNode& node, std::string_view what,
   }
   const auto found = std::find(choices.begin(), choices.end(), node.text);
   if (found == choices.end()) {
-    node.fail(
-        fmt::format("'{}' must be one of {}, not '{}'", what, fmt::join(choices, ", "), node.text));
+    node.fail(fmt::format("'{}' must be one of {}, not '{}'", what, fmt::join(choices, ", "),
+                          excerpt(node.text)));
   }
   return static_cast<std::size_t>(found - choices.begin());
 }
@@ -89,12 +97,20 @@ MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector
                           path_.empty() ? "a configuration" : fmt::format("'{}'", path_),
                           fmt::join(keys, ", "), node.kind_text()));
   }
-  for (const ConfigNode& child : node.children) {
-    if (std::find(keys.begin(), keys.end(), child.key) != keys.end()) continue;
-    child.fail_at_key(fmt::format("unknown key '{}'{}{}", child.key,
-                                  path_.empty() ? "" : fmt::format(" in '{}'", path_),
-                                  suggestion(child.key, keys)));
+  const auto is_known = [&](const ConfigNode& child) {
+    return std::find(keys.begin(), keys.end(), child.key) != keys.end();
+  };
+  const auto first = std::find_if_not(node.children.begin(), node.children.end(), is_known);
+  if (first == node.children.end()) return;
+  const std::string where = path_.empty() ? "" : fmt::format(" in '{}'", path_);
+  if (first->key == "<<") {
+    first->fail_at_key(fmt::format("merge keys ('<<') are not supported{}", where));
   }
+  const auto more = std::count_if(first + 1, node.children.end(),
+                                  [&](const ConfigNode& child) { return !is_known(child); });
+  first->fail_at_key(fmt::format("unknown key '{}'{}{}{}", excerpt(first->key), where,
+                                 suggestion(first->key, keys),
+                                 more == 0 ? "" : fmt::format("; so are {} more keys", more)));
 }
 
 const ConfigNode* MapReader::find(std::string_view key) const {

@@ -8,11 +8,27 @@
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "experiment/config_text.hpp"
 #include "experiment/isolation.hpp"
 #include "experiment/setting.hpp"
 
 namespace lloyd::experiment {
 namespace {
+
+// What cannot be the key of any value, by how it is written.
+void check_key_text(const std::string& key) {
+  const auto fail = [&](const char* reason) {
+    throw InputError(fmt::format("--set: the key '{}' {}; keys are such as dataset.blobs.samples",
+                                 excerpt(key), reason));
+  };
+  if (key.find_first_of("[]{}") != std::string::npos) {
+    fail("has brackets, but parts are divided by dots");
+  }
+  if (key.find_first_of(" \t\n\r") != std::string::npos) fail("has a blank, tab or line break");
+  if (key.starts_with('.') || key.ends_with('.') || key.find("..") != std::string::npos) {
+    fail("has an empty part");
+  }
+}
 
 void check_key(const std::string& key, const ConfigNode& value) {
   std::vector<std::string> known = setting_keys();
@@ -57,10 +73,12 @@ bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& va
 void apply_override(ConfigNode& document, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) {
-    throw InputError(fmt::format("--set takes KEY=VALUE, such as clusters=8, not '{}'", text));
+    throw InputError(
+        fmt::format("--set takes KEY=VALUE, such as clusters=8, not '{}'", excerpt(text)));
   }
   const std::string key = text.substr(0, equals);
-  const ConfigNode value = parse_config(text.substr(equals + 1), "--set " + key);
+  check_key_text(key);
+  const ConfigNode value = parse_config(text.substr(equals + 1), "--set " + excerpt(key));
   check_key(key, value);
   expand_seeding(document);
   if (!set_axis(document, key, value)) set_path(document, key, value);

@@ -17,6 +17,7 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr const char* kSpeedup = "speedup";
+constexpr std::size_t kMaxReferences = 1000;
 
 bool asks_for(const BackendRequest& request, const BackendRequest& wanted) {
   return request.name == wanted.name &&
@@ -72,8 +73,19 @@ void read_value(const ConfigNode& node, Published& published) {
   }
 }
 
+// The values of each axis of the sweep.
+using KnownValues = std::map<std::string, std::set<std::string>>;
+
+KnownValues known_values(const ReferenceScope& scope) {
+  KnownValues known;
+  for (const ConfigNode& axis : scope.axes) {
+    for (const ConfigNode& value : axis.children) known[axis.key].insert(value.describe());
+  }
+  return known;
+}
+
 ReferenceEntry read_entry(const ConfigNode& node, const ReferenceScope& scope,
-                          const Published& table) {
+                          const KnownValues& known_values, const Published& table) {
   std::vector<std::string> keys = {"value"};
   for (const ConfigNode& axis : scope.axes) keys.push_back(axis.key);
   const MapReader map(node, "reference.values", keys);
@@ -82,9 +94,9 @@ ReferenceEntry read_entry(const ConfigNode& node, const ReferenceScope& scope,
   for (const ConfigNode& axis : scope.axes) {
     const ConfigNode* given = map.find(axis.key);
     if (given == nullptr) continue;
-    std::vector<std::string> known;
-    for (const ConfigNode& value : axis.children) known.push_back(value.describe());
-    if (std::find(known.begin(), known.end(), given->describe()) == known.end()) {
+    if (!known_values.at(axis.key).contains(given->describe())) {
+      std::vector<std::string> known;
+      for (const ConfigNode& value : axis.children) known.push_back(value.describe());
       given->fail(fmt::format("the axis '{}' has no value {} (has: {})", axis.key,
                               given->describe(), fmt::join(known, ", ")));
     }
@@ -93,7 +105,8 @@ ReferenceEntry read_entry(const ConfigNode& node, const ReferenceScope& scope,
   return entry;
 }
 
-Reference read_reference(const ConfigNode& node, const ReferenceScope& scope) {
+Reference read_reference(const ConfigNode& node, const ReferenceScope& scope,
+                         const KnownValues& known) {
   const MapReader map(node, "reference", {"source", "quantity", "backend", "note", "values"});
   Reference reference;
   Published table;
@@ -117,17 +130,22 @@ Reference read_reference(const ConfigNode& node, const ReferenceScope& scope) {
                              values->is_sequence() ? "an empty one" : values->kind_text()));
   }
   for (const ConfigNode& value : values->children) {
-    reference.entries.push_back(read_entry(value, scope, table));
+    reference.entries.push_back(read_entry(value, scope, known, table));
   }
   return reference;
 }
 
-bool is_of(const ReferenceEntry& entry, const Setting& setting) {
-  return std::all_of(entry.axes.begin(), entry.axes.end(), [&](const AxisValue& wanted) {
-    return std::any_of(setting.axes.begin(), setting.axes.end(), [&](const AxisValue& axis) {
-      return axis.path == wanted.path && axis.value == wanted.value;
-    });
-  });
+// The values of an entry or a setting on these axes, as one text; nothing where it lacks one.
+std::optional<std::string> values_on(const std::vector<AxisValue>& axes,
+                                     const std::vector<std::string>& paths) {
+  std::string key;
+  for (const std::string& path : paths) {
+    const auto found = std::find_if(axes.begin(), axes.end(),
+                                    [&](const AxisValue& axis) { return axis.path == path; });
+    if (found == axes.end()) return std::nullopt;
+    key += fmt::format("{}:{}", found->value.size(), found->value);
+  }
+  return key;
 }
 
 bool is_of(const BackendRequest& wanted, const Variant& variant) {
@@ -143,31 +161,59 @@ bool is_of(const BackendRequest& wanted, const Variant& variant) {
 }  // namespace
 
 std::vector<Reference> read_references(const ConfigNode& node, const ReferenceScope& scope) {
-  if (node.is_map()) return {read_reference(node, scope)};
+  const KnownValues known = known_values(scope);
+  if (node.is_map()) return {read_reference(node, scope, known)};
   if (!node.is_sequence() || node.children.empty()) {
     node.fail(fmt::format("'reference' must be a map or a list of maps, not {}",
                           node.is_sequence() ? "an empty one" : node.kind_text()));
   }
+  if (node.children.size() > kMaxReferences) {
+    node.fail(fmt::format("'reference' has {} tables; at most {} are allowed", node.children.size(),
+                          kMaxReferences));
+  }
   std::vector<Reference> references;
-  for (const ConfigNode& child : node.children) references.push_back(read_reference(child, scope));
+  for (const ConfigNode& child : node.children) {
+    references.push_back(read_reference(child, scope, known));
+  }
   return references;
 }
 
-std::vector<Published> published_of(const std::vector<Reference>& references,
-                                    const Setting& setting, const Variant& variant,
-                                    bool is_baseline) {
+ReferenceIndex::ReferenceIndex(const std::vector<Reference>& references) {
+  for (const Reference& reference : references) {
+    Indexed& indexed = references_.emplace_back(Indexed{&reference, {}});
+    std::map<std::vector<std::string>, std::size_t> groups;
+    for (const ReferenceEntry& entry : reference.entries) {
+      std::vector<std::string> paths;
+      for (const AxisValue& axis : entry.axes) paths.push_back(axis.path);
+      const auto [group, is_new] = groups.emplace(paths, indexed.groups.size());
+      if (is_new) indexed.groups.push_back({paths, {}});
+      indexed.groups[group->second].by_values[*values_on(entry.axes, paths)].push_back(&entry);
+    }
+  }
+}
+
+std::vector<Published> ReferenceIndex::published_of(const Setting& setting, const Variant& variant,
+                                                    bool is_baseline) const {
   std::vector<Published> result;
   std::map<std::string, int> lines;  // of the values so far, by quantity
-  for (const Reference& reference : references) {
+  for (const Indexed& indexed : references_) {
+    const Reference& reference = *indexed.reference;
     if (reference.backend && !is_of(*reference.backend, variant)) continue;
-    for (const ReferenceEntry& entry : reference.entries) {
-      const Published& published = entry.published;
-      if (!is_of(entry, setting)) continue;
+    std::vector<const ReferenceEntry*> entries;
+    for (const Entries& group : indexed.groups) {
+      const std::optional<std::string> values = values_on(setting.axes, group.paths);
+      const auto found = values ? group.by_values.find(*values) : group.by_values.end();
+      if (found == group.by_values.end()) continue;
+      entries.insert(entries.end(), found->second.begin(), found->second.end());
+    }
+    std::sort(entries.begin(), entries.end());  // as they were written: they are in one vector
+    for (const ReferenceEntry* entry : entries) {
+      const Published& published = entry->published;
       if (!reference.backend && is_baseline && published.quantity == kSpeedup) continue;
       if (published.has_value()) {
-        const auto [first, is_new] = lines.emplace(published.quantity, entry.place.line);
+        const auto [first, is_new] = lines.emplace(published.quantity, entry->place.line);
         if (!is_new) {
-          entry.place.fail(
+          entry->place.fail(
               fmt::format("this gives {} a second published {}, the first is at line "
                           "{}",
                           variant.label, published.quantity, first->second));

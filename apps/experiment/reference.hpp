@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "experiment/backend_requests.hpp"
@@ -38,10 +40,27 @@ struct ReferenceScope {
 /// and a quantity that the summary will not show.
 std::vector<Reference> read_references(const ConfigNode& node, const ReferenceScope& scope);
 
-/// What is published of one setting with one variant. A speedup that is of no backend is of all but
-/// the baseline. Throws InputError where one quantity has two values.
-std::vector<Published> published_of(const std::vector<Reference>& references,
-                                    const Setting& setting, const Variant& variant,
-                                    bool is_baseline);
+/// Finds what is published of a setting without a look at every value of every reference.
+class ReferenceIndex {
+ public:
+  explicit ReferenceIndex(const std::vector<Reference>& references);
+
+  /// What is published of one setting with one variant. A speedup that is of no backend is of all
+  /// but the baseline. Throws InputError where one quantity has two values.
+  std::vector<Published> published_of(const Setting& setting, const Variant& variant,
+                                      bool is_baseline) const;
+
+ private:
+  /// The entries of one reference that name the same axes, by their values on these.
+  struct Entries {
+    std::vector<std::string> paths;
+    std::unordered_map<std::string, std::vector<const ReferenceEntry*>> by_values;
+  };
+  struct Indexed {
+    const Reference* reference;
+    std::vector<Entries> groups;
+  };
+  std::vector<Indexed> references_;
+};
 
 }  // namespace lloyd::experiment

@@ -43,9 +43,12 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   const std::string* nearest = nullptr;
   std::size_t nearest_distance = 0;
   for (const std::string& candidate : candidates) {
+    // Near means that at most a third of the letters are wrong. The lengths alone may forbid that,
+    // and computing a distance takes the product of both.
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (3 * (longer - std::min(word.size(), candidate.size())) > longer) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    // Near means that at most a third of the letters are wrong.
-    if (3 * distance > std::max(word.size(), candidate.size())) continue;
+    if (3 * distance > longer) continue;
     if (nearest == nullptr || distance < nearest_distance) {
       nearest = &candidate;
       nearest_distance = distance;
