@@ -26,7 +26,7 @@ std::string error_text(const Json::exception& error) {
 
 }  // namespace
 
-std::string read_text_file(const std::filesystem::path& file) {
+std::ifstream open_text_file(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (exists(status) && !is_regular_file(status)) {
@@ -36,6 +36,11 @@ std::string read_text_file(const std::filesystem::path& file) {
   if (!stream) {
     throw InputError(fmt::format("{}: cannot be opened: {}", file.string(), std::strerror(errno)));
   }
+  return stream;
+}
+
+std::string read_text_file(const std::filesystem::path& file) {
+  std::ifstream stream = open_text_file(file);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", file.string()));
   return text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include <nlohmann/json.hpp>
 
 namespace lloyd::apps {
+
+/// A regular file, opened. Throws InputError with the file's name.
+std::ifstream open_text_file(const std::filesystem::path& file);
 
 /// All of a regular file. Throws InputError with the file's name.
 std::string read_text_file(const std::filesystem::path& file);

@@ -1,4 +1,5 @@
 // lloyd report: the summary of a run, from its records, as a table or a page.
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -9,10 +10,12 @@
 #include "context.hpp"
 #include "experiment/chosen_run.hpp"
 #include "experiment/summary.hpp"
+#include "json_text.hpp"
 #include "output.hpp"
 #include "report/ceilings_file.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
+#include "step_progress.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -41,8 +44,31 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
   }
   const std::string& experiment = run.fits.front().front().experiment;
   NewFile page(command.page);
-  page.write(report::report_page(experiment, report::page_data(run, chosen.file, ceilings)));
+  page.write(report::report_page(experiment,
+                                 report::page_data(run, chosen.file, chosen.unfinished, ceilings)));
   page.commit();
+}
+
+// Of one planned fit after the other: a run may have a million trials.
+Summary summarize_file(const ChosenIndex& chosen) {
+  std::ifstream file = open_text_file(chosen.file);
+  Summarizer summarizer(chosen.run.fixed_iterations);
+  StepProgress progress("summarizing", "rows");
+  std::int64_t rows = 0;
+  for (const std::vector<RecordLocation>& fit : chosen.run.fits) {
+    summarizer.add(read_fit(file, fit));
+    progress.update(++rows, std::ssize(chosen.run.fits));
+  }
+  return summarizer.finish();
+}
+
+ChosenIndex index_file(const ReportCommand& command) {
+  constexpr std::uint64_t kKiB = 1024;
+  StepProgress progress("reading records", "KiB");
+  return index_run(command.records, command.run, [&](std::uint64_t done, std::uint64_t total) {
+    progress.update(static_cast<std::int64_t>(done / kKiB),
+                    static_cast<std::int64_t>(total / kKiB));
+  });
 }
 
 int report_run(ReportCommand command) {
@@ -51,13 +77,18 @@ int report_run(ReportCommand command) {
   command.page = absolute_path(command.page);
   refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});
   try_outputs({command.page});
-  const ChosenRun chosen = read_run(command.records, command.run);
-  for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
+  const auto print_notes = [](const auto& chosen) {
+    for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
+  };
   if (!command.page.empty()) {
+    const ChosenRun chosen = read_run(command.records, command.run);
+    print_notes(chosen);
     write_page(command, chosen);
     return kDone;
   }
-  const Summary summary = summarize(chosen.run.fits);
+  const ChosenIndex chosen = index_file(command);
+  print_notes(chosen);
+  const Summary summary = summarize_file(chosen);
   if (command.json) {
     print_json(summary_json(summary, chosen.file.parent_path()));
   } else {

@@ -29,6 +29,7 @@
 #include "guest_scope.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "step_progress.hpp"
 #include "supervision.hpp"
 #include "whole_number.hpp"
 
@@ -226,8 +227,12 @@ int run(const RunCommand& command, const Context& context) {
   isolated::IsolatedPlugins plugins(context.plugin_limit(),
                                     isolated::IsolatedPlugins::Use::questions);
   Registry registry = context.registry(plugins);
-  Plan plan = make_plan(
-      experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine);
+  Plan plan = [&] {
+    StepProgress progress("planning", "pairs of setting and backend");
+    return make_plan(
+        experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine,
+        [&](std::int64_t done, std::int64_t total) { progress.update(done, total); });
+  }();
   plugins.finish();
   for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);
   if (command.dry_run && command.json) print_json(plan_json(plan));

@@ -1,23 +1,91 @@
 #include "experiment/chosen_run.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/numbers.hpp"
+#include "experiment/record_writer.hpp"
 
 namespace lloyd::experiment {
 namespace {
 
-RecordedRun& find_run(std::vector<RecordedRun>& runs, const std::string& id,
-                      const std::string& file) {
+template <class Run>
+Run& find_run(std::vector<Run>& runs, const std::string& id, const std::string& file) {
   std::vector<std::string> ids;
-  for (RecordedRun& run : runs) {
+  for (Run& run : runs) {
     if (run.id == id) return run;
     ids.push_back(run.id);
   }
   throw InputError(fmt::format("{} has no run '{}'{}", file, id, suggestion(id, ids)));
+}
+
+// Trials with an outcome, of those that were planned at least.
+struct Coverage {
+  std::int64_t trials = 0;
+  std::int64_t planned = 0;
+  bool cancelled = false;
+};
+
+template <class Run>
+Coverage coverage_of(const Run& run) {
+  Coverage coverage;
+  const std::int64_t repeats = run.repeats;
+  if (__builtin_mul_overflow(run.planned, repeats, &coverage.planned)) {
+    coverage.planned = std::numeric_limits<std::int64_t>::max();
+  }
+  for (const auto& fit : run.fits) {
+    std::int64_t trials = 0;
+    for (const auto& record : fit) {
+      if (record.status == TrialStatus::skipped) trials = repeats;
+      coverage.cancelled = coverage.cancelled || record.status == TrialStatus::cancelled;
+      const bool counts = record.status == TrialStatus::ok || is_failure(record.status);
+      trials += counts && record.repeat < repeats;
+    }
+    coverage.trials += trials;
+  }
+  return coverage;
+}
+
+// Why trials are missing; empty where none is.
+template <class Run>
+std::string unfinished_text(const Run& run, bool being_written) {
+  const Coverage coverage = coverage_of(run);
+  if (coverage.trials >= coverage.planned) return "";
+  const auto rows = std::ssize(run.fits);
+  const std::string what =
+      rows < run.planned
+          ? fmt::format("{} of its {} rows are here", rows, run.planned)
+          : fmt::format("{} of its {} trials are here", coverage.trials, coverage.planned);
+  if (being_written) return "the run is not over, a process is still writing to the file: " + what;
+  return fmt::format("the run was {}: {}", coverage.cancelled ? "interrupted" : "killed", what);
+}
+
+template <class Run, class Read>
+Chosen<Run> choose(const std::filesystem::path& records, const std::string& id, const Read& read) {
+  Chosen<Run> chosen;
+  chosen.file = records_file(records);
+  const std::string name = chosen.file.string();
+  // Looked at on both sides of reading: a run may begin or end meanwhile.
+  const bool written_before = is_being_written(chosen.file);
+  auto file = read(chosen.file);
+  const bool being_written = written_before || is_being_written(chosen.file);
+  if (!file.note.empty()) {
+    chosen.notes.push_back(file.note + (being_written ? "" : ", left by a run that was killed"));
+  }
+  Run& run = id.empty() ? file.runs.back() : find_run(file.runs, id, name);
+  if (id.empty() && file.runs.size() > 1) {
+    chosen.notes.push_back(
+        fmt::format("{} holds {}; this is the last one, {} (--run takes another)", name,
+                    format_count(std::ssize(file.runs), "run"), run.id));
+  }
+  chosen.run = std::move(run);
+  chosen.unfinished = unfinished_text(chosen.run, being_written);
+  if (!chosen.unfinished.empty()) chosen.notes.push_back(chosen.unfinished);
+  return chosen;
 }
 
 }  // namespace
@@ -28,23 +96,14 @@ std::filesystem::path records_file(const std::filesystem::path& records) {
 }
 
 ChosenRun read_run(const std::filesystem::path& records, const std::string& id) {
-  ChosenRun chosen;
-  chosen.file = records_file(records);
-  const std::string name = chosen.file.string();
-  RecordFile file = read_records(chosen.file);
-  if (!file.note.empty()) chosen.notes.push_back(file.note);
-  RecordedRun& run = id.empty() ? file.runs.back() : find_run(file.runs, id, name);
-  if (id.empty() && file.runs.size() > 1) {
-    chosen.notes.push_back(
-        fmt::format("{} holds {}; this is the last one, {} (--run takes another)", name,
-                    format_count(std::ssize(file.runs), "run"), run.id));
-  }
-  chosen.run = std::move(run);
-  if (std::ssize(chosen.run.fits) < chosen.run.planned) {
-    chosen.notes.push_back(fmt::format("the run was killed: {} of its {} rows are here",
-                                       chosen.run.fits.size(), chosen.run.planned));
-  }
-  return chosen;
+  return choose<RecordedRun>(records, id, read_records);
+}
+
+ChosenIndex index_run(const std::filesystem::path& records, const std::string& id,
+                      const ReadProgress& progress) {
+  return choose<IndexedRun>(records, id, [&](const std::filesystem::path& file) {
+    return index_records(file, progress);
+  });
 }
 
 }  // namespace lloyd::experiment

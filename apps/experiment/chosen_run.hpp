@@ -10,11 +10,17 @@
 
 namespace lloyd::experiment {
 
-struct ChosenRun {
+/// `Run`: a RecordedRun or an IndexedRun.
+template <class Run>
+struct Chosen {
   std::filesystem::path file;
-  RecordedRun run;
+  Run run;
   std::vector<std::string> notes;  ///< what the user should know: other runs, missing records
+  std::string unfinished;          ///< why trials of the run are missing; empty where none is
 };
+
+using ChosenRun = Chosen<RecordedRun>;
+using ChosenIndex = Chosen<IndexedRun>;
 
 /// The file of records that a path names: itself, or the one in the folder that it is.
 std::filesystem::path records_file(const std::filesystem::path& records);
@@ -22,5 +28,8 @@ std::filesystem::path records_file(const std::filesystem::path& records);
 /// `records`: a file that `lloyd run` wrote, or the folder that it is in. `id`: a Record::run;
 /// empty for the last one. Throws InputError for a file without records and for an unknown run.
 ChosenRun read_run(const std::filesystem::path& records, const std::string& id);
+/// The same, of a run whose records are read fit by fit.
+ChosenIndex index_run(const std::filesystem::path& records, const std::string& id,
+                      const ReadProgress& progress = {});
 
 }  // namespace lloyd::experiment

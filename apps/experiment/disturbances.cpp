@@ -86,33 +86,34 @@ std::string clocks_text(const char* what, const ClockReadings& readings) {
 // uses all processors brings it to their number without anybody else, and one that is told to use
 // more threads to that number. So neither is to be called busy. It is the load of the whole
 // machine, of which the run may use only a part; what the others do on the rest of it is no harm.
-std::optional<MachineLoad> machine_load(const std::vector<Records>& records) {
-  std::vector<double> loads;
-  std::int64_t own = 1;
-  for (const Records& row : records) {
-    for (const Record& record : row) {
-      if (!counts(record) || record.conditions->before.load < 0) continue;
-      loads.push_back(record.conditions->before.load);
-      own = std::max({own, record.machine.cores, record.machine.physical_cores,
-                      record.process ? record.process->threads : 0});
-    }
+void DisturbanceFinder::add(const std::vector<Record>& fit) {
+  for (const Record& record : fit) {
+    if (!counts(record)) continue;
+    if (record.conditions->gpu) add_throttling(record, disturbances_.throttling);
+    if (record.conditions->before.load < 0) continue;
+    loads_.push_back(record.conditions->before.load);
+    own_ = std::max({own_, record.machine.cores, record.machine.physical_cores,
+                     record.process ? record.process->threads : 0});
   }
-  if (loads.empty()) return std::nullopt;
-  return MachineLoad{median(loads), static_cast<double>(own)};
+  add_clocks(fit, disturbances_);
+}
+
+Disturbances DisturbanceFinder::finish() const {
+  Disturbances disturbances = disturbances_;
+  if (!loads_.empty()) {
+    disturbances.load = MachineLoad{median(loads_), static_cast<double>(own_)};
+  }
+  return disturbances;
+}
+
+std::optional<MachineLoad> machine_load(const std::vector<Records>& records) {
+  return find_disturbances(records).load;
 }
 
 Disturbances find_disturbances(const std::vector<Records>& records) {
-  Disturbances disturbances;
-  disturbances.load = machine_load(records);
-  for (const Records& row : records) {
-    add_clocks(row, disturbances);
-    for (const Record& record : row) {
-      if (counts(record) && record.conditions->gpu) {
-        add_throttling(record, disturbances.throttling);
-      }
-    }
-  }
-  return disturbances;
+  DisturbanceFinder finder;
+  for (const Records& fit : records) finder.add(fit);
+  return finder.finish();
 }
 
 std::string disturbances_text(const Disturbances& disturbances) {

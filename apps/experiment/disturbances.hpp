@@ -56,6 +56,19 @@ struct Disturbances {
   Throttling throttling;
 };
 
+/// Finds the disturbances of a run from the records of one planned fit after the other, of which it
+/// keeps one number each.
+class DisturbanceFinder {
+ public:
+  void add(const std::vector<Record>& fit);
+  Disturbances finish() const;
+
+ private:
+  Disturbances disturbances_;
+  std::vector<double> loads_;
+  std::int64_t own_ = 1;
+};
+
 /// `records`: as for machine_load().
 Disturbances find_disturbances(const std::vector<std::vector<Record>>& records);
 

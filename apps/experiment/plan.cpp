@@ -173,7 +173,7 @@ std::int64_t Plan::skipped() const {
 }
 
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
-               const Machine& machine) {
+               const Machine& machine, const PlanProgress& progress) {
   Plan plan;
   plan.experiment = experiment.name;
   plan.output = experiment.output;
@@ -186,6 +186,13 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.variants = make_variants(experiment.backends, load);
   if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);
 
+  const std::size_t pairs = experiment.settings.size() * plan.variants.size();
+  if (pairs > kMaxFits) {
+    throw InputError(fmt::format(
+        "the experiment has {} settings x {} variants of backends = {} pairs; at most {} are "
+        "allowed: sweep over fewer values, or divide it into several experiments",
+        experiment.settings.size(), plan.variants.size(), pairs, kMaxFits));
+  }
   CentroidFiles centroid_files;
   for (const Setting& setting : experiment.settings) {
     PlannedSetting planned{setting, datasets.facts(setting.dataset), {}};
@@ -194,12 +201,14 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
     planned.hash = hash_setting(planned.setting, planned.dataset);
     plan.settings.push_back(std::move(planned));
   }
+  const ReferenceIndex references(experiment.references);
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
       plan.fits.push_back({s, v, {}, {}, {}});
-      plan.fits.back().published = published_of(experiment.references, plan.settings[s].setting,
-                                                plan.variants[v], plan.baseline == v);
+      plan.fits.back().published =
+          references.published_of(plan.settings[s].setting, plan.variants[v], plan.baseline == v);
       plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine);
+      if (progress) progress(std::ssize(plan.fits), static_cast<std::int64_t>(pairs));
     }
   }
   plan.hash = hash_plan(plan);

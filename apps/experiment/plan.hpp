@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,10 +52,16 @@ struct Plan {
   }
 };
 
+/// Pairs of setting and variant that a plan may have: it and its records are held in memory.
+inline constexpr std::size_t kMaxFits = 1'000'000;
+
+/// Told how many of how many pairs of setting and variant have been planned.
+using PlanProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+
 /// Loads backends, reads data and centroid files, and looks at every pair of setting and variant.
 /// Throws InputError for whatever is wrong in the experiment.
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
-               const Machine& machine);
+               const Machine& machine, const PlanProgress& progress = {});
 
 /// One line for each optional backend whose plugin cannot be loaded: which and why.
 std::vector<std::string> missing_backends(const Plan& plan);

@@ -116,13 +116,6 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
   return record;
 }
 
-void drop_superseded(std::vector<Record>& fit, const Record& next) {
-  if (!fit.empty() && fit.back().status == TrialStatus::cancelled) fit.pop_back();
-  std::erase_if(fit, [&next](const Record& record) {
-    return is_failure(record.status) && record.repeat == next.repeat;
-  });
-}
-
 std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }

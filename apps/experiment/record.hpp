@@ -117,7 +117,14 @@ Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string
 /// Takes out of the records of a planned fit those that another record of it supersedes: a last one
 /// that was cancelled, which stands for what is run later, and a failure of the same trial, which
 /// was made again.
-void drop_superseded(std::vector<Record>& fit, const Record& next);
+/// `Trial` has the members `status` and `repeat`.
+template <class Trial>
+void drop_superseded(std::vector<Trial>& fit, const Trial& next) {
+  if (!fit.empty() && fit.back().status == TrialStatus::cancelled) fit.pop_back();
+  std::erase_if(fit, [&next](const Trial& trial) {
+    return is_failure(trial.status) && trial.repeat == next.repeat;
+  });
+}
 
 nlohmann::ordered_json to_json(const Record& record);
 /// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys

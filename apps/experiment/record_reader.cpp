@@ -1,8 +1,9 @@
 #include "experiment/record_reader.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -17,14 +18,6 @@ namespace lloyd::experiment {
 namespace {
 
 using Place = std::pair<std::int64_t, std::int64_t>;  // setting, variant
-
-// The records of one run while they are read.
-struct OpenRun {
-  std::size_t first_line = 0;
-  std::size_t last_line = 0;
-  std::map<Place, std::vector<Record>> fits;
-  std::set<std::pair<Place, std::int64_t>> repeats;
-};
 
 // The same with every key and text printable: they go to terminals and tables, and whoever wrote
 // the file may have left control characters in them.
@@ -63,85 +56,161 @@ auto fit_facts(const Record& record) {
                          record.dataset.samples, record.stop.dump(), values, record.published);
 }
 
-void add(OpenRun& run, Record record, std::size_t line) {
-  if (run.fits.empty()) run.first_line = line;
+// The trials of one run while they are read: `Trial` is a Record or a RecordLocation.
+template <class Trial>
+struct OpenRun {
+  struct Fit {
+    decltype(fit_facts(std::declval<Record>())) facts;
+    std::vector<Trial> trials;
+    std::int64_t highest = -1;  // repeat
+  };
+  std::size_t first_line = 0;
+  std::size_t last_line = 0;
+  std::optional<decltype(run_facts(std::declval<Record>()))> facts;
+  std::int64_t planned = 0;
+  std::int64_t repeats = 1;
+  bool fixed_iterations = true;
+  std::map<Place, Fit> fits;
+};
+
+// `trial` is what is kept of `record`.
+template <class Trial>
+void add(OpenRun<Trial>& run, const Record& record, Trial trial, std::size_t line) {
+  if (!run.facts) {
+    run.first_line = line;
+    run.facts = run_facts(record);
+    run.planned = record.plan.settings * record.plan.variants;
+    run.repeats = record.plan.repeats;
+  }
   run.last_line = line;
-  if (!run.fits.empty() && run_facts(run.fits.begin()->second.front()) != run_facts(record)) {
+  if (*run.facts != run_facts(record)) {
     throw InputError(fmt::format(
         "the record is of the run '{}', as line {} is, but has another experiment, plan or axes",
         record.run, run.first_line));
   }
   const Place place(record.plan.setting, record.plan.variant);
-  std::vector<Record>& fit = run.fits[place];
-  if (!fit.empty() && fit.back().status == TrialStatus::cancelled) {
-    run.repeats.erase({place, fit.back().repeat});
-    drop_superseded(fit, record);
+  auto [at, is_new] = run.fits.try_emplace(place);
+  auto& fit = at->second;
+  if (is_new) fit.facts = fit_facts(record);
+  if (!fit.trials.empty() && fit.trials.back().status == TrialStatus::cancelled) {
+    drop_superseded(fit.trials, trial);
   }
-  const bool again = !run.repeats.emplace(place, record.repeat).second;
-  const std::size_t before = fit.size();
-  if (again) drop_superseded(fit, record);
-  if (again && fit.size() == before) {
+  const auto is_same = [&](const Trial& other) { return other.repeat == record.repeat; };
+  // Repeats ascend but for those that a resumed run makes again.
+  const bool again =
+      record.repeat <= fit.highest && std::any_of(fit.trials.begin(), fit.trials.end(), is_same);
+  const std::size_t before = fit.trials.size();
+  if (again) drop_superseded(fit.trials, trial);
+  if (again && fit.trials.size() == before) {
     throw InputError(
         fmt::format("the run '{}' has a second record of setting {}, variant {}, "
                     "repeat {}",
                     record.run, record.plan.setting, record.plan.variant, record.repeat));
   }
-  if (!fit.empty() && fit_facts(fit.front()) != fit_facts(record)) {
+  if (fit.trials.empty()) fit.facts = fit_facts(record);
+  if (fit.facts != fit_facts(record)) {
     throw InputError(fmt::format(
         "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop, "
         "axes or published values before",
         record.run, record.plan.setting, record.plan.variant));
   }
-  fit.push_back(std::move(record));
+  run.fixed_iterations = run.fixed_iterations && record.stop.contains("iterations");
+  fit.highest = std::max(fit.highest, record.repeat);
+  fit.trials.push_back(std::move(trial));
 }
 
-RecordedRun close(const std::string& id, OpenRun run) {
-  RecordedRun result;
-  result.id = id;
-  const auto& plan = run.fits.begin()->second.front().plan;
-  result.planned = plan.settings * plan.variants;
-  for (auto& [place, records] : run.fits) result.fits.push_back(std::move(records));
-  return result;
+// Whether printable() would change nothing in a line of JSON: without escapes and beyond ASCII.
+bool is_plain(std::string_view line) {
+  return std::all_of(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7f && c != '\\';
+  });
+}
+
+Record read_record(std::string_view line) {
+  constexpr int kMostLevels = 16;
+  const nlohmann::ordered_json json = apps::parse_json(line, kMostLevels);
+  return record_from_json(is_plain(line) ? json : printable_texts(json));
+}
+
+// Calls keep(record, offset, bytes) for each line, which returns the Trial. The trials by run, in
+// the order of their last records.
+template <class Trial, class Keep>
+std::vector<std::pair<std::string, OpenRun<Trial>>> read_runs(const std::filesystem::path& file,
+                                                              std::string& note,
+                                                              const ReadProgress& progress,
+                                                              const Keep& keep) {
+  std::ifstream stream = apps::open_text_file(file);
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  const std::string name = file.string();
+  std::map<std::string, OpenRun<Trial>> open;
+  std::string text;
+  std::uint64_t offset = 0;
+  for (std::size_t line = 1; std::getline(stream, text); ++line) {
+    if (stream.eof() && is_torn_record(text) && !nlohmann::ordered_json::accept(text)) {
+      note = fmt::format("{}:{}: passed over an incomplete last record of {} bytes", name, line,
+                         text.size());
+      break;
+    }
+    try {
+      Record record = read_record(text);
+      OpenRun<Trial>& run = open[record.run];
+      Trial trial = keep(record, offset, text.size());
+      add(run, record, std::move(trial), line);
+    } catch (const InputError& failure) {
+      throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
+    }
+    offset += text.size() + 1;
+    if (progress && !error) progress(offset, size);
+  }
+  if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", name));
+  if (open.empty()) throw InputError(fmt::format("{}: holds no records", name));
+  std::vector<std::pair<std::string, OpenRun<Trial>>> runs;
+  for (auto& [id, run] : open) runs.emplace_back(id, std::move(run));
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return a.second.last_line < b.second.last_line; });
+  return runs;
 }
 
 }  // namespace
 
 RecordFile read_records(const std::filesystem::path& file) {
-  constexpr int kMostLevels = 16;
-  const std::string text = apps::read_text_file(file);
-  const std::string name = file.string();
   RecordFile result;
-  std::map<std::string, OpenRun> open;
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view piece = std::string_view(text).substr(begin, end - begin);
-    ++line;
-    begin = end + 1;
-    if (end == text.size() && is_torn_record(piece) && !nlohmann::ordered_json::accept(piece)) {
-      result.note = fmt::format(
-          "{}:{}: passed over an incomplete last record of {} bytes, left by a run that was killed",
-          name, line, piece.size());
-      break;
-    }
-    try {
-      Record record = record_from_json(printable_texts(apps::parse_json(piece, kMostLevels)));
-      OpenRun& run = open[record.run];
-      add(run, std::move(record), line);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}:{}: {}", name, line, error.what()));
-    }
+  const auto keep = [](const Record& record, std::uint64_t, std::uint64_t) { return record; };
+  for (auto& [id, run] : read_runs<Record>(file, result.note, {}, keep)) {
+    RecordedRun& recorded = result.runs.emplace_back(RecordedRun{id, {}, run.planned, run.repeats});
+    for (auto& [place, fit] : run.fits) recorded.fits.push_back(std::move(fit.trials));
   }
-  if (open.empty()) throw InputError(fmt::format("{}: holds no records", name));
-  std::vector<std::pair<std::size_t, RecordedRun>> runs;
-  for (auto& [id, run] : open) {
-    const std::size_t last = run.last_line;
-    runs.emplace_back(last, close(id, std::move(run)));
-  }
-  std::sort(runs.begin(), runs.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [last, run] : runs) result.runs.push_back(std::move(run));
   return result;
+}
+
+RecordIndex index_records(const std::filesystem::path& file, const ReadProgress& progress) {
+  RecordIndex result;
+  const auto keep = [](const Record& record, std::uint64_t offset, std::uint64_t bytes) {
+    return RecordLocation{record.status, record.repeat, offset, bytes};
+  };
+  for (auto& [id, run] : read_runs<RecordLocation>(file, result.note, progress, keep)) {
+    IndexedRun& indexed = result.runs.emplace_back(
+        IndexedRun{id, {}, run.planned, run.repeats, run.fixed_iterations});
+    for (auto& [place, fit] : run.fits) indexed.fits.push_back(std::move(fit.trials));
+  }
+  return result;
+}
+
+std::vector<Record> read_fit(std::istream& file, const std::vector<RecordLocation>& fit) {
+  std::vector<Record> records;
+  std::string text;
+  for (const RecordLocation& place : fit) {
+    text.resize(place.bytes);
+    file.clear();
+    file.seekg(static_cast<std::streamoff>(place.offset));
+    if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
+      throw InputError("the file of records was cut while it was read");
+    }
+    records.push_back(read_record(text));
+  }
+  return records;
 }
 
 }  // namespace lloyd::experiment

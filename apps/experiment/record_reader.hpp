@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,29 @@ struct RecordedRun {
   /// of the file.
   std::vector<std::vector<Record>> fits;
   std::int64_t planned = 0;  ///< fits; more than left a record where the run was killed
+  std::int64_t repeats = 1;  ///< planned trials of each fit, at least
+};
+
+/// Where a record stands in its file, and what tells which other ones it supersedes.
+struct RecordLocation {
+  TrialStatus status;
+  std::int64_t repeat;
+  std::uint64_t offset;
+  std::uint64_t bytes;  ///< without the line feed
+};
+
+/// As RecordedRun, with the places of records instead of these: for runs of a million trials.
+struct IndexedRun {
+  std::string id;
+  std::vector<std::vector<RecordLocation>> fits;
+  std::int64_t planned = 0;
+  std::int64_t repeats = 1;
+  bool fixed_iterations = true;  ///< see has_fixed_iterations()
+};
+
+struct RecordIndex {
+  std::vector<IndexedRun> runs;
+  std::string note;
 };
 
 struct RecordFile {
@@ -32,5 +57,12 @@ struct RecordFile {
 /// or holds no records, a line that is no record of this schema, and records of one run that
 /// contradict each other.
 RecordFile read_records(const std::filesystem::path& file);
+
+/// Told how many bytes of how many have been read.
+using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+/// The same, and as strict; no record is kept.
+RecordIndex index_records(const std::filesystem::path& file, const ReadProgress& progress = {});
+/// The records of one planned fit, from the file that was indexed.
+std::vector<Record> read_fit(std::istream& file, const std::vector<RecordLocation>& fit);
 
 }  // namespace lloyd::experiment

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -60,7 +62,27 @@ off_t end_of_last_line(int descriptor, off_t end) {
   return 0;
 }
 
+// False where another writer has the lock. is_being_written() holds it too, for a moment, so that
+// it is tried again. A file system without locks has no other writer that could be told.
+bool lock_for_writing(int descriptor) {
+  constexpr int kAttempts = 20;
+  constexpr std::chrono::milliseconds kBetweenAttempts{10};
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+  return false;
+}
+
 }  // namespace
+
+bool is_being_written(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return locked;
+}
 
 RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
   descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -72,7 +94,7 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
     if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
       throw InputError(fmt::format("{}: is not a regular file", file.string()));
     }
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!lock_for_writing(descriptor_)) {
       throw InputError(fmt::format(
           "another run is writing to {}: wait until it ends, or give another folder with --output",
           folder_of(file)));

@@ -11,10 +11,10 @@ namespace lloyd::experiment {
 
 class RecordWriter {
  public:
-  /// Opens or makes the file and locks it against other writers. A last line that a killed run left
-  /// incomplete is cut off; note() then says so. A new file's folder is on the disk, too. Throws
-  /// InputError when the file cannot be opened or is no regular file, another program is appending
-  /// to it, or its last line is an incomplete one of others, which stays.
+  /// Opens or makes the file and locks it against other writers until this object ends. A last line
+  /// that a killed run left incomplete is cut off; note() then says so. A new file's folder is on
+  /// the disk, too. Throws InputError when the file cannot be opened or is no regular file, another
+  /// program is appending to it, or its last line is an incomplete one of others, which stays.
   explicit RecordWriter(const std::filesystem::path& file);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
@@ -34,5 +34,9 @@ class RecordWriter {
   int descriptor_ = -1;
   std::string note_;
 };
+
+/// Whether a RecordWriter, of whatever process and in whatever container, has the file open now.
+/// The kernel gives its lock back however the process ends. False where that cannot be told.
+bool is_being_written(const std::filesystem::path& file);
 
 }  // namespace lloyd::experiment

@@ -131,35 +131,43 @@ Summary summarize(const std::vector<std::vector<Record>>& records) {
   return summarize(records, has_fixed_iterations(records));
 }
 
-Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
-  const Record& first = records.front().front();
-  Summary summary;
-  summary.experiment = first.experiment;
-  summary.baseline = first.plan.baseline;
-  summary.repeats = first.plan.repeats;
-  summary.until = first.plan.until.has_value();
-  summary.per_iteration = per_iteration;
-  summary.disturbances = find_disturbances(records);
-  std::map<std::int64_t, std::size_t> baselines;  // row, by setting
-  for (const std::vector<Record>& group : records) {
-    summary.rows.push_back(make_row(group, summary.per_iteration));
-    if (summary.rows.back().is_baseline) {
-      baselines.emplace(group.front().plan.setting, summary.rows.size() - 1);
-    }
+void Summarizer::add(const std::vector<Record>& fit) {
+  const Record& first = fit.front();
+  if (summary_.rows.empty()) {
+    summary_.experiment = first.experiment;
+    summary_.baseline = first.plan.baseline;
+    summary_.repeats = first.plan.repeats;
+    summary_.until = first.plan.until.has_value();
   }
-  for (std::size_t r = 0; r < summary.rows.size(); ++r) {
-    SummaryRow& row = summary.rows[r];
-    if (summary.baseline.empty() || row.is_baseline || row.ok == 0) continue;
-    const auto found = baselines.find(records[r].front().plan.setting);
-    if (found == baselines.end()) {
+  disturbances_.add(fit);
+  summary_.rows.push_back(make_row(fit, summary_.per_iteration));
+  settings_.push_back(first.plan.setting);
+  if (summary_.rows.back().is_baseline) {
+    baselines_.emplace(first.plan.setting, summary_.rows.size() - 1);
+  }
+}
+
+Summary Summarizer::finish() {
+  summary_.disturbances = disturbances_.finish();
+  for (std::size_t r = 0; r < summary_.rows.size(); ++r) {
+    SummaryRow& row = summary_.rows[r];
+    if (summary_.baseline.empty() || row.is_baseline || row.ok == 0) continue;
+    const auto found = baselines_.find(settings_[r]);
+    if (found == baselines_.end()) {
       row.comparison = Comparison{{}, "no baseline: it left no record"};
       continue;
     }
-    const SummaryRow& baseline = summary.rows[found->second];
-    row.compared_by_fits = needs_whole_fits(summary.per_iteration, row, baseline);
+    const SummaryRow& baseline = summary_.rows[found->second];
+    row.compared_by_fits = needs_whole_fits(summary_.per_iteration, row, baseline);
     row.comparison = compare_rows(row, baseline);
   }
-  return summary;
+  return std::move(summary_);
+}
+
+Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
+  Summarizer summarizer(per_iteration);
+  for (const std::vector<Record>& fit : records) summarizer.add(fit);
+  return summarizer.finish();
 }
 
 TrialCounts count_trials(const Summary& summary) {

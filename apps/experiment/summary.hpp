@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,24 @@ struct Summary {
 Summary summarize(const std::vector<std::vector<Record>>& records);
 /// The same with times per iteration or of whole fits.
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration);
+/// Makes a summary from the records of one planned fit after the other, in the order of the plan,
+/// of which it keeps some numbers each.
+class Summarizer {
+ public:
+  explicit Summarizer(bool per_iteration) { summary_.per_iteration = per_iteration; }
+
+  /// `fit`: at least one record.
+  void add(const std::vector<Record>& fit);
+  /// After at least one fit was added.
+  Summary finish();
+
+ private:
+  Summary summary_;
+  DisturbanceFinder disturbances_;
+  std::vector<std::int64_t> settings_;             ///< by row
+  std::map<std::int64_t, std::size_t> baselines_;  ///< row, by setting
+};
+
 /// Whether every setting runs a fixed number of iterations, so that times are per iteration.
 bool has_fixed_iterations(const std::vector<std::vector<Record>>& records);
 /// Whether the times of these two rows may only be compared as whole fits: they are per iteration,

@@ -145,7 +145,7 @@ ordered_json trials_json(const Summary& summary) {
 }  // namespace
 
 ordered_json page_data(const RecordedRun& run, const std::filesystem::path& source,
-                       const ordered_json& ceilings) {
+                       const std::string& unfinished, const ordered_json& ceilings) {
   const Summary summary = summarize(run.fits);
   const Record& first = run.fits.front().front();
   ordered_json axes = ordered_json::array();
@@ -168,6 +168,7 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["per_iteration"] = summary.per_iteration;
   data["mark"] = text_or_null(mark_note(summary));
   data["planned"] = run.planned;
+  data["unfinished"] = text_or_null(unfinished);
   data["seeding"] = first.seeding.method;
   data["stop"] = first.stop;
   data["noise"] = text_or_null(noise_text(summary));

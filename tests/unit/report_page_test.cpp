@@ -54,7 +54,7 @@ RecordedRun run_fakes() {
 
 TEST(ReportPage, DataHasEverySampleAndWhatIsPublished) {
   const RecordedRun run = run_fakes();
-  const ordered_json data = page_data(run, "records.jsonl", nullptr);
+  const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
   EXPECT_EQ(data["experiment"], "fakes");
   EXPECT_EQ(data["baseline"], "sequential");
   EXPECT_TRUE(data["per_iteration"]);
@@ -155,7 +155,7 @@ TEST_F(ReportPageFiles, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
   Replay& replay = trace.replay.emplace();
   replay.points.assign(60'000, 1234);
   for (std::vector<Record>& records : run.fits) records.back().trace = trace;
-  const ordered_json data = page_data(run, "records.jsonl", nullptr);
+  const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
   EXPECT_EQ(data["replays"].size(), 3u);
   EXPECT_EQ(data["replays_left_out"], 7);
   EXPECT_EQ(data["replays"][2]["row"], 2);

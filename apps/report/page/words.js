@@ -60,9 +60,7 @@ function warningTexts() {
     `${rows.length === 1 ? rows[0].backend : format.plural(rows.length, 'row')}: ${problem}.`);
   const shown = texts.slice(0, 5);
   if (texts.length > 5) shown.push(`${texts.length - 5} more problems are in the table.`);
-  if (data.rows.length < data.planned) {
-    shown.push(`The run did not end: ${data.rows.length} of its ${data.planned} rows are here.`);
-  }
+  if (data.unfinished) shown.push(`${data.unfinished[0].toUpperCase()}${data.unfinished.slice(1)}.`);
   if (data.noise) shown.push(`${data.noise[0].toUpperCase()}${data.noise.slice(1)}.`);
   return shown;
 }

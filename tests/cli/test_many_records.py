@@ -1,0 +1,71 @@
+"""Experiments and records by the hundred thousand: a limit with a clear sentence, and little memory."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from program import LLOYD, SANITIZED, TestCase, run
+
+TEMPLATE = """
+dataset: {blobs: {samples: 50}}
+clusters: 2
+backends: [sequential]
+stop: {iterations: 3}
+repeats: 1
+"""
+SETTINGS = 20
+
+
+def peak_kib(*arguments):
+    """What lloyd takes of memory at most."""
+    process = subprocess.Popen([LLOYD, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, arguments
+    return used.ru_maxrss
+
+
+class ManyRecords(TestCase):
+    def records(self, repeats):
+        """So many trials of each of SETTINGS settings, made of the record of one."""
+        output = self.folder / f"template-{repeats}"
+        run("run", self.write("template.yaml", TEMPLATE), "--output", output)
+        record = json.loads((output / "records.jsonl").read_text())
+        record["plan"].update(settings=SETTINGS, repeats=repeats)
+        target = self.folder / f"{repeats}.jsonl"
+        with target.open("w") as file:
+            for setting in range(SETTINGS):
+                record.update(setting=f"{setting:016x}", axes={"clusters": str(setting)}, repeat="REPEAT",
+                              loop_ms="LOOP")
+                record["plan"]["setting"] = setting
+                line = json.dumps(record) + "\n"
+                for repeat in range(repeats):
+                    file.write(line.replace('"REPEAT"', str(repeat)).replace('"LOOP"', str(30 + 3 * setting)))
+        return target
+
+    @unittest.skipIf(SANITIZED, "a sanitizer's build takes memory of its own")
+    def test_a_report_keeps_little_of_a_record(self):
+        few, many = self.records(5), self.records(500)
+        more = (500 - 5) * SETTINGS
+        kib = peak_kib("report", many) - peak_kib("report", few)
+        self.assertLess(kib * 1024 / more, 2000, "bytes of a record")
+
+    def test_a_report_is_that_of_all_records(self):
+        rows = json.loads(run("report", self.records(7), "--json").stdout)["rows"]
+        self.assertEqual([row["clusters"] for row in rows], [str(i) for i in range(SETTINGS)])
+        self.assertEqual([row["trials"] for row in rows], [7] * SETTINGS)
+        self.assertEqual([row["ms_per_iteration"] for row in rows], [10 + i for i in range(SETTINGS)])
+
+    def test_more_than_a_million_pairs_are_refused(self):
+        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [{openmp: {threads: "
+                            f"{list(range(1, 1001))}}}}}]\nsweep: {{clusters: {list(range(1, 41))}, "
+                            f"seeding.seed: {list(range(200))}}}\n")
+        self.assertEqual(
+            run("run", config, "--dry-run", "--output", self.folder / "out", status=2).stderr,
+            "lloyd: the experiment has 8000 settings x 1000 variants of backends = 8000000 pairs; at most "
+            "1000000 are allowed: sweep over fewer values, or divide it into several experiments\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,34 @@
+// StepProgress: silent about what is quick, and not about what is not.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "step_progress.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+std::string said_of(std::int64_t total) {
+  testing::internal::CaptureStderr();
+  {
+    StepProgress progress("planning", "pairs");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    progress.update(total / 2, total);
+    progress.update(total, total);
+  }
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(StepProgress, SaysHowFarAStepOfMoreThanASecondIs) {
+  const std::string said = said_of(2 * StepProgress::kMinTotal);
+  EXPECT_TRUE(said.starts_with("lloyd: planning: 10000 of 20000 pairs, about ")) << said;
+}
+
+TEST(StepProgress, IsSilentOfFewUnitsOnABusyMachine) {
+  EXPECT_EQ(said_of(StepProgress::kMinTotal - 1), "");
+}
+
+}  // namespace
+}  // namespace lloyd::apps
