@@ -53,6 +53,7 @@ without_passed() {
   awk '/^ *Start +[0-9]+:|^ *[0-9]+\/[0-9]+ Test .* Passed / { next }
        /^\[ RUN  / { running = $0; next }
        /^\[       OK / { running = ""; next }
+       /^\[------/ || /^$/ { next }
        { if (running != "") print running; running = ""; print }
        END { if (running != "") print running }'
 }
