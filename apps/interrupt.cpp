@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 
+#include <lloyd/data/backing_file.hpp>
 #include <lloyd/data/new_file.hpp>
 
 #include "supervision.hpp"
@@ -59,18 +61,39 @@ void handle_of_asker(int signal, siginfo_t* info, void*) {
   }
 }
 
-// Memory-mapped data cannot be read any more.
-void data_is_gone(int) {
+void write_error(const char* text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+// A file name, with '?' for what a terminal may not be sent. A handler has no memory to decode
+// UTF-8 in.
+void write_error_name(const char* name) {
+  for (; *name != '\0'; ++name) {
+    const bool ascii = *name >= 0x20 && *name < 0x7f;
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, ascii ? name : "?", 1);
+  }
+}
+
+// What stands behind mapped memory is gone.
+void report_bus_error(int, siginfo_t* info, void*) {
   remove_temporary_files();
-  constexpr char kText[] = "lloyd: a data file was cut while it was in use\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof(kText) - 1);
-  report_end(1);  // no plugin is to blame
+  write_error("lloyd: ");
+  if (const char* const file = mapped_file_at(info->si_addr)) {
+    write_error_name(file);
+    write_error(": the file was cut, or its disk failed, while it was in use\n");
+    report_end(1);  // no plugin is to blame
+  } else {
+    write_error("a bus error: what stands behind mapped memory is gone, or /dev/shm is full\n");
+  }
   ::_exit(1);
 }
 
 void handle_file_errors() {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of its writer
-  std::signal(SIGBUS, data_is_gone);
+  struct sigaction action {};
+  action.sa_sigaction = report_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
 }
 
 }  // namespace

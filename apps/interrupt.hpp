@@ -9,7 +9,7 @@ namespace lloyd::apps {
 
 /// From now on a signal that ends the process (SIGINT, SIGTERM, SIGHUP, unless it is ignored)
 /// removes temporary files first. A file that may grow no more is an error, and a mapped file that
-/// is cut ends the process with status 1 and a sentence.
+/// is cut ends the process with status 1 and a sentence that names it.
 void install_cleanup_handler();
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
 /// more ends the process at once. SIGHUP stays ignored if it is, as nohup(1) leaves it. The rest is

@@ -1,7 +1,6 @@
 // SharedDataset: a data set whose values several processes read in one place.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,10 +22,9 @@ struct SharedDataset {
 };
 
 /// Moves the values of a data set in memory to where others can read them; `dataset` is the
-/// result's then, and what it held is freed unless somebody else has it. Those of `file`, where
-/// that is a file that is mapped as it is, stay in it. Throws Error.
-SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset,
-                            const std::filesystem::path& file);
+/// result's then, and what it held is freed unless somebody else has it. Values that are mapped
+/// from a file stay there. Throws Error.
+SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset);
 
 /// The data set in the process that received the description and the descriptors of values and
 /// statistics; its features have no names. Throws Error, or InputError where the description is

@@ -85,7 +85,7 @@ const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
   }
   starts_.clear();
   shared_ = {};
-  shared_ = share_dataset(datasets_.take(setting), setting.file);
+  shared_ = share_dataset(datasets_.take(setting));
   dataset_key_ = std::move(key);
   return *shared_.dataset;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/float_environment.hpp>
 
@@ -100,8 +101,14 @@ void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
   statistics_ = pass.statistics();
   average_variance();
   fingerprint_ = pass.fingerprint();
+  check_unchanged();
   statistics_ms_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Blocks are checked when they are read.
+void Dataset::check_unchanged() const {
+  if (matrix_.file != nullptr) matrix_.file->check_unchanged();
 }
 
 void Dataset::average_variance() {

@@ -278,6 +278,7 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
         StatusCode::internal,
         backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
   }
+  dataset_.check_unchanged();  // before the backend is blamed for what it was given
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   check_result(backend_->name(), spec, fit);
   fit.notes = session_notes(*session_);
@@ -302,9 +303,11 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
     result.squared_distances = squared_distances->data();
   }
   const Clock::time_point start = Clock::now();
-  throw_unless_ok(backend_->name(), session_->label(request, observer, result));
-  check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result,
-                  milliseconds_since(start));
+  const Status status = session_->label(request, observer, result);
+  const double label_ms = milliseconds_since(start);
+  dataset_.check_unchanged();
+  throw_unless_ok(backend_->name(), status);
+  check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result, label_ms);
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;

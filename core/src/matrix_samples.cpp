@@ -80,7 +80,7 @@ std::int64_t range_rows(std::size_t values_per_row) {
 }
 
 template <class T>
-const T* row(const Matrix& matrix, std::int64_t i) {
+const T* sample_row(const Matrix& matrix, std::int64_t i) {
   return static_cast<const T*>(matrix.data) + i * matrix.stride;
 }
 
@@ -90,7 +90,7 @@ double fold(const Matrix& matrix, RowRange rows, const std::vector<CentroidGroup
   std::int64_t index = first_index;
   for (const CentroidGroup& group : groups) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
+      const auto distances = group.distances(sample_row<T>(matrix, i), matrix.columns);
       for (std::int64_t c = 0; c < group.count(); ++c) {
         const double distance = distances[static_cast<std::size_t>(c / 2)][c % 2];
         if (!(distance < squared_distances[i])) continue;
@@ -109,7 +109,7 @@ void add_gains(const Matrix& matrix, RowRange rows, const std::vector<CentroidGr
                const WeightScale& scale, std::int64_t* gains) {
   for (const CentroidGroup& group : groups) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      const auto distances = group.distances(row<T>(matrix, i), matrix.columns);
+      const auto distances = group.distances(sample_row<T>(matrix, i), matrix.columns);
       const double current = squared_distances[i];
       for (std::int64_t c = 0; c < group.count(); ++c) {
         const double distance = distances[static_cast<std::size_t>(c / 2)][c % 2];

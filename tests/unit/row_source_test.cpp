@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/backing_file.hpp>
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
@@ -191,6 +193,42 @@ TEST(RowSource, OfAFileThatIsChangedMeanwhileSaysSo) {
               read(*source, {0, 50});
             }),
             file.string() + ": the file was changed while it was in use");
+}
+
+// What was opened is read on: it is whole, and what labels and centroids are of.
+TEST(RowSource, OfAFileThatIsReplacedMeanwhileReadsOn) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("t.npy", npy<float>(100, 2, false, false));
+  const auto source = open_rows(file);
+  const Dataset mapped = read_dataset(file);
+  std::filesystem::rename(folder.write("other", "something else"), file);
+  EXPECT_EQ(read(*source, {0, 100}), expected({0, 100}, 2));
+  mapped.check_unchanged();
+}
+
+TEST(MappedData, OfAFileThatIsChangedMeanwhileSaysSo) {
+  const TemporaryFolder folder;
+  const std::string fvecs("\1\0\0\0\0\0\x80\x3f\1\0\0\0\0\0\0\x40", 16);
+  const std::pair<const char*, std::string> files[] = {{"t.npy", npy<float>(100, 2, false, false)},
+                                                       {"t.fvecs", fvecs}};
+  for (const auto& [name, bytes] : files) {
+    const auto file = folder.write(name, bytes);
+    const Dataset data = read_dataset(file);
+    data.check_unchanged();
+    EXPECT_STREQ(mapped_file_at(data.matrix().data), file.c_str());
+    const auto saved = std::filesystem::last_write_time(file);
+    std::filesystem::last_write_time(file, saved + std::chrono::seconds(1));
+    const std::string changed = file.string() + ": the file was changed while it was in use";
+    EXPECT_EQ(message_of<InputError>([&] { data.check_unchanged(); }), changed);
+    std::filesystem::resize_file(file, bytes.size() + 8);
+    std::filesystem::last_write_time(file, saved);
+    EXPECT_EQ(message_of<InputError>([&] { data.check_unchanged(); }), changed);
+    std::filesystem::resize_file(file, bytes.size() - 8);
+    EXPECT_EQ(message_of<InputError>([&] { data.check_unchanged(); }),
+              file.string() + ": the file was cut from " + std::to_string(bytes.size()) + " to " +
+                  std::to_string(bytes.size() - 8) + " bytes while it was in use");
+  }
+  EXPECT_EQ(mapped_file_at(&folder), nullptr);
 }
 
 TEST(RowSource, OfTextIsRefusedWithTheWayOut) {

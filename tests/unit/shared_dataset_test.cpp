@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -50,7 +51,7 @@ void expect_same(const Dataset& a, const Dataset& b) {
 
 TEST(SharedDataset, ComesBackAsItWas) {
   const Dataset original("example", example());
-  const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original), {});
+  const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
   expect_same(original, *shared.dataset);
   expect_same(original, *receive_dataset(shared.description, copies(shared)));
   // Nobody can write there.
@@ -65,7 +66,7 @@ TEST(SharedDataset, AStrideIsKept) {
   Matrix matrix = example();
   matrix.columns = 2;
   const Dataset original("strided", matrix);
-  const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original), {});
+  const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
   expect_same(original, *receive_dataset(shared.description, copies(shared)));
 }
 
@@ -81,17 +82,31 @@ TEST(SharedDataset, AMappedFileIsHandedOverItself) {
   struct stat of_file {};
   ASSERT_EQ(::stat(file.c_str(), &of_file), 0);
   auto read = std::make_shared<const Dataset>(read_npy_dataset(file));
-  const SharedDataset shared = share_dataset(read, file);
+  const SharedDataset shared = share_dataset(read);
   EXPECT_EQ(inode(shared.values.get()), of_file.st_ino);
   expect_same(*read, *receive_dataset(shared.description, copies(shared)));
 
   // Another file of the same name by now.
   std::filesystem::remove(file);
   write_npy(file, Matrix::own(std::vector<double>(300, 2.0), 100, 3));
-  const SharedDataset copied = share_dataset(read, file);
-  ASSERT_EQ(::stat(file.c_str(), &of_file), 0);
-  EXPECT_NE(inode(copied.values.get()), of_file.st_ino);
-  expect_same(*read, *receive_dataset(copied.description, copies(copied)));
+  const SharedDataset again = share_dataset(read);
+  EXPECT_EQ(inode(again.values.get()), of_file.st_ino);
+  expect_same(*read, *receive_dataset(again.description, copies(again)));
+}
+
+TEST(SharedDataset, AMappedFileThatIsOverwrittenIsNoticedWhereItIsReceived) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "x.npy";
+  write_npy(file, example());
+  const SharedDataset shared =
+      share_dataset(std::make_shared<const Dataset>(read_npy_dataset(file)));
+  const auto received = receive_dataset(shared.description, copies(shared));
+  received->check_unchanged();
+  std::filesystem::last_write_time(
+      file, std::filesystem::last_write_time(file) + std::chrono::seconds(1));
+  const std::string message = file.string() + ": the file was changed while it was in use";
+  EXPECT_EQ(message_of<InputError>([&] { received->check_unchanged(); }), message);
+  EXPECT_EQ(message_of<InputError>([&] { shared.dataset->check_unchanged(); }), message);
 }
 
 TEST(SharedDataset, StatisticsMustBeThoseOfTheFeatures) {

@@ -11,6 +11,7 @@
 
 namespace lloyd {
 
+class BackingFile;
 class RowSource;
 class StatisticsPass;
 
@@ -26,6 +27,8 @@ struct Matrix {
   std::int64_t columns = 0;             ///< d
   std::int64_t stride = 0;              ///< values from one row to the next
   DType dtype = DType::float32;         ///< type of the values
+  /// The file that the values are mapped from; null for values of their own.
+  std::shared_ptr<const BackingFile> file = nullptr;
 
   /// Takes over values in row-major order; `values.size()` must be rows x columns.
   static Matrix own(std::vector<float> values, std::int64_t rows, std::int64_t columns);
@@ -69,6 +72,9 @@ class Dataset {
   bool in_memory() const { return source_ == nullptr; }
   /// Where the rows are read from; null for a data set in memory.
   const std::shared_ptr<const RowSource>& source() const { return source_; }
+  /// Throws InputError when the file that the values are mapped from was cut, extended or
+  /// overwritten. A source checks its file whenever it reads.
+  void check_unchanged() const;
   /// One sample, d values.
   std::vector<double> sample(std::int64_t row) const;
   /// n.

@@ -24,6 +24,7 @@ Matrix read_fvecs(const std::filesystem::path& file) {
   }
   Matrix matrix;
   matrix.data = bytes.data() + 4;
+  matrix.file = {mapped, &mapped->file()};
   matrix.storage = std::move(mapped);
   matrix.rows = header.rows;
   matrix.columns = header.columns;

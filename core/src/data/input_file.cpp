@@ -30,8 +30,7 @@ InputFile::InputFile(const std::filesystem::path& file)
     ::close(descriptor_);
     throw InputError(fmt::format("{}: is not a regular file", path_));
   }
-  size_ = status.st_size;
-  changed_ = status.st_mtim;
+  stamp_ = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 InputFile::~InputFile() {
@@ -59,11 +58,14 @@ void InputFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) cons
     throw InputError(fmt::format("{}: the file ends at byte {}; it was cut while it was read",
                                  path_, offset + done));
   }
-  struct stat status = {};
-  if (::fstat(descriptor_, &status) != 0) fail("read the file's size");
-  if (status.st_mtim.tv_sec != changed_.tv_sec || status.st_mtim.tv_nsec != changed_.tv_nsec) {
-    throw InputError(fmt::format("{}: the file was changed while it was in use", path_));
-  }
+  check_unchanged();
+}
+
+bool InputFile::is_open_as(int descriptor) const {
+  struct stat mine = {};
+  struct stat other = {};
+  return ::fstat(descriptor_, &mine) == 0 && ::fstat(descriptor, &other) == 0 &&
+         mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
 }
 
 void InputFile::fail(const char* action) const {

@@ -1,11 +1,11 @@
 // InputFile: a regular file that is open for reading.
 #pragma once
 
-#include <time.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
+
+#include <lloyd/data/backing_file.hpp>
 
 namespace lloyd {
 
@@ -21,7 +21,8 @@ class InputFile {
   /// The path, for messages.
   const std::string& path() const { return path_; }
   /// In bytes, when it was opened.
-  std::int64_t size() const { return size_; }
+  std::int64_t size() const { return stamp_.size; }
+  const FileStamp& stamp() const { return stamp_; }
   int descriptor() const { return descriptor_; }
 
   /// Reads up to `bytes` bytes from `offset` on and returns how many: fewer only at the file's end.
@@ -30,14 +31,18 @@ class InputFile {
   /// Reads exactly so many bytes. Throws InputError, also when the file ends before or was changed
   /// since it was opened.
   void read(std::int64_t offset, void* buffer, std::int64_t bytes) const;
+  /// Whether another descriptor is open on the same file.
+  bool is_open_as(int descriptor) const;
+  /// Throws InputError when the file was cut, extended or overwritten since it was opened. Another
+  /// file that took its name is no change: what was opened is read on.
+  void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
 
  private:
   [[noreturn]] void fail(const char* action) const;
 
   std::string path_;
   int descriptor_ = -1;
-  std::int64_t size_ = 0;
-  timespec changed_ = {};
+  FileStamp stamp_;
 };
 
 }  // namespace lloyd

@@ -24,6 +24,12 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   }
   data_ = static_cast<const char*>(data);
   size_ = size;
+  try {
+    file_.emplace(input.path(), input.descriptor(), input.stamp(), data, size);
+  } catch (...) {
+    ::munmap(data, size);
+    throw;
+  }
 }
 
 MappedFile::~MappedFile() {

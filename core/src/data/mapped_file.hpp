@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+
+#include <lloyd/data/backing_file.hpp>
 
 namespace lloyd {
 
@@ -16,10 +19,13 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return {data_, size_}; }
+  /// Of a file that is not empty.
+  const BackingFile& file() const { return *file_; }
 
  private:
   const char* data_ = nullptr;
   std::size_t size_ = 0;
+  std::optional<BackingFile> file_;
 };
 
 }  // namespace lloyd

@@ -27,19 +27,13 @@ Matrix read_npy(const std::filesystem::path& file) {
   if (!stays_in_place(header)) return read_all(NpyRows(file));
   Matrix matrix;
   matrix.data = bytes.data() + header.data_offset;
+  matrix.file = {mapped, &mapped->file()};
   matrix.storage = std::move(mapped);
   matrix.rows = header.rows;
   matrix.columns = header.columns;
   matrix.stride = header.columns;
   matrix.dtype = header.dtype;
   return matrix;
-}
-
-std::optional<std::int64_t> npy_values_offset(const std::filesystem::path& file) {
-  const MappedFile mapped(file);
-  const NpyHeader header = parse_npy_header(file.string(), mapped.bytes(), mapped.bytes().size());
-  if (!stays_in_place(header)) return std::nullopt;
-  return static_cast<std::int64_t>(header.data_offset);
 }
 
 Dataset read_npy_dataset(const std::filesystem::path& file) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 
 #include <lloyd/dataset.hpp>
@@ -13,13 +12,9 @@ namespace lloyd {
 /// Reads a 2-D (or 1-D: one feature) array of float32 or float64, in either byte order, C or
 /// Fortran order. Native C-order data of suitable alignment stays in the file, memory-mapped; the
 /// rest is converted to C order. A mapped file must not be cut or changed in place while the matrix
-/// lives (replacing it is fine). Throws InputError with the file and what is wrong. Format:
-/// numpy.lib.format, versions 1.0 to 3.0.
+/// lives (replacing it is fine): Dataset::check_unchanged() says when it was. Throws InputError
+/// with the file and what is wrong. Format: numpy.lib.format, versions 1.0 to 3.0.
 Matrix read_npy(const std::filesystem::path& file);
-
-/// Where the values begin in a file that read_npy() leaves in place, in bytes; nothing for one that
-/// it converts. Throws InputError as it does.
-std::optional<std::int64_t> npy_values_offset(const std::filesystem::path& file);
 
 /// Reads as read_npy and checks as Dataset does; the name is the file's.
 Dataset read_npy_dataset(const std::filesystem::path& file);

@@ -1,0 +1,57 @@
+// BackingFile: the file that values in memory are mapped from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lloyd {
+
+/// Size and modification time of a file: they tell that its bytes may have changed.
+struct FileStamp {
+  std::int64_t size = 0;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+/// The stamp of an open file; none where the system does not say, and errno is set.
+std::optional<FileStamp> read_stamp(int descriptor);
+
+/// Throws InputError unless the open file `path` still has that stamp.
+void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp);
+
+/// While it lives, [begin, begin + size) is a mapping of a file from its first byte on.
+class BackingFile {
+ public:
+  /// Keeps a duplicate of `descriptor`. `stamp` is the file's when its values were first read.
+  /// Throws Error where there are no descriptors left.
+  BackingFile(std::string path, int descriptor, const FileStamp& stamp, const void* begin,
+              std::size_t size);
+  ~BackingFile();
+  BackingFile(const BackingFile&) = delete;
+  BackingFile& operator=(const BackingFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
+  const FileStamp& stamp() const { return stamp_; }
+  /// Where the mapping, and with it the file, begins.
+  const char* begin() const { return begin_; }
+  /// Throws InputError when the file was cut, extended or overwritten since. Another file that took
+  /// its name is no change: the mapping stays that of the first.
+  void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  FileStamp stamp_;
+  const char* begin_;
+};
+
+/// The path of the file that is mapped at this address; null where none is. A signal handler may
+/// call it.
+const char* mapped_file_at(const void* address) noexcept;
+
+}  // namespace lloyd
