@@ -1,9 +1,16 @@
+#include <fcntl.h>
 #include <hdf5.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <lloyd/data/files.hpp>
@@ -41,6 +48,20 @@ class Hdf5 : public testing::Test {
     }
     H5Dclose(set);
     H5Sclose(space);
+  }
+
+  // Rows of two values from `row` on, into a data set that is there.
+  void write_rows(const std::string& name, hsize_t row, const std::vector<double>& values) {
+    const hid_t set = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
+    const hid_t space = H5Dget_space(set);
+    const hsize_t start[2] = {row, 0};
+    const hsize_t count[2] = {values.size() / 2, 2};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
+    const hid_t memory = H5Screate_simple(2, count, nullptr);
+    ASSERT_GE(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(set);
   }
 
   Matrix read(const std::string& name = "") {
@@ -168,6 +189,132 @@ TEST_F(Hdf5, RefusesShapesThatTheFileCannotHold) {
   EXPECT_EQ(refusal("packed"), sparse);
   EXPECT_EQ(refusal("beyond"),
             "the data set has the shape (1152921504606846976, 16), which overflows 64-bit sizes");
+}
+
+// Fill values are no measurements, whoever chose them.
+TEST_F(Hdf5, RefusesChunksThatWereNeverWritten) {
+  const double fill = 1;
+  for (const bool packed : {false, true}) {
+    for (const bool own_fill : {false, true}) {
+      const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+      const hsize_t chunk[2] = {10, 2};
+      H5Pset_chunk(creation, 2, chunk);
+      if (packed) H5Pset_deflate(creation, 9);
+      if (own_fill) H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &fill);
+      const std::string name = fmt::format("d{:d}{:d}", packed, own_fill);
+      add(name.c_str(), H5T_IEEE_F32LE, {1000, 2}, {}, creation);
+      H5Pclose(creation);
+      write_rows(name, 0, std::vector<double>(20, 3));
+      if (!packed) write_rows(name, 20, std::vector<double>(1940, 3));
+    }
+  }
+  const std::string few =
+      "of the 100 chunks of the data set only 1 were written; the rows of the others hold no "
+      "values";
+  EXPECT_EQ(refusal("d10"), few);
+  EXPECT_EQ(refusal("d11"), few);
+  const std::string most =
+      "the data set has the shape (1000, 2), but of its 8000 bytes only 7840 are in the file";
+  EXPECT_EQ(refusal("d00"), most);
+  EXPECT_EQ(refusal("d01"), most);
+}
+
+TEST_F(Hdf5, ReadsChunksThatReachBeyondTheLastRow) {
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t chunk[2] = {64, 3};
+  H5Pset_chunk(creation, 2, chunk);
+  H5Pset_deflate(creation, 1);
+  add("data", H5T_IEEE_F64LE, {101, 4}, std::vector<double>(404, 2.5), creation);
+  H5Pclose(creation);
+  EXPECT_EQ(read().at(100, 3), 2.5);
+}
+
+TEST_F(Hdf5, RefusesValuesInOtherFiles) {
+  const hid_t external = H5Pcreate(H5P_DATASET_CREATE);
+  const auto raw = folder_.write("raw", std::string(64, '\x40'));
+  H5Pset_external(external, raw.c_str(), 0, 8'000'000);
+  add("external", H5T_IEEE_F32LE, {1'000'000, 2}, {}, external);
+  H5Pclose(external);
+  EXPECT_EQ(refusal("external"),
+            "the data set keeps its values in another file (external storage); h5repack makes a "
+            "file that holds them");
+
+  file_ = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t shape[2] = {10, 2};
+  const hid_t space = H5Screate_simple(2, shape, nullptr);
+  H5Pset_virtual(layout, space, "missing.h5", "data", space);
+  add("virtual", H5T_IEEE_F32LE, {10, 2}, {}, layout);
+  H5Sclose(space);
+  H5Pclose(layout);
+  EXPECT_EQ(refusal("virtual"),
+            "the data set is virtual, put together of other data sets; h5repack makes one that "
+            "holds its values");
+
+  file_ = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const auto other = folder_.path() / "other.h5";
+  const hid_t first =
+      std::exchange(file_, H5Fcreate(other.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  close();
+  file_ = first;
+  H5Lcreate_external(other.c_str(), "data", file_, "link", H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_EQ(refusal("link"), "the data set lies in another file, " + other.string() +
+                                 ", through an external link; that file can be named instead");
+}
+
+// Behind the end of a file the library reads zeros.
+TEST_F(Hdf5, AFileThatIsChangedMeanwhileSaysSo) {
+  for (const bool cut : {true, false}) {
+    close();
+    file_ = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    add("data", H5T_IEEE_F32LE, {100'000, 2}, std::vector<double>(200'000, 1));
+    close();
+    const auto source = open_rows(path_);
+    std::vector<float> values(20);
+    source->read({0, 10}, values.data());
+    const auto size = std::filesystem::file_size(path_);
+    if (cut) {
+      std::filesystem::resize_file(path_, size / 2);
+    } else {
+      std::filesystem::last_write_time(
+          path_, std::filesystem::last_write_time(path_) + std::chrono::seconds(1));
+    }
+    const std::string message = message_of<InputError>([&] {
+      source->read({99'990, 100'000}, values.data());
+    });
+    EXPECT_EQ(message, path_.string() +
+                           (cut ? fmt::format(": the file was cut from {} to {} bytes while it was "
+                                              "in use",
+                                              size, size / 2)
+                                : ": the file was changed while it was in use"));
+  }
+}
+
+// Another file under the same name is none of the first one's business.
+TEST_F(Hdf5, AFileThatIsReplacedMeanwhileIsReadOn) {
+  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  close();
+  const auto source = open_rows(path_);
+  const auto other = folder_.write("other", "something else");
+  std::filesystem::rename(other, path_);
+  std::vector<float> values(6);
+  source->read({0, 3}, values.data());
+  EXPECT_EQ(values.back(), 6);
+}
+
+TEST_F(Hdf5, AFileThatIsLockedSaysSo) {
+  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  close();
+  const int descriptor = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
+  const std::string message = message_of<InputError>([&] { open_rows(path_); });
+  ::close(descriptor);
+  EXPECT_EQ(message,
+            path_.string() +
+                ": the HDF5 file is locked by a program that writes it, or its file system "
+                "has no locks (Resource temporarily unavailable); "
+                "HDF5_USE_FILE_LOCKING=FALSE reads it all the same");
 }
 
 TEST_F(Hdf5, RefusesDamagedFiles) {

@@ -43,6 +43,13 @@ herr_t take_first(unsigned, const H5E_error2_t* error, void* text) {
   return 1;
 }
 
+herr_t find_lock(unsigned, const H5E_error2_t* error, void* found) {
+  const std::string_view description = error->desc != nullptr ? error->desc : "";
+  if (!description.starts_with("unable to lock file")) return 0;
+  *static_cast<bool*>(found) = true;
+  return 1;
+}
+
 }  // namespace
 
 Hdf5Lock::Hdf5Lock() : lock_(library_mutex()) {
@@ -52,6 +59,12 @@ Hdf5Lock::Hdf5Lock() : lock_(library_mutex()) {
 
 Hdf5Lock::~Hdf5Lock() {
   H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
+}
+
+bool hdf5_lock_failed() {
+  bool found = false;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_lock, &found);
+  return found;
 }
 
 std::string hdf5_reason() {

@@ -26,6 +26,8 @@ class Hdf5Lock {
 
 /// The innermost reason of the library's last error, for messages.
 std::string hdf5_reason();
+/// Whether the library's last error is that a file could not be locked.
+bool hdf5_lock_failed();
 
 /// An identifier of the library, closed under a Hdf5Lock.
 class Hdf5Handle {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +26,21 @@ struct Table {
   std::int64_t columns = 1;
   DType dtype = DType::float32;
 };
+
+// The name of the file that an object lies in.
+std::string file_name_of(const Hdf5Handle& object) {
+  const ssize_t length = H5Fget_name(object.id(), nullptr, 0);
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(0, length)), '\0');
+  H5Fget_name(object.id(), name.data(), name.size() + 1);
+  return name;
+}
+
+// The library's own descriptor of an open file; -1 where it has none.
+int descriptor_of(const Hdf5Handle& file) {
+  void* handle = nullptr;
+  const bool known = H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr;
+  return known ? *static_cast<const int*>(handle) : -1;
+}
 
 DType dtype_of(const std::string& path, const Hdf5Handle& dataset) {
   const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
@@ -59,10 +75,31 @@ void read_shape(const std::string& path, Table& table) {
   table.columns = static_cast<std::int64_t>(sizes[1]);
 }
 
+// Only what one file holds can be watched, and no other file is read that the user did not name.
+void check_layout(const std::string& path, const Table& table, const Hdf5Handle& creation) {
+  if (H5Pget_external_count(creation.id()) > 0) {
+    throw InputError(fmt::format(
+        "{}: the data set keeps its values in another file (external storage); h5repack "
+        "makes a file that holds them",
+        path));
+  }
+  if (H5Pget_layout(creation.id()) == H5D_VIRTUAL) {
+    throw InputError(
+        fmt::format("{}: the data set is virtual, put together of other data sets; h5repack makes "
+                    "one that holds its values",
+                    path));
+  }
+  if (file_name_of(table.dataset) != file_name_of(table.file)) {
+    throw InputError(
+        fmt::format("{}: the data set lies in another file, {}, through an external "
+                    "link; that file can be named instead",
+                    path, file_name_of(table.dataset)));
+  }
+}
+
 // A file of a few bytes may claim any shape: the library gives fill values for what is not there.
-void check_stored(const std::string& path, const Table& table) {
+void check_stored(const std::string& path, const Table& table, const Hdf5Handle& creation) {
   const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
-  const Hdf5Handle creation(H5Dget_create_plist(table.dataset.id()), H5Pclose);
   // No filter of the library packs values more closely than deflate at its best.
   const double density = H5Pget_nfilters(creation.id()) > 0 ? 1100 : 1;
   const auto stored = static_cast<double>(H5Dget_storage_size(table.dataset.id()));
@@ -75,22 +112,57 @@ void check_stored(const std::string& path, const Table& table) {
                   path, table.rows, table.columns, needed, stored));
 }
 
+// A fill value, whoever chose it, is no measurement: rows that were never written are none.
+void check_chunks(const std::string& path, const Table& table, const Hdf5Handle& creation) {
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return;
+  hsize_t sizes[2] = {1, 1};
+  H5Pget_chunk(creation.id(), table.dimensions, sizes);
+  const auto pieces = [](std::int64_t size, hsize_t piece) {
+    return (static_cast<hsize_t>(size) + piece - 1) / piece;
+  };
+  const hsize_t needed = pieces(table.rows, sizes[0]) * pieces(table.columns, sizes[1]);
+  hsize_t stored = 0;
+  if (H5Dget_num_chunks(table.dataset.id(), table.space.id(), &stored) < 0) {
+    throw InputError(
+        fmt::format("{}: the chunks of the data set cannot be counted: {}", path, hdf5_reason()));
+  }
+  if (stored >= needed) return;
+  throw InputError(
+      fmt::format("{}: of the {} chunks of the data set only {} were written; the rows of the "
+                  "others hold no values",
+                  path, needed, stored));
+}
+
 class Hdf5Rows : public RowSource {
  public:
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
-      : name_(file.filename().string()), path_(file.string()) {
-    const InputFile regular(file);  // says what the library does not: a missing file, a folder
+      // Says what the library does not: a missing file, a folder, bytes that change.
+      : name_(file.filename().string()), path_(file.string()), input_(file) {
     const Hdf5Lock lock;
     Table table;
     table.file = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!table.file.valid()) {
-      throw InputError(fmt::format("{}: is not a readable HDF5 file: {}", path_, hdf5_reason()));
+      const std::string reason = hdf5_reason();
+      if (hdf5_lock_failed()) {
+        throw InputError(
+            fmt::format("{}: the HDF5 file is locked by a program that writes it, or "
+                        "its file system has no locks ({}); "
+                        "HDF5_USE_FILE_LOCKING=FALSE reads it all the same",
+                        path_, reason));
+      }
+      throw InputError(fmt::format("{}: is not a readable HDF5 file: {}", path_, reason));
+    }
+    if (!input_.is_open_as(descriptor_of(table.file))) {
+      throw InputError(fmt::format("{}: the file was replaced while it was opened", path_));
     }
     table.dataset = find_hdf5_dataset(path_, table.file, dataset);
     table.space = Hdf5Handle(H5Dget_space(table.dataset.id()), H5Sclose);
     table.dtype = dtype_of(path_, table.dataset);
     read_shape(path_, table);
-    check_stored(path_, table);
+    const Hdf5Handle creation(H5Dget_create_plist(table.dataset.id()), H5Pclose);
+    check_layout(path_, table, creation);
+    check_stored(path_, table, creation);
+    check_chunks(path_, table, creation);
     table_ = std::move(table);
   }
 
@@ -115,14 +187,17 @@ class Hdf5Rows : public RowSource {
     const hid_t type = table_.dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     if (H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
         H5Dread(table_.dataset.id(), type, memory.id(), selection.id(), H5P_DEFAULT, values) < 0) {
+      input_.check_unchanged();
       throw InputError(fmt::format("{}: rows {} to {} (counted from 0) cannot be read: {}", path_,
                                    rows.begin, rows.end - 1, hdf5_reason()));
     }
+    input_.check_unchanged();  // behind the end of a file that was cut, the library reads zeros
   }
 
  private:
   std::string name_;
   std::string path_;
+  InputFile input_;
   Table table_;
 };
 
