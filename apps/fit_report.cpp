@@ -9,6 +9,7 @@
 
 #include "experiment/measurements.hpp"
 #include "names.hpp"
+#include "output.hpp"
 #include "parameters_json.hpp"
 
 namespace lloyd::apps {
@@ -31,17 +32,17 @@ void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMostFeatures = 6;
   const Fit& fit = report.fit;
   const std::int64_t features = std::min(fit.features, kMostFeatures);
-  fmt::print("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
+  print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
   for (std::int64_t c = 0; c < std::min(fit.clusters, kMostClusters); ++c) {
-    fmt::print("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
+    print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
     for (std::int64_t j = 0; j < features; ++j) {
-      fmt::print(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
+      print_text(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
     }
-    fmt::print("\n");
+    print_text("\n");
   }
   if (fit.clusters > kMostClusters) {
-    fmt::print("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMostClusters);
+    print_text("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMostClusters);
   }
 }
 
@@ -85,23 +86,23 @@ void print(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   const Fit& fit = report.fit;
   const std::string changes = report.chosen.parameters.describe_changes();
-  fmt::print("data        {}: {} samples of {} features, {}\n", dataset.name(), dataset.samples(),
+  print_text("data        {}: {} samples of {} features, {}\n", dataset.name(), dataset.samples(),
              dataset.features(), to_string(dataset.dtype()));
-  fmt::print("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
+  print_text("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
              changes);
-  if (!fit.notes.empty()) fmt::print("notes       {}\n", fit.notes);
-  fmt::print("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
+  if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
+  print_text("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
              report.options.seeding.seed,
              report.options.restarts > 1
                  ? fmt::format(", best of {} restarts", report.options.restarts)
                  : "");
-  if (report.complete()) fmt::print("inertia     {:.8g}\n", fit.result.inertia);
-  fmt::print("iterations  {} (stopped by {})\n", fit.result.iterations,
+  if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
+  print_text("iterations  {} (stopped by {})\n", fit.result.iterations,
              to_string(fit.result.stop_reason));
   if (report.complete() && !dataset.classes.empty()) {
-    fmt::print("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
+    print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
   }
-  fmt::print(
+  print_text(
       "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
       dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
   if (fit.check) print_check(*fit.check, dataset.samples());

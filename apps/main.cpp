@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "context.hpp"
@@ -30,10 +31,12 @@ std::string usage_error(const CLI::App& app, int argc, char** argv, const CLI::P
     for (const CLI::App* subcommand : app.get_subcommands(nullptr)) {
       known.push_back(subcommand->get_name());
     }
-    return fmt::format("unknown subcommand '{}'{}", argv[1], lloyd::suggestion(argv[1], known));
+    return fmt::format("unknown subcommand '{}'{}", lloyd::printable(argv[1]),
+                       lloyd::suggestion(argv[1], known));
   }
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
+  message = lloyd::printable(message);
   const auto subcommands = app.get_subcommands();
   const std::string of = subcommands.empty() ? "" : subcommands.front()->get_name() + " ";
   return fmt::format("{}; 'lloyd {}--help' lists what there is", message, of);
@@ -85,7 +88,7 @@ int act(const CLI::App& app, const lloyd::apps::Context& context) {
     apps::note("lloyd: out of memory\n");
     return apps::kFailed;
   } catch (const std::exception& error) {
-    apps::note("lloyd: {}\n", error.what());
+    apps::note("lloyd: {}\n", printable(error.what()));
     return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
   }
 }

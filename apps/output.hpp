@@ -10,12 +10,21 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <lloyd/status_text.hpp>
+
 namespace lloyd::apps {
 
-/// Prints to standard error, and goes on where that cannot be written.
+/// Prints to standard error, and goes on where that cannot be written. Whatever a file, a plugin or
+/// an argument put into the text, a terminal is only sent what is printable, and line feeds.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
-  std::fputs(fmt::format(text, std::forward<Args>(args)...).c_str(), stderr);
+  std::fputs(printable_lines(fmt::format(text, std::forward<Args>(args)...)).c_str(), stderr);
+}
+
+/// The same to standard output. Throws where that cannot be written.
+template <class... Args>
+void print_text(fmt::format_string<Args...> text, Args&&... args) {
+  fmt::print("{}", printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
 /// Prints indented JSON and a line feed to standard output; bytes that are no UTF-8 are replaced.

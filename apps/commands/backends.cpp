@@ -82,23 +82,23 @@ std::string range_text(const ParameterInfo& parameter) {
 
 void print_details(const LoadedBackend& backend) {
   const BackendInfo& info = backend.info();
-  fmt::print("{} {}: {}\n", backend.name(), backend.version(), info.summary);
-  fmt::print("  file             {}\n", backend.path().string());
-  fmt::print("  algorithm        {}\n", info.algorithm);
+  print_text("{} {}: {}\n", backend.name(), backend.version(), info.summary);
+  print_text("  file             {}\n", backend.path().string());
+  print_text("  algorithm        {}\n", info.algorithm);
   for (const DType dtype : {DType::float32, DType::float64}) {
-    fmt::print("  on {:<13} labels {}, reproducibility {}\n", to_string(dtype),
+    print_text("  on {:<13} labels {}, reproducibility {}\n", to_string(dtype),
                to_string(backend.accuracy(dtype)), to_string(backend.reproducibility(dtype)));
   }
   if (info.reproducibility_reason != nullptr) {
-    fmt::print("  {:<16} {}\n", "", info.reproducibility_reason);
+    print_text("  {:<16} {}\n", "", info.reproducibility_reason);
   }
-  if (!backend.available()) fmt::print("  not available    {}\n", backend.unavailable());
+  if (!backend.available()) print_text("  not available    {}\n", backend.unavailable());
   for (const DeviceInfo& device : backend.devices()) {
-    fmt::print("  device {:<9} {}\n", device.index, device.name);
+    print_text("  device {:<9} {}\n", device.index, device.name);
   }
   const ParameterSet parameters = backend.default_parameters();
   for (const ParameterInfo& parameter : parameters.schema()) {
-    fmt::print("  parameter        {} = {} ({}): {}\n", parameter.name,
+    print_text("  parameter        {} = {} ({}): {}\n", parameter.name,
                parameters.text(parameter.name), range_text(parameter), parameter.meaning);
   }
 }
@@ -112,15 +112,15 @@ std::string promise(const LoadedBackend& backend, DType dtype) {
 void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backends) {
   std::size_t width = 7;
   for (const auto& backend : backends) width = std::max(width, backend->name().size());
-  fmt::print("{:<{}}  {:<18}  {:<18}  {}\n", "backend", width, "on float32", "on float64",
+  print_text("{:<{}}  {:<18}  {:<18}  {}\n", "backend", width, "on float32", "on float64",
              "what it is");
   for (const auto& backend : backends) {
-    fmt::print("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
+    print_text("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
                promise(*backend, DType::float32), promise(*backend, DType::float64),
                backend->available() ? std::string(backend->info().summary)
                                     : "not available: " + backend->unavailable());
   }
-  fmt::print("(accuracy of labels, reproducibility; 'lloyd backends NAME' describes one)\n");
+  print_text("(accuracy of labels, reproducibility; 'lloyd backends NAME' describes one)\n");
 }
 
 int list_backends(const Context& context, const std::string& name, bool json) {
@@ -146,10 +146,10 @@ int list_backends(const Context& context, const std::string& name, bool json) {
     print_json(document);
     return kDone;
   }
-  if (backends.empty()) fmt::print("no backends were found\n");
+  if (backends.empty()) print_text("no backends were found\n");
   if (!backends.empty()) print_table(backends);
   for (const RefusedPlugin& refused : registry.refused())
-    fmt::print("refused: {}\n", refused.reason);
+    print_text("refused: {}\n", refused.reason);
   return kDone;
 }
 

@@ -97,12 +97,12 @@ int print(const CompareCommand& command, const RunComparison& comparison, const 
     json["fails"] = fails;
     print_json(json);
   } else if (command.format == "csv") {
-    fmt::print("{}", comparison_csv(comparison));
+    print_text("{}", comparison_csv(comparison));
   } else if (command.format == "markdown") {
-    fmt::print("{}", comparison_markdown(comparison));
+    print_text("{}", comparison_markdown(comparison));
   } else {
-    if (!comparison.paired) fmt::print("old: {}\nnew: {}\n\n", name(older), name(newer));
-    fmt::print("{}", comparison_text(comparison));
+    if (!comparison.paired) print_text("old: {}\nnew: {}\n\n", name(older), name(newer));
+    print_text("{}", comparison_text(comparison));
   }
   if (fails) note("lloyd: slower by more than {}\n", command.fail_if_slower);
   return fails ? kFailed : kDone;

@@ -17,7 +17,7 @@ int diagnose(const Context& context, bool quick, bool json) {
   if (json) {
     print_json(doctor_json(report));
   } else {
-    fmt::print("{}", doctor_text(report));
+    print_text("{}", doctor_text(report));
   }
   return report.usable() ? kDone : kFailed;
 }

@@ -81,7 +81,7 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     throw;
   }
   note("wrote a plugin that builds and passes to {}; what to type next:\n", folder.string());
-  fmt::print(
+  print_text(
       "  cd {}\n"
       "  cmake -G Ninja -B build -DCMAKE_PREFIX_PATH={}\n"
       "  cmake --build build\n"

@@ -92,7 +92,7 @@ int report_run(ReportCommand command) {
   if (command.json) {
     print_json(summary_json(summary, chosen.file.parent_path()));
   } else {
-    fmt::print("{}", summary_table(summary));
+    print_text("{}", summary_table(summary));
   }
   return kDone;
 }

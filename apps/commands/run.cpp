@@ -81,7 +81,7 @@ void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& sum
     if (json) {
       print_json(summary_json(summary, plan.output));
     } else {
-      fmt::print("{}\nrecords: {}\n", summary_table(summary),
+      print_text("{}\nrecords: {}\n", summary_table(summary),
                  (plan.output / "records.jsonl").string());
     }
   });
@@ -91,7 +91,7 @@ void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& sum
     csv.commit();
   };
   if (complete && delivery.write(files.summary, write) && !json) {
-    delivery.print([&] { fmt::print("summary: {}\n", (plan.output / "summary.csv").string()); });
+    delivery.print([&] { print_text("summary: {}\n", (plan.output / "summary.csv").string()); });
   }
   delivery.finish();
 }
@@ -236,7 +236,7 @@ int run(const RunCommand& command, const Context& context) {
   plugins.finish();
   for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);
   if (command.dry_run && command.json) print_json(plan_json(plan));
-  if (command.dry_run && !command.json) fmt::print("{}", plan_text(plan));
+  if (command.dry_run && !command.json) print_text("{}", plan_text(plan));
   if (command.require) require_all(plan);
   if (command.dry_run) return kDone;
   if (in_process) load_into_this_process(plan.variants);

@@ -54,22 +54,22 @@ Subject read_subject(const std::filesystem::path& given) {
 }
 
 void print_result(const conformance::Result& result) {
-  fmt::print("{:<8}{}", conformance::to_string(result.outcome), result.name);
-  if (!result.message.empty()) fmt::print(": {}", result.message);
-  fmt::print("\n");
+  print_text("{:<8}{}", conformance::to_string(result.outcome), result.name);
+  if (!result.message.empty()) print_text(": {}", result.message);
+  print_text("\n");
   std::fflush(stdout);  // a case may take long
 }
 
 void print_summary(const Subject& subject, const conformance::Report& report) {
   if (!report.unavailable.empty()) {
-    fmt::print("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
+    print_text("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
                report.unavailable);
     return;
   }
-  fmt::print("{} {}: {} passed, {} failed, {} skipped\n", subject.backend, subject.version,
+  print_text("{} {}: {} passed, {} failed, {} skipped\n", subject.backend, subject.version,
              report.passed, report.failed, report.skipped);
   if (report.passed == 0 && report.failed == 0) {
-    fmt::print("nothing was verified: every case was skipped\n");
+    print_text("nothing was verified: every case was skipped\n");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/parameters.hpp>
+#include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/config_text.hpp"
@@ -65,14 +66,14 @@ bool read_boolean(const ConfigNode& node, std::string_view what) {
 }
 
 std::string read_text(const ConfigNode& node, std::string_view what) {
-  const bool printable = std::none_of(node.text.begin(), node.text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
   if (!node.is_scalar() || node.text.empty()) {
     node.fail(fmt::format("'{}' must be a text, not {}", what,
                           node.is_scalar() ? "an empty one" : node.kind_text()));
   }
-  if (!printable) node.fail(fmt::format("'{}' must not hold control characters", what));
+  if (printable(node.text) != node.text) {
+    node.fail(fmt::format(
+        "'{}' must not hold control characters, invisible ones or bytes that are no UTF-8", what));
+  }
   return node.text;
 }
 

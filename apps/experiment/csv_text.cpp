@@ -1,14 +1,28 @@
 #include "experiment/csv_text.hpp"
 
+#include <charconv>
 #include <string_view>
+#include <system_error>
 
 #include <lloyd/status_text.hpp>
 
 namespace lloyd::experiment {
 namespace {
 
+// A spreadsheet runs a text that begins so as a formula; an apostrophe makes it a text there too.
+bool begins_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@").find(text.front()) == std::string_view::npos) {
+    return false;
+  }
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + (text.front() == '+'), end, value);
+  return stop != end || error != std::errc{};
+}
+
 std::string csv_cell(std::string_view unclean) {
-  const std::string text = printable(unclean);
+  std::string text = printable(unclean);
+  if (begins_formula(text)) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);

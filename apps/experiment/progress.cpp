@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/status_text.hpp>
+
 #include "experiment/numbers.hpp"
 #include "experiment/table.hpp"
 
@@ -43,10 +45,11 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   const double left = seconds_left();
   if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
   if (terminal_) {
-    std::fputs(("\r\x1b[K" + wrap(text, terminal_width(stream_)).front()).c_str(), stream_);
+    std::fputs(("\r\x1b[K" + wrap(printable(text), terminal_width(stream_)).front()).c_str(),
+               stream_);
     line_open_ = true;
   } else if (fit.setting != last_setting_ || begun_ - last_line_ >= kLinesApart) {
-    std::fputs((text + '\n').c_str(), stream_);
+    std::fputs((printable(text) + '\n').c_str(), stream_);
     last_setting_ = fit.setting;
     last_line_ = begun_;
   }
@@ -70,7 +73,7 @@ void Progress::pass_over(const PlannedFit& fit) {
 
 void Progress::note(const std::string& text) {
   clear();
-  std::fputs((text + '\n').c_str(), stream_);
+  std::fputs((printable_lines(text) + '\n').c_str(), stream_);
   std::fflush(stream_);
 }
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -31,21 +32,22 @@ inline void require(bool holds, std::string_view what) {
   if (!holds) fail(what);
 }
 
-/// One line without control characters, which a terminal can be shown.
+/// One line of which a terminal can be shown all.
 inline void check_line(std::string_view line) {
   require(!line.empty(), "a message is empty");
-  for (const char c : line) {
-    const auto code = static_cast<unsigned char>(c);
-    require(code >= 0x20 && code != 0x7f, fmt::format("a message is not printable: {:?}", line));
-  }
+  require(printable(line) == line, fmt::format("a message is not printable: {:?}", line));
 }
 
-/// Lines that each end with a line feed; empty ones may be among them.
+/// Lines that each end with a line feed, without other control characters; empty ones may be among
+/// them.
 inline void check_lines(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     require(end != std::string_view::npos, "a text does not end with its line");
-    if (end > begin) check_line(text.substr(begin, end - begin));
+    for (const char c : text.substr(begin, end - begin)) {
+      const auto code = static_cast<unsigned char>(c);
+      require(code >= 0x20 && code != 0x7f, fmt::format("a line is not printable: {:?}", text));
+    }
     begin = end + 1;
   }
 }

@@ -1,4 +1,4 @@
-// Texts that come from a plugin, made safe to print.
+// Texts that come from a file, a plugin or the command line, made safe to print.
 #pragma once
 
 #include <string>
@@ -8,8 +8,13 @@
 
 namespace lloyd {
 
-/// The text with control characters replaced by '?'.
+/// The text on one line that a terminal shows as it is: '?' stands for each control character (C0,
+/// C1, DEL), line separator, bidirectional control, invisible character, noncharacter and byte that
+/// is no UTF-8. What all messages and tables are made of; JSON has the exact text.
 std::string printable(std::string_view text);
+
+/// The same for each line of a text; line feeds stay.
+std::string printable_lines(std::string_view text);
 
 /// A status's message, or a text for its code where it has none.
 std::string status_message(const Status& status);

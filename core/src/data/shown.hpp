@@ -6,18 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include <lloyd/status_text.hpp>
+
 namespace lloyd {
 
-/// Cut when longer than `limit` bytes, with control characters replaced.
+/// printable(), cut when longer than `limit` bytes.
 inline std::string shown(std::string_view text, std::size_t limit = 40) {
   std::size_t length = std::min(text.size(), limit);
   if (length < text.size()) {  // not inside a UTF-8 character
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   }
-  std::string result(text.substr(0, length));
-  std::replace_if(
-      result.begin(), result.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  const std::string result = printable(text.substr(0, length));
   return length < text.size() ? result + "..." : result;
 }
 
