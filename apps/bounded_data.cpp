@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,9 +23,9 @@
 namespace lloyd::apps {
 namespace {
 
-std::int64_t limit_of(const MemoryOption& memory) {
+std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  if (memory.limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*memory.limit, kMost));
+  if (limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*limit, kMost));
   const std::int64_t usable =
       machine::usable_memory(machine::read_memory(), machine::read_cgroup_limits());
   return usable > 0 ? usable : kMost;
@@ -55,9 +56,17 @@ void MemoryOption::add_to(CLI::App& command) {
       ->transform(byte_count());
 }
 
-BoundedFile::BoundedFile(const DataOptions& data) : data_(data) {
+std::int64_t text_memory(std::optional<std::uint64_t> limit) {
+  // What a limit below the program's own leaves is enough to say how much a fit would take.
+  constexpr std::int64_t kMinBytes = std::int64_t{8} << 20;
+  return std::max(kMinBytes, limit_of(limit) - kProgramBytes);
+}
+
+BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
+    : data_(data), memory_(memory) {
   if (find_format(data.file) == FileFormat::csv) {
-    text_ = data.read();
+    give_back_what_is_freed();
+    text_ = data.read(text_memory(memory.limit));
   } else {
     source_ = data.open_rows();
   }
@@ -67,9 +76,8 @@ std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
 
-BoundedData BoundedFile::hold(const MemoryOption& memory, const ChosenBackend& chosen,
-                              const FitOptions& options) {
-  const std::int64_t limit = limit_of(memory);
+BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options) {
+  const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
     return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_);
   };
@@ -83,7 +91,13 @@ BoundedData BoundedFile::hold(const MemoryOption& memory, const ChosenBackend& c
   shape.clusters = options.clusters;
   shape.dtype = source_->dtype();
   const MemoryPlan planned = plan(shape);
-  if (planned.block_rows == 0) return {data_.read(), 0};
+  if (planned.block_rows == 0) {
+    Dataset whole = data_.read();
+    if (whole.samples() != shape.samples || whole.features() != shape.features) {
+      throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
+    }
+    return {std::move(whole), 0};
+  }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
   give_back_what_is_freed();

@@ -24,6 +24,10 @@ struct MemoryOption {
   void add_to(CLI::App& command);
 };
 
+/// Bytes that a text may take while it is read, within such a limit for the whole process; without
+/// one, what the machine lets this process use.
+std::int64_t text_memory(std::optional<std::uint64_t> limit = std::nullopt);
+
 struct BoundedData {
   Dataset dataset;
   std::int64_t block_rows = 0;  ///< for OpenSession; 0: in memory
@@ -32,8 +36,8 @@ struct BoundedData {
 /// A data file that is open, but not yet held: what it is called and what its columns are is known.
 class BoundedFile {
  public:
-  /// Reads text as a whole; opens other files only. Throws InputError.
-  explicit BoundedFile(const DataOptions& data);
+  /// Reads text as a whole, within the limit; opens other files only. Throws InputError.
+  BoundedFile(const DataOptions& data, const MemoryOption& memory);
 
   const std::string& name() const { return text_ ? text_->name() : source_->name(); }
   std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
@@ -42,11 +46,11 @@ class BoundedFile {
 
   /// The data for such a fit with the chosen backend, within the limit; once. Throws InputError
   /// when that does not fit, or for a bad value; Cancelled on interruption.
-  BoundedData hold(const MemoryOption& memory, const ChosenBackend& chosen,
-                   const FitOptions& options);
+  BoundedData hold(const ChosenBackend& chosen, const FitOptions& options);
 
  private:
   const DataOptions& data_;
+  const MemoryOption& memory_;
   std::optional<Dataset> text_;
   std::unique_ptr<RowSource> source_;
 };

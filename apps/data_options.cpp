@@ -73,8 +73,9 @@ void DataOptions::check_dtype() const {
   }
 }
 
-Dataset DataOptions::read() const {
-  const FileOptions options = file_options();
+Dataset DataOptions::read(std::int64_t text_memory) const {
+  FileOptions options = file_options();
+  options.csv.memory_limit = text_memory;
   check_dtype();
   return read_dataset(file, options);
 }

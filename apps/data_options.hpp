@@ -1,6 +1,8 @@
 // Options of every subcommand that reads a data file.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +28,9 @@ struct DataOptions {
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);
 
-  /// Reads the file. Throws InputError, also for options that its format does not have.
-  Dataset read() const;
+  /// Reads the file; text within so many bytes of memory, see CsvOptions. Throws InputError, also
+  /// for options that its format does not have.
+  Dataset read(std::int64_t text_memory = std::numeric_limits<std::int64_t>::max()) const;
 
   /// Opens the file to be read in blocks. Throws InputError, also for text.
   std::unique_ptr<RowSource> open_rows() const;

@@ -14,6 +14,7 @@
 #include <lloyd/data/copy_rows.hpp>
 #include <lloyd/error.hpp>
 
+#include "bounded_data.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
 #include "interrupt.hpp"
@@ -64,7 +65,8 @@ int make_blobs_file(BlobsOptions options) {
 }
 
 int convert(const DataOptions& data, const std::string& output) {
-  const FileOptions input = data.file_options();
+  FileOptions input = data.file_options();
+  input.csv.memory_limit = text_memory();
   CopyOptions copy;
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
   return write_file(output, {data.file}, copy,
@@ -79,7 +81,7 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
 
 int describe(const DataOptions& data, bool json) {
   refuse_overwriting({}, {data.file});
-  const Dataset dataset = data.read();
+  const Dataset dataset = data.read(text_memory());
   const auto& features = dataset.statistics();
   if (json) {
     nlohmann::ordered_json document = {
@@ -101,18 +103,18 @@ int describe(const DataOptions& data, bool json) {
     print_json(document);
     return kDone;
   }
-  fmt::print("{}: {} samples, {} features, {}, fingerprint {:016x}\n", dataset.name(),
+  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", dataset.name(),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
-  if (!dataset.classes.empty()) fmt::print("each sample has a class\n");
+  if (!dataset.classes.empty()) print_text("each sample has a class\n");
   std::size_t width = 7;
   for (std::size_t j = 0; j < features.size(); ++j) {
     width = std::max(width, feature_name(dataset, j).size());
   }
-  fmt::print("{:<{}}  {:>12}  {:>12}  {:>12}  {:>12}\n", "feature", width, "minimum", "maximum",
+  print_text("{:<{}}  {:>12}  {:>12}  {:>12}  {:>12}\n", "feature", width, "minimum", "maximum",
              "mean", "variance");
   for (std::size_t j = 0; j < features.size(); ++j) {
-    fmt::print("{:<{}}  {:>12.6g}  {:>12.6g}  {:>12.6g}  {:>12.6g}\n", feature_name(dataset, j),
+    print_text("{:<{}}  {:>12.6g}  {:>12.6g}  {:>12.6g}  {:>12.6g}\n", feature_name(dataset, j),
                width, features[j].minimum, features[j].maximum, features[j].mean,
                features[j].variance);
   }

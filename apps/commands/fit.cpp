@@ -114,13 +114,13 @@ int run_fit(const Context& context, FitCommandOptions options) {
   options.fit.observe = kObserveIterations;
   set_seeding(options, options.fit.seeding);
   prepare_outputs(options);
-  BoundedFile file(options.data);
+  BoundedFile file(options.data, options.memory);
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
   install_interrupt_handler();
-  const BoundedData data = file.hold(options.memory, chosen, options.fit);
+  const BoundedData data = file.hold(chosen, options.fit);
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);

@@ -64,14 +64,14 @@ int predict(const Context& context, PredictOptions options) {
   refuse_overwriting({options.labels}, {options.model, options.data.file});
   try_outputs({options.labels});
   const Model model = read_model(options.model);
-  BoundedFile file(options.data);
+  BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   FitOptions planned;  // labels take no more than a fit from given centroids
   planned.clusters = model.clusters;
   planned.seeding.method = SeedingMethod::file;
-  const BoundedData data = file.hold(options.memory, chosen, planned);
+  const BoundedData data = file.hold(chosen, planned);
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope labelling;
@@ -100,7 +100,7 @@ int predict(const Context& context, PredictOptions options) {
     } else if (options.labels.empty()) {
       for (const std::int32_t label : labels) fmt::print("{}\n", label);
     } else {
-      fmt::print("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
+      print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
                  dataset.samples(), dataset.name(), model.clusters, options.model, result.inertia);
     }
   });

@@ -3,13 +3,16 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
+#include "bounded_data.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
 Dataset make_dataset(const DatasetSetting& setting) {
+  FileOptions options{setting.csv, setting.hdf5_dataset};
+  options.csv.memory_limit = apps::text_memory();
   try {
-    return setting.blobs ? make_blobs(*setting.blobs)
-                         : read_dataset(setting.file, {setting.csv, setting.hdf5_dataset});
+    return setting.blobs ? make_blobs(*setting.blobs) : read_dataset(setting.file, options);
   } catch (const InputError& error) {
     setting.place.fail(error.what());
   }

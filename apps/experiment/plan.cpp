@@ -10,6 +10,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
+#include "bounded_data.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
 #include "machine/affinity.hpp"
@@ -107,6 +108,7 @@ class CentroidFiles {
     if (known == files_.end()) {
       FileOptions options;
       options.csv.dtype = DType::float64;
+      options.csv.memory_limit = apps::text_memory();
       try {
         known = files_.emplace(seeding.file, read_dataset(seeding.file, options).matrix()).first;
       } catch (const InputError& error) {

@@ -10,8 +10,6 @@
 namespace lloyd {
 namespace {
 
-// The program, its libraries, and what a backend's runtime takes for itself.
-constexpr double kProgramBytes = 32 << 20;
 // Larger blocks read no faster.
 constexpr double kLargestBlockBytes = 256 << 20;
 

@@ -90,7 +90,8 @@ TEST_F(Csv, RefusesAFirstLineThatMayBeHeaderOrSample) {
   options.header = true;
   EXPECT_EQ(read("0,1,class\n3,4,0\n", options).feature_names, (Texts{"0", "1", "class"}));
   options.header = false;
-  EXPECT_EQ(refusal("0x10,2\n", options), "t.csv, line 1, column 1: '0x10' is not a number");
+  EXPECT_EQ(refusal("0x10,2\n", options),
+            "t.csv, line 1, column 1: '0x10' is not a number; numbers are decimal");
 }
 
 TEST_F(Csv, TakesQuotedNumbersAboveOthersForNames) {
@@ -156,7 +157,21 @@ TEST_F(Csv, RoundsOnceToTheDtype) {
 }
 
 TEST_F(Csv, RoundsToZeroWhatIsTooSmallForFloat32) {
-  EXPECT_EQ(values(read("1e-60,1e-40\n")), (Values{0, static_cast<double>(1e-40f)}));
+  EXPECT_EQ(values(read("1e-60,1e-40\n2,3\n")), (Values{0, static_cast<double>(1e-40f), 2, 3}));
+}
+
+// The column would be gone.
+TEST_F(Csv, RefusesAColumnThatBecomesZero) {
+  const std::string why =
+      " is too small for float32, as is all else in the column that is not 0; the dtype option can "
+      "say float64";
+  EXPECT_EQ(values(read("1,2\n3,1e-50\n")), (Values{1, 2, 3, 0})) << "2 stays in the column";
+  EXPECT_EQ(refusal("x,y\n1,0\n3,-1e-50\n4,1e-60\n"), "t.csv, line 3, column 2: '-1e-50'" + why);
+  EXPECT_EQ(refusal("1e-50,7\n1e-50,8\n"), "t.csv, line 1, column 1: '1e-50'" + why);
+  EXPECT_EQ(values(read("0e-50,1e-50\n0,1\n")), (Values{0, 0, 0, 1})) << "0 is 0 in any type";
+  CsvOptions options;
+  options.dtype = DType::float64;
+  EXPECT_EQ(values(read("1e-50,7\n1e-50,8\n", options)), (Values{1e-50, 7, 1e-50, 8}));
 }
 
 TEST_F(Csv, TakesOtherDelimiters) {
@@ -204,10 +219,14 @@ TEST_F(Csv, TakesTheLabelColumnAskedFor) {
 
 TEST_F(Csv, RefusesACellThatIsNoNumber) {
   EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"), "t.csv, line 4, column 3: 'abc' is not a number");
-  EXPECT_EQ(refusal("1,2\n1.5x,2\n"), "t.csv, line 2, column 1: '1.5x' is not a number");
+  EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
+            "t.csv, line 2, column 1: '1.5x' is not a number; a unit belongs into the header");
   EXPECT_EQ(refusal("1,2\n3,+-4\n"), "t.csv, line 2, column 2: '+-4' is not a number");
-  EXPECT_EQ(refusal("1,2\n3,0x10\n"), "t.csv, line 2, column 2: '0x10' is not a number");
-  EXPECT_EQ(refusal("1,2\n3,4 5\n"), "t.csv, line 2, column 2: '4 5' is not a number");
+  EXPECT_EQ(refusal("1,2\n3,0x10\n"),
+            "t.csv, line 2, column 2: '0x10' is not a number; numbers are decimal");
+  EXPECT_EQ(refusal("1,2\n3,4 5\n"),
+            "t.csv, line 2, column 2: '4 5' is not a number; thousands are not parted, and where "
+            "blanks part cells the delimiter option says so");
   EXPECT_EQ(refusal("1,2\n3,\n"), "t.csv, line 2, column 2: the cell is empty; a number is needed");
   EXPECT_EQ(refusal("1,2,\n"), "t.csv, line 1, column 3: the cell is empty; a number is needed");
   EXPECT_EQ(refusal("1\n\"\"\n"), "t.csv, line 2, column 1: the cell is empty; a number is needed");
@@ -301,6 +320,12 @@ TEST_F(Csv, RefusesUnknownColumns) {
   options.columns = {"q"};
   options.header = false;
   EXPECT_EQ(refusal("1,2\n", options), "t.csv: there is no column 'q'; the columns are 0 to 1");
+  options.header.reset();
+  for (const char* none : {"-1", "7", "99999999999999999999"}) {
+    options.columns = {none};
+    EXPECT_EQ(refusal("1,2\n3,4\n", options),
+              std::string("t.csv: there is no column '") + none + "'; the columns are 0 to 1");
+  }
   options = {};
   options.label_column = "kind";
   EXPECT_EQ(refusal("x,y\n1,2\n", options),

@@ -8,6 +8,9 @@
 
 namespace lloyd {
 
+/// The program, its libraries, and what a backend's runtime takes for itself.
+constexpr std::int64_t kProgramBytes = 32 << 20;
+
 /// How a fit is held.
 struct MemoryPlan {
   /// 0: the data set is read into memory; else the rows of a block, of which two are held.

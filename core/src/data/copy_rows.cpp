@@ -103,12 +103,13 @@ CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOpt
 template <class T>
 CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& options) {
   const std::int64_t d = rows.columns().features;
-  std::vector<T> values;
+  PageBuffer<T> values;
   std::vector<std::string> classes;
   std::int64_t n = 0;
   for (std::int64_t count = block_rows(d); count == block_rows(d); n += count) {
     values.clear();
     classes.clear();
+    rows.forget_classes();
     count = rows.read(block_rows(d), values, classes);
     writer.write(values.data(), count, classes);
     tell(options, n + count, rows.fraction());

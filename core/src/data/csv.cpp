@@ -1,6 +1,8 @@
 #include <lloyd/data/csv.hpp>
 
 #include <limits>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "data/csv_rows.hpp"
@@ -10,16 +12,15 @@ namespace {
 
 template <class T>
 Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
-  std::vector<T> values;
+  const auto values = std::make_shared<PageBuffer<T>>();
   std::vector<std::string> classes;
-  const std::int64_t features = rows.columns().features;
-  std::int64_t count = rows.read(1, values, classes);
-  if (const auto estimate = rows.estimated_rows()) {
-    // A little more, so that rows that are shorter than the first do not move all.
-    values.reserve(static_cast<std::size_t>((*estimate + *estimate / 16) * features));
-  }
-  count += rows.read(std::numeric_limits<std::int64_t>::max(), values, classes);
-  Dataset dataset(file.filename().string(), Matrix::own(std::move(values), count, features));
+  Matrix matrix;
+  matrix.rows = rows.read(std::numeric_limits<std::int64_t>::max(), *values, classes);
+  matrix.columns = matrix.stride = rows.columns().features;
+  matrix.dtype = std::is_same_v<T, float> ? DType::float32 : DType::float64;
+  matrix.data = values->data();
+  matrix.storage = values;
+  Dataset dataset(file.filename().string(), std::move(matrix));
   dataset.classes = std::move(classes);
   dataset.feature_names = rows.columns().feature_names;
   return dataset;

@@ -9,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "data/csv_cell_kind.hpp"
 #include "data/shown.hpp"
 
 namespace lloyd {
@@ -22,24 +23,38 @@ std::optional<std::int64_t> column_number(std::string_view text) {
   return number;
 }
 
-// The cells of the cursor's row; the cursor, a copy, is not moved.
-std::vector<CsvCell> cells_of_row(CsvCursor cursor) {
+// Also one that is the number of no column, as -1.
+bool is_integer(std::string_view text) {
+  text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+struct CsvRow {
   std::vector<CsvCell> cells;
+  std::string_view before_last;  // the text up to the last cell
+};
+
+// The cursor's row; the cursor, a copy, is not moved.
+CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
+  CsvRow row;
+  const std::string_view text = cursor.rest();
   do {
-    cells.push_back(cursor.take_cell(std::ssize(cells)));
+    if (std::ssize(row.cells) == max_columns) {
+      throw InputError(fmt::format(
+          "{}, line {}: a row has more than {} columns, which is what the limit of memory allows",
+          cursor.file(), cursor.line(), max_columns));
+    }
+    row.before_last = text.substr(0, text.size() - cursor.bytes_left());
+    row.cells.push_back(cursor.take_cell(std::ssize(row.cells)));
   } while (cursor.take_delimiter());
-  return cells;
+  return row;
 }
 
-bool is_quoted(const CsvCell& cell) {
-  return cell.quoted;
-}
-
-// Whether the row's last cell is a class. A number is one where it alone is quoted.
-bool ends_with_class(const std::vector<CsvCell>& row) {
-  const CsvCell& last = row.back();
-  if (last.quoted && std::none_of(row.begin(), row.end() - 1, is_quoted)) return true;
-  return !last.text.empty() && !is_number(last.text);
+// Whether the row's last cell may be a class.
+bool ends_with_class(const CsvRow& row, char delimiter) {
+  const CsvCell& last = row.cells.back();
+  return is_declared_text(last, row.before_last, delimiter) || !is_number(last.text);
 }
 
 void leave_row(CsvCursor& cursor, std::int64_t columns) {
@@ -52,21 +67,38 @@ void leave_row(CsvCursor& cursor, std::int64_t columns) {
 
 bool names_columns(const CsvOptions& options) {
   return std::any_of(options.columns.begin(), options.columns.end(),
-                     [](const std::string& column) { return !column_number(column); }) ||
-         (!options.label_column.empty() && !column_number(options.label_column));
+                     [](const std::string& column) { return !is_integer(column); }) ||
+         (!options.label_column.empty() && !is_integer(options.label_column));
 }
 
 // The columns that are features unless the last one turns out to be the label column.
 std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& options) {
   std::vector<std::int64_t> columns;
   for (const std::string& column : options.columns) {
-    if (const auto i = *column_number(column); i < count) columns.push_back(i);
+    if (const auto i = column_number(column); i && *i < count) columns.push_back(*i);
   }
+  if (!columns.empty()) return columns;
+  // Also where there is none of the columns: that is said with the names of those there are.
   const auto label = column_number(options.label_column);
-  for (std::int64_t i = 0; options.columns.empty() && i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     if (i != label) columns.push_back(i);
   }
   return columns;
+}
+
+// A first sample of missing values, or of numbers that are written otherwise, is no header.
+void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
+                 const std::vector<std::int64_t>& columns) {
+  const auto may_be_value = [&](std::int64_t i) {
+    const CellKind kind = kind_of_cell(first[i].text);
+    return !first[i].quoted && (kind == CellKind::missing || kind == CellKind::almost_number);
+  };
+  if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
+  cursor.fail(
+      columns.front(),
+      fmt::format("'{}' is not a number{}; the header option can say whether the row names "
+                  "the columns",
+                  shown(first[columns.front()].text), number_advice(first[columns.front()].text)));
 }
 
 // Whether the first row, at which `cursor` is and of which `second` is the next, is a header.
@@ -81,7 +113,10 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
     return !first[i].text.empty() && !is_number(first[i].text);
   };
   const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
-  if (std::all_of(columns.begin(), columns.end(), is_name)) return !columns.empty();
+  if (std::all_of(columns.begin(), columns.end(), is_name)) {
+    check_names(cursor, first, columns);
+    return !columns.empty();
+  }
   const auto text = std::find_if(columns.begin(), columns.end(), is_text);
   if (text == columns.end()) return false;
   // A last cell that is text may be the first sample's class; then so is the one below it.
@@ -93,6 +128,30 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   cursor.fail(*text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
                                  "header option can say whether that row names the columns",
                                  shown(first[*text].text)));
+}
+
+// Programs that write the numbers of a table's rows along leave their column without a name.
+void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names,
+                      std::int64_t line) {
+  const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
+  if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
+  values.fail_at(line, 0,
+                 "the column has no name, so it may hold the numbers of rows; the columns option "
+                 "can say which ones are features");
+}
+
+// Whether the names of columns that have none, 0, 1, 2 and so on, stand above values: nobody writes
+// one row without decimals and the next with nothing else.
+bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell>& second) {
+  if (first.size() < 2 || first.size() != second.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i].quoted || first[i].text != std::to_string(i)) return false;
+    if (second[i].text.find_first_of(".eE") == std::string_view::npos ||
+        !is_number(second[i].text)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 class ColumnFinder {
@@ -138,21 +197,35 @@ class ColumnFinder {
 
 }  // namespace
 
-CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options) {
+bool is_declared_text(const CsvCell& last, std::string_view before, char delimiter) {
+  return last.quoted && before.find('"') == std::string_view::npos &&
+         (last.text.empty() || last.text.find(delimiter) == std::string_view::npos ||
+          kind_of_cell(last.text) == CellKind::name);
+}
+
+CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
+                            std::int64_t max_columns) {
   if (!cursor.find_row())
     throw InputError(fmt::format("{}: the file holds no rows", cursor.file()));
-  const std::vector<CsvCell> first = cells_of_row(cursor);
+  const CsvRow first_row = read_row(cursor, max_columns);
+  const std::vector<CsvCell>& first = first_row.cells;
   const std::int64_t count = std::ssize(first);
   CsvCursor below = cursor;
   leave_row(below, count);
-  const std::vector<CsvCell> second =
-      below.find_row() ? cells_of_row(below) : std::vector<CsvCell>();
+  const CsvRow second_row = below.find_row() ? read_row(below, max_columns) : CsvRow();
+  const std::vector<CsvCell>& second = second_row.cells;
   if (first.front().text.starts_with('#') && !second.empty() && first.size() != second.size()) {
     cursor.fail(0,
                 "the line has other columns than the next; lines that begin with '#' are rows "
                 "too");
   }
 
+  const std::int64_t header_line = cursor.line();
+  if (!options.header && !names_columns(options) && counts_columns(first, second)) {
+    cursor.fail(0,
+                "the row counts 0, 1 and so on above values with decimals, so it may name the "
+                "columns; the header option can say whether it does");
+  }
   const bool header =
       options.header ? *options.header : looks_like_header(cursor, first, second, options);
   if (header) {
@@ -160,9 +233,10 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options) {
       throw InputError(fmt::format("{}: no rows follow the header", cursor.file()));
     cursor = below;
   }
-  const std::vector<CsvCell>& values = header ? second : first;
+  const CsvRow& values = header ? second_row : first_row;
   std::vector<std::string> names;
   if (header) {
+    names.reserve(first.size());
     for (const CsvCell& cell : first) names.push_back(cell.unquoted());
   }
   const ColumnFinder finder(cursor, names, count);
@@ -172,12 +246,16 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options) {
   std::optional<std::int64_t> label;
   if (!options.label_column.empty()) {
     label = finder.find(options.label_column);
-  } else if (options.columns.empty() && count > 1 && std::ssize(values) == count &&
-             ends_with_class(values)) {
+  } else if (options.columns.empty() && count > 1 && std::ssize(values.cells) == count &&
+             ends_with_class(values, cursor.delimiter())) {
     label = count - 1;
+    columns.label_found = true;
   }
   if (label) columns.roles[*label] = CsvColumns::kLabel;
   columns.has_label = label.has_value();
+
+  if (header && options.columns.empty() && label != 0) check_first_name(cursor, first, header_line);
+  if (header) columns.feature_names.reserve(first.size());
 
   const auto add_feature = [&](std::int64_t column) {
     columns.roles[column] = columns.features++;

@@ -7,6 +7,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "data/csv_cell_kind.hpp"
 #include "data/shown.hpp"
 
 namespace lloyd {
@@ -107,7 +108,7 @@ void CsvCursor::check_byte(std::int64_t column) const {
 }
 
 template <class T>
-T CsvCursor::convert(std::string_view text, std::int64_t column) const {
+T CsvCursor::convert(std::string_view text, std::int64_t column) {
   T value = 0;
   std::errc error = parse(text, value);
   if (std::is_same_v<T, float> && error == std::errc::result_out_of_range) {
@@ -116,6 +117,7 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) const {
     error = parse(text, wide);
     if (error == std::errc{} && std::fabs(wide) > 1) error = std::errc::result_out_of_range;
     if (error == std::errc{}) value = static_cast<T>(wide);
+    if (error == std::errc{} && value == 0) rounded_to_zero_ = true;
   }
   if (error == std::errc{} && std::isfinite(value)) return value;
   if (text.empty()) fail(column, "the cell is empty; a number is needed");
@@ -127,15 +129,16 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) const {
                              std::is_same_v<T, float> ? "float32" : "float64"));
   }
   const bool comment = column == 0 && text.starts_with('#');
-  fail(column, fmt::format("'{}' is not a number{}", shown(text),
-                           comment ? "; lines that begin with '#' are rows too" : ""));
+  fail(column,
+       fmt::format("'{}' is not a number{}", shown(text),
+                   comment ? "; lines that begin with '#' are rows too" : number_advice(text)));
 }
 
-template float CsvCursor::convert<float>(std::string_view, std::int64_t) const;
-template double CsvCursor::convert<double>(std::string_view, std::int64_t) const;
+template float CsvCursor::convert<float>(std::string_view, std::int64_t);
+template double CsvCursor::convert<double>(std::string_view, std::int64_t);
 
-void CsvCursor::fail(std::int64_t column, std::string_view message) const {
-  throw InputError(fmt::format("{}, line {}, column {}: {}", file_, line_, column + 1, message));
+void CsvCursor::fail_at(std::int64_t line, std::int64_t column, std::string_view message) const {
+  throw InputError(fmt::format("{}, line {}, column {}: {}", file_, line, column + 1, message));
 }
 
 }  // namespace lloyd

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lloyd {
 
@@ -36,6 +37,11 @@ class CsvCursor {
 
   std::string_view file() const { return file_; }
   std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - at_); }
+  /// The text from here on.
+  std::string_view rest() const { return {at_, bytes_left()}; }
+  /// The number of the line, from 1.
+  std::int64_t line() const { return line_; }
+  char delimiter() const { return delimiter_; }
 
   /// Goes to the next line that holds more than blanks, the present one included; false at the end
   /// of the text.
@@ -58,9 +64,14 @@ class CsvCursor {
   /// Reads a cell that must be a finite number in the range of T, which is float or double.
   template <class T>
   T take_number(std::int64_t column);
+  /// Whether take_number() has made zero of another number since this was called last.
+  bool take_rounded_to_zero() { return std::exchange(rounded_to_zero_, false); }
 
   /// Throws InputError with file, line and column.
-  [[noreturn]] void fail(std::int64_t column, std::string_view message) const;
+  [[noreturn]] void fail(std::int64_t column, std::string_view message) const {
+    fail_at(line_, column, message);
+  }
+  [[noreturn]] void fail_at(std::int64_t line, std::int64_t column, std::string_view message) const;
 
  private:
   bool is_blank(char c) const { return (c == ' ' || c == '\t') && c != delimiter_; }
@@ -72,13 +83,14 @@ class CsvCursor {
   /// Refuses bytes that no cell has.
   void check_byte(std::int64_t column) const;
   template <class T>
-  T convert(std::string_view text, std::int64_t column) const;
+  T convert(std::string_view text, std::int64_t column);
 
   std::string_view file_;
   const char* at_;
   const char* end_;
   char delimiter_;
   std::int64_t line_ = 1;
+  bool rounded_to_zero_ = false;
 };
 
 template <class T>

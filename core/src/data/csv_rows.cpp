@@ -13,6 +13,8 @@
 namespace lloyd {
 namespace {
 
+constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
+
 char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
   if (!options.delimiter) return small_extension(file).starts_with(".tsv") ? '\t' : ',';
   const char c = *options.delimiter;
@@ -53,50 +55,98 @@ bool has_two_rows(CsvCursor cursor) {
 }  // namespace
 
 CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
-    : blocks_(file),
-      block_(blocks_.next()),
+    : memory_limit_(options.memory_limit),
+      // A line takes its text, and as much again for its values.
+      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4)),
+      block_(blocks_.next(1)),
       cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
   // What the first row is, the second tells.
   bool more = find_row();
   while (more && !has_two_rows(cursor_)) {
     const std::size_t size = block_.size();
     const std::size_t parsed = size - cursor_.bytes_left();
-    block_ = blocks_.extend();
+    check_memory(blocks_.memory());
+    const std::string_view rest = cursor_.rest();
+    block_ = blocks_.extend(cursor_.line() + std::count(rest.begin(), rest.end(), '\n'));
     cursor_.continue_with(block_.substr(parsed));
     more = block_.size() > size;
   }
-  columns_ = read_csv_columns(cursor_, options);
+  columns_ = read_csv_columns(cursor_, options, memory_limit_ / kCsvColumnBytes);
+  fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
+  has_nonzero_.resize(static_cast<std::size_t>(columns_.features));
+  has_rounded_.resize(has_nonzero_.size());
 }
 
 // The next line that holds more than blanks, in this block or those that follow.
 bool CsvRows::find_row() {
   while (!cursor_.find_row()) {
-    block_ = blocks_.next();
+    block_ = blocks_.next(cursor_.line());
+    fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
     if (block_.empty()) return false;
     cursor_.continue_with(block_);
   }
   return true;
 }
 
-std::optional<std::int64_t> CsvRows::estimated_rows() const {
-  const std::optional<std::int64_t> behind = blocks_.bytes_left();
-  if (!behind || rows_ == 0) return std::nullopt;
-  const std::int64_t left = *behind + static_cast<std::int64_t>(cursor_.bytes_left());
-  return rows_ + 1 + left / first_row_bytes_;
-}
-
 template <class T>
-std::int64_t CsvRows::read(std::int64_t most, std::vector<T>& values,
+std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
                            std::vector<std::string>& classes) {
+  const std::size_t begin = values.size();
   std::int64_t rows = 0;
-  for (; rows < most && find_row(); ++rows) read_row(values, classes);
+  while (rows < most && find_row()) {
+    read_row(values, classes);
+    ++rows;
+  }
+  find_nonzero(values, begin);
+  if (rows < most) finish();
   return rows;
 }
 
+// What can be said of a column only when all of it has been read.
+void CsvRows::finish() const {
+  if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
+  for (const RoundedToZero& zero : rounded_to_zero_) {
+    if (has_nonzero_[static_cast<std::size_t>(zero.feature)]) continue;
+    cursor_.fail_at(zero.line, zero.column,
+                    fmt::format("'{}' is too small for float32, as is all else in the column that "
+                                "is not 0; the dtype option can say float64",
+                                zero.text));
+  }
+}
+
+// Looks at the values from `begin` on, most often at the first row alone.
 template <class T>
-void CsvRows::read_row(std::vector<T>& values, std::vector<std::string>& classes) {
+void CsvRows::find_nonzero(const PageBuffer<T>& values, std::size_t begin) {
+  const auto width = static_cast<std::size_t>(columns_.features);
+  for (std::size_t feature = 0; feature < width; ++feature) {
+    for (std::size_t i = begin + feature; i < values.size() && !has_nonzero_[feature]; i += width) {
+      if (values.data()[i] != 0) has_nonzero_[feature] = true;
+    }
+  }
+}
+
+// Of a row with numbers that became zero.
+template <class T>
+void CsvRows::note_zeros(CsvCursor row, const T* values) {
+  for (std::int64_t column = 0; column < std::ssize(columns_.roles); ++column) {
+    const std::int64_t line = row.line();
+    const CsvCell cell = row.take_cell(column);
+    row.take_delimiter();
+    const std::int64_t feature = columns_.roles[static_cast<std::size_t>(column)];
+    if (feature < 0 || has_rounded_[static_cast<std::size_t>(feature)] || values[feature] != 0) {
+      continue;
+    }
+    if (cell.text.find_first_of("123456789") >= cell.text.find_first_of("eE")) continue;
+    has_rounded_[static_cast<std::size_t>(feature)] = true;
+    rounded_to_zero_.push_back({column, feature, line, shown(cell.text)});
+  }
+}
+
+template <class T>
+void CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
   const CsvCursor start = cursor_;
   const auto width = static_cast<std::size_t>(columns_.features);
+  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T)));
   values.resize(values.size() + width);
   T* const row = values.data() + values.size() - width;
   const std::int64_t count = std::ssize(columns_.roles);
@@ -105,21 +155,42 @@ void CsvRows::read_row(std::vector<T>& values, std::vector<std::string>& classes
     const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
     if (role >= 0) {
       row[role] = cursor_.template take_number<T>(column);
+    } else if (role == CsvColumns::kLabel) {
+      take_class(start, column, classes);
     } else {
-      const CsvCell cell = cursor_.take_cell(column);
-      if (role == CsvColumns::kLabel) classes.push_back(cell.unquoted());
+      cursor_.take_cell(column);
     }
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
+  if (cursor_.take_rounded_to_zero()) note_zeros(start, row);
   cursor_.next_line();
-  if (rows_++ == 0) {
-    first_row_bytes_ = static_cast<std::int64_t>(start.bytes_left() - cursor_.bytes_left());
-  }
 }
 
-template std::int64_t CsvRows::read<float>(std::int64_t, std::vector<float>&,
+void CsvRows::take_class(const CsvCursor& start, std::int64_t column,
+                         std::vector<std::string>& classes) {
+  const std::string_view before = start.rest().substr(0, start.bytes_left() - cursor_.bytes_left());
+  const CsvCell cell = cursor_.take_cell(column);
+  if (columns_.label_found) {
+    if (!cursor_.at_row_end()) return;  // the row is too long, which its end tells
+    class_check_.add(cursor_, column, cell, is_declared_text(cell, before, cursor_.delimiter()));
+  }
+  classes.push_back(cell.unquoted());
+  // A vector that grows holds three texts for each of its own.
+  class_bytes_ += static_cast<std::int64_t>(3 * sizeof(std::string) + cell.text.size());
+}
+
+void CsvRows::check_memory(std::int64_t bytes) const {
+  if (bytes <= memory_limit_ - fixed_bytes_ - class_bytes_) return;
+  throw InputError(
+      fmt::format("{}, line {}: the table up to here takes more than the {:.0f} MiB of memory that "
+                  "the limit leaves for it; 'lloyd data convert' makes an .npy file of it, which "
+                  "need not be held",
+                  blocks_.path(), cursor_.line(), static_cast<double>(memory_limit_) / 0x1p20));
+}
+
+template std::int64_t CsvRows::read<float>(std::int64_t, PageBuffer<float>&,
                                            std::vector<std::string>&);
-template std::int64_t CsvRows::read<double>(std::int64_t, std::vector<double>&,
+template std::int64_t CsvRows::read<double>(std::int64_t, PageBuffer<double>&,
                                             std::vector<std::string>&);
 
 }  // namespace lloyd

@@ -3,15 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <lloyd/data/csv.hpp>
 
+#include "data/csv_class_check.hpp"
 #include "data/csv_columns.hpp"
 #include "data/csv_cursor.hpp"
+#include "data/page_buffer.hpp"
 #include "data/text_blocks.hpp"
 
 namespace lloyd {
@@ -26,26 +27,46 @@ class CsvRows {
   const CsvColumns& columns() const { return columns_; }
   /// The part of the file that has been read, 0 to 1.
   double fraction() const { return blocks_.fraction(); }
-  /// How many rows there are by all appearance, after the first has been read; not known of gzip.
-  std::optional<std::int64_t> estimated_rows() const;
 
   /// Appends the next rows, at most so many, to `values` (T is float or double) and their classes,
-  /// where there is a label column, to `classes`. Returns how many: fewer only at the end. Throws
-  /// what read_csv throws.
+  /// where there is a label column, to `classes`. Returns how many: fewer only at the end. The
+  /// memory limit counts `values`, and all classes since forget_classes(). Throws what read_csv
+  /// throws.
   template <class T>
-  std::int64_t read(std::int64_t most, std::vector<T>& values, std::vector<std::string>& classes);
+  std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
+  /// Says that the classes read so far were given up.
+  void forget_classes() { class_bytes_ = 0; }
 
  private:
   bool find_row();
   template <class T>
-  void read_row(std::vector<T>& values, std::vector<std::string>& classes);
+  void read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
+  template <class T>
+  void note_zeros(CsvCursor row, const T* values);
+  template <class T>
+  void find_nonzero(const PageBuffer<T>& values, std::size_t begin);
+  void finish() const;
+  void take_class(const CsvCursor& start, std::int64_t column, std::vector<std::string>& classes);
+  void check_memory(std::int64_t bytes) const;
 
+  std::int64_t memory_limit_;
   TextBlocks blocks_;
   std::string_view block_;
   CsvCursor cursor_;  // in block_
   CsvColumns columns_;
-  std::int64_t rows_ = 0;
-  std::int64_t first_row_bytes_ = 0;
+  CsvClassCheck class_check_;
+  // A number that became zero. Its column is refused where no other number stayed one.
+  struct RoundedToZero {
+    std::int64_t column = 0;
+    std::int64_t feature = 0;
+    std::int64_t line = 0;
+    std::string text;
+  };
+  std::vector<RoundedToZero> rounded_to_zero_;  // the first of each column
+  std::vector<bool> has_rounded_;               // for each feature: whether it is among them
+  std::vector<bool> has_nonzero_;               // for each feature
+  std::int64_t fixed_bytes_ = 0;  // memory of the text and what is known of the columns
+  std::int64_t class_bytes_ = 0;  // of the classes that have been read
 };
 
 }  // namespace lloyd

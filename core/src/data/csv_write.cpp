@@ -9,7 +9,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/csv_cursor.hpp"
+#include "data/csv_cell_kind.hpp"
 #include "data/row_writers.hpp"
 #include "data/write_all.hpp"
 
@@ -33,9 +33,9 @@ class TextWriter {
   }
 
   void add_cell(const std::string& text) {
-    // Quoted also where blanks at its ends would be lost, where it would be read as a number, and
+    // Quoted also where blanks at its ends would be lost, where it could be read as a value, and
     // where its first byte could be that of a byte-order mark.
-    const bool quote = text.empty() || is_number(text) ||
+    const bool quote = kind_of_cell(text) != CellKind::name ||
                        text.find_first_of(",\" \t") != std::string::npos ||
                        static_cast<unsigned char>(text.front()) >= 0xef;
     if (quote) text_ += '"';

@@ -12,40 +12,39 @@ namespace lloyd {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 21;
-constexpr std::size_t kLimit = std::size_t{1} << 28;
-
 }  // namespace
 
-TextBlocks::TextBlocks(const std::filesystem::path& file)
+TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit)
     // A byte more than a small file has shows its end.
-    : file_(file), block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)) {
+    : file_(file),
+      block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
+      line_limit_(static_cast<std::size_t>(line_limit)) {
   if (small_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
-std::string_view TextBlocks::next() {
+std::string_view TextBlocks::next(std::int64_t line) {
   filled_ -= given_;
   if (filled_ > 0) std::memmove(buffer_.data(), buffer_.data() + given_, filled_);
   given_ = 0;
-  return grow();
+  return grow(line);
 }
 
-std::string_view TextBlocks::extend() {
-  return grow();
+std::string_view TextBlocks::extend(std::int64_t line) {
+  return grow(line);
 }
 
-std::string_view TextBlocks::grow() {
+std::string_view TextBlocks::grow(std::int64_t line) {
   while (!ended_) {
-    if (filled_ > kLimit) {
-      throw InputError(
-          fmt::format("{}: 256 MiB of text follow one another without a row's end", path()));
+    if (filled_ - given_ > line_limit_) {
+      throw InputError(fmt::format("{}, line {}: the line does not end within {:.0f} MiB", path(),
+                                   line, static_cast<double>(line_limit_) / 0x1p20));
     }
-    if (buffer_.size() - filled_ < block_) {
-      buffer_.resize(std::max(filled_ + block_, 2 * buffer_.size()));
-    }
+    if (buffer_.size() - filled_ < block_) buffer_.resize(filled_ + block_);
     char* const end = buffer_.data() + filled_;
     const std::size_t count = gzip_ ? gzip_->read(end, block_)
                                     : static_cast<std::size_t>(file_.read_some(
                                           offset_, end, static_cast<std::int64_t>(block_)));
+    file_.check_unchanged();
     if (!gzip_) offset_ += static_cast<std::int64_t>(count);
     filled_ += count;
     ended_ = count < block_;
@@ -62,12 +61,6 @@ std::string_view TextBlocks::grow() {
 double TextBlocks::fraction() const {
   const std::int64_t done = gzip_ ? gzip_->position() : offset_;
   return file_.size() == 0 ? 1 : static_cast<double>(done) / static_cast<double>(file_.size());
-}
-
-std::optional<std::int64_t> TextBlocks::bytes_left() const {
-  if (gzip_) return std::nullopt;
-  return std::max<std::int64_t>(0, file_.size() - offset_) +
-         static_cast<std::int64_t>(filled_ - given_);
 }
 
 }  // namespace lloyd

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,19 +26,27 @@ struct CsvOptions {
   /// label column.
   std::vector<std::string> columns;
   /// Column with the class of each sample, by name or number; empty: a last column is taken as
-  /// classes when no `columns` are given, another column is left and the last cell of the first
-  /// sample is neither a number nor empty, or is the only one in quotes; else there are none.
+  /// classes when no `columns` are given, another column is left and all of it is text. Text is
+  /// what neither is a number nor looks like one (2,5 1,000 12% 2024-01-31), or stands as its row's
+  /// only cell in quotes that it would not need. Marks of missing values (an empty cell, NA, ?,
+  /// null) and quantities (12kg) are text where another cell is. A last column that is partly text
+  /// is refused.
   std::string label_column;
   DType dtype = DType::float32;  ///< that the numbers are rounded to
+  /// Bytes of memory that reading may take, what is read included; InputError beyond.
+  std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Reads a table of numbers (std::from_chars, with an optional leading '+'; blanks around cells and
 /// empty lines are passed over; LF or CRLF; cells may stand in double quotes; a UTF-8 byte-order
 /// mark is skipped; no line is a comment). Each number is rounded once, to the nearest value of the
-/// dtype. Throws InputError with file, line and column (both from 1) for a cell that is no number,
-/// not finite or beyond the dtype's range, for a row of another length, for a carriage return or
-/// NUL byte inside a cell and where the first line could be a header or a sample; and with the file
-/// for an unknown column, an empty table or a text in UTF-16. The data set's name is the file's.
+/// dtype; what is nearer to zero than to the dtype's least number becomes zero. Throws InputError
+/// with file, line and column (both from 1) for a cell that is no number, not finite or beyond the
+/// dtype's range, for a row of another length, for a carriage return or NUL byte inside a cell and
+/// where the first line could be a header or a sample, or its first column row numbers; with file
+/// and line for a line above 256 MiB and for what `memory_limit` does not hold; and with the file
+/// for an unknown column, an empty table, a text in UTF-16 or a file that is changed while it is
+/// read. The data set's name is the file's.
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = {});
 
 /// Write rows x columns values with the shortest digits that read back to the same bits, or one
