@@ -20,7 +20,7 @@
 namespace lloyd::apps {
 namespace {
 
-[[noreturn]] void end_by(int signal) {
+[[noreturn]] void end_supervisor_by(int signal) {
   // The core of the child is the one that tells something.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
@@ -67,14 +67,14 @@ void close_descriptors() {
     if (signal == SIGCHLD) {
       if (!reap(child, status)) continue;
       kill_descendants(::getpid());
-      if (WIFSIGNALED(status)) end_by(WTERMSIG(status));
+      if (WIFSIGNALED(status)) end_supervisor_by(WTERMSIG(status));
       ::_exit(WEXITSTATUS(status));
     }
     if (signal == SIGTERM && info.si_pid == parent) {
       ::kill(child, SIGTERM);
     } else {
       kill_descendants(::getpid());
-      end_by(signal);
+      end_supervisor_by(signal);
     }
   }
 }

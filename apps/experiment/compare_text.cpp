@@ -11,8 +11,6 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::size_t kTableWidth = 100;
-
 struct Cells {
   std::vector<Table::Column> columns;
   std::vector<std::vector<std::string>> rows;

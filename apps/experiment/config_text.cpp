@@ -6,8 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "utf8.hpp"
+
 namespace lloyd::experiment {
 namespace {
+
+using apps::continues_code_point;
 
 using Texts = std::pair<std::string_view, std::string_view>;
 
@@ -23,10 +27,6 @@ constexpr std::array<Texts, 8> kPlainWords = {{
     {"unknown token", "no value begins with this character: put it in quotes"},
     {"end of map not found", "a key of the map must stand here: check the indentation"},
 }};
-
-bool continues_code_point(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
 
 // Bytes of the UTF-8 code point at the begin of `text`, which is not empty; 0 where there is none.
 std::size_t code_point_size(std::string_view text) {

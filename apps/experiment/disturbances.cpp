@@ -14,7 +14,7 @@ namespace {
 
 using Records = std::vector<Record>;
 
-bool counts(const Record& record) {
+bool has_conditions(const Record& record) {
   return record.status == TrialStatus::ok && record.conditions.has_value();
 }
 
@@ -41,7 +41,7 @@ void add_clocks(const Records& row, Disturbances& disturbances) {
   std::vector<double> cpu;
   std::vector<double> gpu;
   for (const Record& record : row) {
-    if (!counts(record)) continue;
+    if (!has_conditions(record)) continue;
     if (!record.conditions->gpu) {
       if (record.conditions->after.cpu_mhz > 0) cpu.push_back(record.conditions->after.cpu_mhz);
       continue;
@@ -88,7 +88,7 @@ std::string clocks_text(const char* what, const ClockReadings& readings) {
 // machine, of which the run may use only a part; what the others do on the rest of it is no harm.
 void DisturbanceFinder::add(const std::vector<Record>& fit) {
   for (const Record& record : fit) {
-    if (!counts(record)) continue;
+    if (!has_conditions(record)) continue;
     if (record.conditions->gpu) add_throttling(record, disturbances_.throttling);
     if (record.conditions->before.load < 0) continue;
     loads_.push_back(record.conditions->before.load);

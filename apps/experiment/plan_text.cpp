@@ -16,8 +16,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kTableWidth = 100;
-
 MemoryEstimate peak_memory(const Plan& plan) {
   MemoryEstimate peak;
   for (const PlannedFit& fit : plan.fits) {

@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string shown(const ordered_json& value) {
+std::string value_text(const ordered_json& value) {
   if (value.is_null()) return "not there";
   return value.is_string() ? fmt::format("'{}'", value.get_ref<const std::string&>())
                            : value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -32,7 +32,7 @@ std::string leaf_difference(const std::string& path, const ordered_json& before,
                             const ordered_json& now) {
   if (before == now) return {};
   if (!before.is_object() || !now.is_object()) {
-    return fmt::format("'{}' was {} and is {}", path, shown(before), shown(now));
+    return fmt::format("'{}' was {} and is {}", path, value_text(before), value_text(now));
   }
   for (const ordered_json* keys : {&before, &now}) {
     for (const auto& [key, value] : keys->items()) {

@@ -16,8 +16,6 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::size_t kTableWidth = 100;
-
 struct Column {
   std::string quantity;  ///< a Quantity's name, or empty
   std::string header;

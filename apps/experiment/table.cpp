@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "utf8.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::size_t kGap = 2;
+using apps::continues_code_point;
 
-bool continues_code_point(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
+constexpr std::size_t kGap = 2;
 
 // Byte length of the first `count` code points.
 std::size_t prefix_bytes(const std::string& text, std::size_t count) {

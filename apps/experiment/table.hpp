@@ -7,6 +7,9 @@
 
 namespace lloyd::experiment {
 
+/// Columns of a terminal that tables are made for.
+inline constexpr std::size_t kTableWidth = 100;
+
 class Table {
  public:
   struct Column {

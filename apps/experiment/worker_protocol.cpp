@@ -28,7 +28,7 @@ ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
 }
 
-std::string dump(const ordered_json& json) {
+std::string packet_text(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -89,17 +89,17 @@ std::string start_message(const StartMessage& message) {
   json["parameters"] = message.parameters;
   json["cpus"] = format_processors(message.cpus);
   json["identity"] = message.identity;
-  return dump(json);
+  return packet_text(json);
 }
 
 std::string dataset_message(const ordered_json& description) {
   ordered_json json = message_of(MessageKind::dataset);
   json["dataset"] = description;
-  return dump(json);
+  return packet_text(json);
 }
 
 std::string forget_message() {
-  return dump(message_of(MessageKind::forget));
+  return packet_text(message_of(MessageKind::forget));
 }
 
 std::string trial_message(const TrialMessage& message) {
@@ -108,7 +108,7 @@ std::string trial_message(const TrialMessage& message) {
   json["probe"] = message.probe;
   json["check_result"] = message.check_result;
   json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
-  return dump(json);
+  return packet_text(json);
 }
 
 std::string trace_message(const TraceMessage& message) {
@@ -117,19 +117,19 @@ std::string trace_message(const TraceMessage& message) {
   json["restart"] = message.restart;
   json["replay"] = message.replay;
   json["warm_up"] = message.warm_up;
-  return dump(json);
+  return packet_text(json);
 }
 
 std::string settle_message() {
-  return dump(message_of(MessageKind::settle));
+  return packet_text(message_of(MessageKind::settle));
 }
 
 std::string answer_done() {
-  return dump({{"answer", "done"}});
+  return packet_text({{"answer", "done"}});
 }
 
 std::string answer_failure(std::string_view failure) {
-  return dump({{"answer", "failure"}, {"failure", failure}});
+  return packet_text({{"answer", "failure"}, {"failure", failure}});
 }
 
 std::string answer_outcome(const TrialOutcome& outcome) {
@@ -146,15 +146,15 @@ std::string answer_outcome(const TrialOutcome& outcome) {
   }
   if (outcome.fit) json["fit"] = to_json(*outcome.fit);
   if (outcome.process) json["process"] = to_json(*outcome.process);
-  return dump(json);
+  return packet_text(json);
 }
 
 std::string answer_trace() {
-  return dump({{"answer", "trace"}});
+  return packet_text({{"answer", "trace"}});
 }
 
 std::string answer_cancelled() {
-  return dump({{"answer", "cancelled"}});
+  return packet_text({{"answer", "cancelled"}});
 }
 
 ordered_json parse_message(std::string_view text) {

@@ -19,7 +19,6 @@ namespace {
 
 using experiment::JsonFields;
 
-constexpr int kMostLevels = 8;
 constexpr std::int64_t kProtocol = 1;
 constexpr std::size_t kMostNameBytes = sizeof(PluginHeader::name) - 1;
 constexpr std::size_t kMostVersionBytes = sizeof(PluginHeader::version) - 1;
@@ -36,7 +35,7 @@ bool is_backend_name(std::string_view name) {
 }  // namespace
 
 ProgramDescription::ProgramDescription(std::string_view text) {
-  const nlohmann::ordered_json json = apps::parse_json(text, kMostLevels);
+  const nlohmann::ordered_json json = apps::parse_json(text, kMaxJsonLevels);
   if (!json.is_object()) throw InputError("its description is no JSON object");
   const JsonFields fields(json);
   if (fields.integer("protocol", 0) != kProtocol) {

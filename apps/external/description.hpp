@@ -16,6 +16,8 @@ namespace lloyd::external {
 inline constexpr char kBackendName[] = "external";
 /// What names the program among the parameters of `external` in an experiment.
 inline constexpr char kProgramKey[] = "program";
+/// Levels that the JSON of an external program may be nested to.
+inline constexpr int kMaxJsonLevels = 8;
 
 /// Answer of `PROGRAM describe`; docs/external_programs.md has its keys. Not copied or moved:
 /// `info` points into it.

@@ -23,8 +23,6 @@ namespace {
 using experiment::JsonFields;
 using nlohmann::ordered_json;
 
-constexpr int kMostLevels = 8;
-
 // Throws where the program answers that it failed.
 ordered_json parse_answer(const std::filesystem::path& file, const std::string& answer) {
   ordered_json json;
@@ -32,7 +30,7 @@ ordered_json parse_answer(const std::filesystem::path& file, const std::string& 
     throw Error(fmt::format("{}: its answer is an empty line", file.string()));
   }
   try {
-    json = apps::parse_json(answer, kMostLevels);
+    json = apps::parse_json(answer, kMaxJsonLevels);
   } catch (const InputError& error) {
     throw Error(fmt::format("{}: its answer is no JSON: {}", file.string(), error.what()));
   }

@@ -12,6 +12,7 @@
 #include <lloyd/status_text.hpp>
 
 #include "defined_result.hpp"
+#include "elapsed.hpp"
 #include "result_check.hpp"
 #include "session_notes.hpp"
 #include "squared_range.hpp"
@@ -21,10 +22,6 @@ namespace lloyd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 std::string feature_text(std::uint64_t bit) {
   switch (bit) {

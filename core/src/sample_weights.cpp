@@ -7,7 +7,7 @@
 namespace lloyd {
 namespace {
 
-constexpr std::int64_t kBlock = 4096;
+constexpr std::int64_t kWeightBlock = 4096;
 
 // For squared distances up to `largest` > 0 whose weights are summed `count` times.
 WeightScale make_scale(double largest, std::uint64_t count) {
@@ -25,7 +25,7 @@ SampleWeights::SampleWeights(std::int64_t samples, const std::int64_t* multiplic
       multiplicities_(multiplicities),
       workers_(workers),
       count_(static_cast<std::uint64_t>(samples)),
-      block_weights_(static_cast<std::size_t>((samples + kBlock - 1) / kBlock)) {
+      block_weights_(static_cast<std::size_t>((samples + kWeightBlock - 1) / kWeightBlock)) {
   if (multiplicities == nullptr) return;
   count_ = 0;
   for (std::int64_t i = 0; i < samples; ++i) count_ += times(i);
@@ -41,10 +41,10 @@ std::int64_t SampleWeights::sample_at(std::uint64_t position) const {
 void SampleWeights::weigh(const double* squared_distances, double largest) {
   squared_distances_ = squared_distances;
   scale_ = make_scale(largest, count_);
-  workers_.for_each_range(samples_, kBlock, [&](std::int64_t begin, std::int64_t end) {
+  workers_.for_each_range(samples_, kWeightBlock, [&](std::int64_t begin, std::int64_t end) {
     std::uint64_t sum = 0;
     for (std::int64_t i = begin; i < end; ++i) sum += weight(i);
-    block_weights_[static_cast<std::size_t>(begin / kBlock)] = sum;
+    block_weights_[static_cast<std::size_t>(begin / kWeightBlock)] = sum;
   });
   total_ = std::accumulate(block_weights_.begin(), block_weights_.end(), std::uint64_t{0});
 }
@@ -52,7 +52,7 @@ void SampleWeights::weigh(const double* squared_distances, double largest) {
 std::int64_t SampleWeights::find(std::uint64_t position) const {
   std::size_t block = 0;
   while (position >= block_weights_[block]) position -= block_weights_[block++];
-  std::int64_t i = static_cast<std::int64_t>(block) * kBlock;
+  std::int64_t i = static_cast<std::int64_t>(block) * kWeightBlock;
   while (position >= weight(i)) position -= weight(i++);
   return i;
 }

@@ -8,6 +8,7 @@
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/iteration_rules.hpp>
 
+#include "elapsed.hpp"
 #include "session_notes.hpp"
 #include "status_error.hpp"
 
@@ -15,10 +16,6 @@ namespace lloyd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 struct ReleaseSession {
   void operator()(Session* session) const { session->release(); }

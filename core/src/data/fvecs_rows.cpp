@@ -9,7 +9,7 @@
 namespace lloyd {
 namespace {
 
-FvecsHeader read_header(const InputFile& file) {
+FvecsHeader fvecs_header_of(const InputFile& file) {
   char head[4];
   const std::int64_t count = file.read_some(0, head, sizeof(head));
   const bool bytes = small_extension(file.path()) == ".bvecs";
@@ -20,7 +20,7 @@ FvecsHeader read_header(const InputFile& file) {
 }  // namespace
 
 FvecsRows::FvecsRows(const std::filesystem::path& file)
-    : name_(file.filename().string()), file_(file), header_(read_header(file_)) {}
+    : name_(file.filename().string()), file_(file), header_(fvecs_header_of(file_)) {}
 
 void FvecsRows::read(RowRange rows, void* values) const {
   constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;

@@ -8,7 +8,7 @@
 namespace lloyd {
 namespace {
 
-NpyHeader read_header(const InputFile& file) {
+NpyHeader npy_header_of(const InputFile& file) {
   std::vector<char> bytes(std::min(static_cast<std::size_t>(file.size()), kMaximumNpyHeader));
   file.read(0, bytes.data(), std::ssize(bytes));
   return parse_npy_header(file.path(), {bytes.data(), bytes.size()},
@@ -26,7 +26,7 @@ void swap_bytes(T* values, std::int64_t count) {
 }  // namespace
 
 NpyRows::NpyRows(const std::filesystem::path& file)
-    : name_(file.filename().string()), file_(file), header_(read_header(file_)) {}
+    : name_(file.filename().string()), file_(file), header_(npy_header_of(file_)) {}
 
 void NpyRows::read(RowRange rows, void* values) const {
   if (header_.dtype == DType::float32) {
