@@ -14,6 +14,7 @@
 #include <lloyd/plugin/guard.hpp>
 
 #include "experiment/json_fields.hpp"
+#include "external/description.hpp"
 #include "json_text.hpp"
 #include "names.hpp"
 

@@ -61,6 +61,15 @@ def process_table():
     return found
 
 
+def process_tree(pid):
+    """A process and all below it: a command that loads a plugin works in a child."""
+    table = process_table()
+    tree = [pid]
+    for ancestor in tree:
+        tree += [child for child, (parent, _) in table.items() if parent == ancestor]
+    return tree
+
+
 def is_gone(pid):
     """Whether a process has ended. One that nobody waits for, as in many containers, stays as a zombie."""
     return process_table().get(pid, (0, "Z"))[1] == "Z"

@@ -93,6 +93,27 @@ class Files(TestCase):
         self.assertEqual(again["iterations"], 1)
         self.assertEqual(again["inertia"], first["inertia"])
 
+    def predict(self, names, data, *more, status=0):
+        """What predict says of data and a model of one cluster whose two features have these names."""
+        self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
+                                         "features": 2, "centroids": [[1, 2]],
+                                         "feature_names": names}))
+        self.write("t.csv", data)
+        done = run("predict", "m.json", "t.csv", *more, cwd=self.folder, status=status)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_predict_refuses_features_of_other_names(self):
+        order = "feature 0 of t.csv is 'y', but that of the model m.json is 'x'; --columns x,y gives"
+        self.assertIn(order, self.predict(["x", "y"], "y,x\n1,2\n", status=2))
+        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'",
+                      self.predict(["x", "y"], "x,z\n1,2\n", status=2))
+        self.assertIn("t.csv has 3 features, but the model m.json has 2",
+                      self.predict(["x", "y"], "1,2,3\n", status=2))
+        for names, data, *more in ([[], "1,2\n"], [["x", "y"], "y,x\n1,2\n", "--columns", "x,y"],
+                                   [["x", "y"], "x,y\n1,2\n"], [["x", "y"], "1,2\n"],
+                                   [[], "y,x\n1,2\n"]):
+            self.assertEqual(self.predict(names, data, *more), "0\n")
+
     def test_model_reads_back_to_the_same_bits(self):
         model = self.folder / "model.json"
         first = run_json("fit", IRIS, "-k", "3", "--model", model)

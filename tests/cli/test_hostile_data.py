@@ -10,7 +10,7 @@ import time
 import unicodedata
 import unittest
 
-from program import LLOYD, SANITIZED, TestCase, run, run_json
+from program import LLOYD, SANITIZED, TestCase, process_tree, run, run_json
 
 MIB = 1 << 20
 
@@ -72,6 +72,13 @@ class Misread(TestCase):
         self.assertEqual(run_json("data", "info", numbers, "--label-column", "b")["features"], 1)
 
 
+def maps_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""  # it has ended
+
+
 class Changed(TestCase):
     """Files that are changed while a fit has them mapped."""
 
@@ -84,8 +91,7 @@ class Changed(TestCase):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
-        maps = pathlib.Path(f"/proc/{process.pid}/maps")
-        while str(file) not in maps.read_text(encoding="utf-8"):
+        while not any(str(file) in maps_of(pid) for pid in process_tree(process.pid)):
             self.assertIsNone(process.poll())
             time.sleep(0.001)
         return file, process

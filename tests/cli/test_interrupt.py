@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, run
+from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, process_tree, run
 
 CONFIG = """
 experiment: interrupted
@@ -25,8 +25,15 @@ output: OUTPUT
 
 
 def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Of a process and those below it."""
+    ticks = 0
+    for one in process_tree(pid):
+        try:
+            fields = pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Interrupt(TestCase):

@@ -294,7 +294,7 @@ class Workers(WorkerCase):
         many = CONFIG.replace("[1, 2]", str(list(range(1, 15))))
         process, _ = self.start_hanging(keys="\norder_seed: 33", config=many, others=17)
         stopped = processes_of(process.pid)
-        self.assertEqual(len(stopped), 18)
+        self.assertEqual(len(workers_of(process.pid)), 18)
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         begin = time.monotonic()

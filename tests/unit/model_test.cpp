@@ -1,4 +1,4 @@
-// Model files that are wrong, and data that does not fit a model.
+// Model files: what is written is read back, and what is wrong is refused.
 #include <string>
 #include <vector>
 
@@ -6,7 +6,6 @@
 
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
 #include "model.hpp"
 #include "temporary_folder.hpp"
 
@@ -27,24 +26,6 @@ class ModelFile : public testing::Test {
   static std::string model(const std::string& entries) {
     return R"({"format": "lloyd-model", "version": 1, "clusters": 1, "features": 2, )" + entries +
            "}";
-  }
-
-  std::string predict(const std::string& names, const std::string& data,
-                      const std::vector<std::string>& more = {}) const {
-    const std::string file =
-        folder_.write("m.json", model(R"("centroids": [[1, 2]], "feature_names": )" + names));
-    CLI::App app;
-    Context context;
-    add_predict_command(app, context);
-    // CLI11 takes the arguments last first.
-    std::vector<std::string> arguments = {folder_.write("t.csv", data), file, "predict"};
-    arguments.insert(arguments.begin(), more.rbegin(), more.rend());
-    // No backend has this name: what fits the model is refused only for that.
-    arguments.insert(arguments.begin(), {"none", "--backend"});
-    app.parse(arguments);
-    std::string message = message_of<InputError>([&] { context.action(); });
-    const std::size_t at = message.find(file);
-    return at == std::string::npos ? message : message.replace(at, file.size(), "m.json");
   }
 
   TemporaryFolder folder_;
@@ -115,22 +96,6 @@ TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
 TEST_F(ModelFile, RefusesFeatureNamesOfAnotherNumber) {
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "feature_names": ["x"])")),
             "the model's 'feature_names' are 1, but it has 2 features");
-}
-
-TEST_F(ModelFile, PredictRefusesFeaturesOfOtherNames) {
-  const std::string accepted = predict("[]", "1,2\n");
-  EXPECT_NE(accepted.find("none"), std::string::npos) << accepted;
-  EXPECT_EQ(predict(R"(["x", "y"])", "y,x\n1,2\n"),
-            "feature 0 of t.csv is 'y', but that of the model m.json is 'x'; --columns x,y gives "
-            "the features the model's order");
-  EXPECT_EQ(predict(R"(["x", "y"])", "x,z\n1,2\n"),
-            "feature 1 of t.csv is 'z', but that of the model m.json is 'y'");
-  EXPECT_EQ(predict(R"(["x", "y"])", "y,x\n1,2\n", {"--columns", "x,y"}), accepted);
-  EXPECT_EQ(predict(R"(["x", "y"])", "x,y\n1,2\n"), accepted);
-  EXPECT_EQ(predict(R"(["x", "y"])", "1,2\n"), accepted);
-  EXPECT_EQ(predict("[]", "y,x\n1,2\n"), accepted);
-  EXPECT_EQ(predict(R"(["x", "y"])", "1,2,3\n"),
-            "t.csv has 3 features, but the model m.json has 2");
 }
 
 }  // namespace

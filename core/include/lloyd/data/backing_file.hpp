@@ -10,10 +10,11 @@ namespace lloyd {
 
 /// Size and modification time of a file: they tell that its bytes may have changed.
 struct FileStamp {
-  std::int64_t size = 0;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
+  std::int64_t size = 0;         ///< bytes
+  std::int64_t seconds = 0;      ///< of the modification time, since 1970
+  std::int64_t nanoseconds = 0;  ///< of it, beyond the seconds
 
+  /// Whether all three agree.
   bool operator==(const FileStamp&) const = default;
 };
 
@@ -34,8 +35,11 @@ class BackingFile {
   BackingFile(const BackingFile&) = delete;
   BackingFile& operator=(const BackingFile&) = delete;
 
+  /// The file's path, as it was opened.
   const std::string& path() const { return path_; }
+  /// The open file.
   int descriptor() const { return descriptor_; }
+  /// The file's stamp when its values were first read.
   const FileStamp& stamp() const { return stamp_; }
   /// Where the mapping, and with it the file, begins.
   const char* begin() const { return begin_; }
