@@ -219,8 +219,7 @@ class Others(LoadingCase):
                           ["data", "info", IRIS], ["backends", "sequential"],
                           ["fit", IRIS, "-k", "3", "--backend", "sequential"],
                           ["predict", model, IRIS, "--backend", "sequential"],
-                          ["run", self.config("sequential")], ["report", self.folder / "out", "-o",
-                                                               self.folder / "report.html"]):
+                          ["run", self.config("sequential")], ["report", self.folder / "out"]):
             with self.subTest(arguments[0]):
                 self.assertFalse(self.loaded_by(*arguments))
         for arguments in (["backends"], ["doctor", "--quick"], ["backends", "good"],

@@ -7,7 +7,7 @@ import resource
 import stat
 import subprocess
 
-from program import BAD_PLUGINS, IRIS, LLOYD, ROOT, TestCase, run
+from program import BAD_PLUGINS, IRIS, LLOYD, ROOT, TestCase, needs_html_report, run
 
 POINTS = "x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(60))
 CONFIG = """
@@ -125,6 +125,7 @@ class Overwriting(OutputCase):
         summary.symlink_to("records.jsonl")
         self.assert_refused("two things", "run", self.config())
 
+    @needs_html_report
     def test_a_page_does_not_replace_the_records(self):
         run("run", self.config())
         page = self.link("page.html", self.output / "records.jsonl", hard=True)
@@ -222,9 +223,13 @@ class Replacing(OutputCase):
         self.assertEqual(len((self.folder / "L.CSV").read_text().splitlines()), 60)
         self.assertTrue((self.folder / "C.Npy").read_bytes().startswith(b"\x93NUMPY"))
         run("predict", "M.JSON", self.data, "--labels", "P.NPY", cwd=self.folder)
+        run("data", "convert", "C.Npy", "D.CSV", cwd=self.folder)
+
+    @needs_html_report
+    def test_a_page_in_capital_letters(self):
         run("run", self.config())
         run("report", self.output, "-o", self.folder / "PAGE.HTML")
-        run("data", "convert", "C.Npy", "D.CSV", cwd=self.folder)
+        self.assertIn("<html", (self.folder / "PAGE.HTML").read_text())
 
     def test_an_output_stays_where_it_was_named(self):
         """A plugin that changes the working directory moves no file."""

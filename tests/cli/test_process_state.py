@@ -2,9 +2,10 @@
 
 import json
 import os
+import pathlib
 import unittest
 
-from program import BAD_PLUGINS, IRIS, TestCase, run
+from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, run
 
 PLUGIN = BAD_PLUGINS / "meddles" / "lloyd_meddles.so"
 OPTION = ["--plugin-dir", BAD_PLUGINS / "meddles"]
@@ -24,6 +25,9 @@ DONE = {
     "alarm": "the timers of setitimer(2) or alarm(2)",
     "terminate": "the handler of std::terminate",
 }
+# With a libstdc++ of its own, a plugin has a handler of its own too, and does no harm to others.
+if b"libstdc++.so" not in pathlib.Path(LLOYD).read_bytes():
+    del DONE["terminate"]
 CONFIG = """
 experiment: meddling
 dataset: {blobs: {samples: 100, features: 2, centers: 4}}

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from program import LLOYD, TestCase, run
+from program import LLOYD, TestCase, needs_html_report, run
 from test_report_page import data_of
 
 CONFIG = """
@@ -39,20 +39,27 @@ class RunningRun(TestCase):
             time.sleep(0.01)
         return process
 
-    def test_a_run_that_goes_on_is_not_called_killed(self):
+    @needs_html_report
+    def test_the_page_tells_a_run_that_goes_on_from_a_killed_one(self):
         process = self.start()
         page = self.folder / "report.html"
-        for arguments in ([], ["--json"], ["-o", page]):
-            self.assertIn(GOING, run("report", self.output, *arguments).stderr)
+        self.assertIn(GOING, run("report", self.output, "-o", page).stderr)
         self.assertEqual(data_of(page.read_text())["unfinished"], GOING)
+        process.kill()
+        process.wait(timeout=60)
+        run("report", self.output, "-o", page)
+        self.assertEqual(data_of(page.read_text())["unfinished"], KILLED)
+
+    def test_a_run_that_goes_on_is_not_called_killed(self):
+        process = self.start()
+        for arguments in ([], ["--json"]):
+            self.assertIn(GOING, run("report", self.output, *arguments).stderr)
         self.assertIsNone(process.poll())
         # The lock is the kernel's: what kills the process gives it back.
         process.kill()
         process.wait(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertIn(KILLED, run("report", self.output).stderr)
-        run("report", self.output, "-o", page)
-        self.assertEqual(data_of(page.read_text())["unfinished"], KILLED)
         # A run that is resumed goes on again.
         self.start("--resume", records=self.records.read_bytes().count(b"\n") + 1)
         self.assertIn(GOING, run("report", self.output).stderr)

@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from program import ROOT, TestCase, run, run_json
+from program import ROOT, TestCase, needs_html_report, run, run_json
 from test_report_page import data_of
 
 CONFIGS = sorted(file for file in (ROOT / "configs").rglob("*.yaml"))
@@ -79,7 +79,8 @@ class Units(TestCase):
                             # 100 to 25 ms of whole fits, 10 to 5 of an iteration.
                             self.assertEqual(row["speedup"], 2 if per_iteration and not fewer else 4)
 
-    def test_page_and_comparison_mark_what_the_table_marks(self):
+    @needs_html_report
+    def test_the_page_marks_what_the_table_marks(self):
         records, variants = self.records_of(ROOT / "configs" / "examples" / "scaling.yaml", 1)
         page = self.folder / "report.html"
         run("report", records, "-o", page)
@@ -89,6 +90,9 @@ class Units(TestCase):
         for index, row in enumerate(data["rows"]):
             last = index % variants == variants - 1
             self.assertEqual((row["marked"], row["fit_ms"]), (last, 25 if last else 100))
+
+    def test_a_comparison_marks_what_the_table_marks(self):
+        records, variants = self.records_of(ROOT / "configs" / "examples" / "scaling.yaml", 1)
         rows = run("compare", records, records, "--format", "csv").stdout.splitlines()
         for index, row in enumerate(csv.DictReader(rows)):
             last = index % variants == variants - 1
