@@ -98,8 +98,8 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate",
-                          "start_ms", "order", "plan.until", "plan.order_seed"}) {
+  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions",
+                          "isolate", "start_ms", "order", "plan.until", "plan.order_seed"}) {
     if (path == key) return true;
   }
   return false;
