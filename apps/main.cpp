@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -98,6 +99,7 @@ int act(const CLI::App& app, const lloyd::apps::Context& context) {
 int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
+  std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
   apps::install_cleanup_handler();
   machine::processors_at_start();  // before any plugin is loaded
 
@@ -130,7 +132,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help and --version
       app.exit(error);
-      return std::cout.flush() ? apps::kDone : apps::kFailed;
+      if (std::cout.flush()) return apps::kDone;
+      apps::note("lloyd: standard output cannot be written\n");
+      return apps::kFailed;
     }
     apps::note("lloyd: {}\n", usage_error(app, argc, argv, error));
     return apps::kBadInput;

@@ -202,7 +202,6 @@ void report(std::string_view text) {
 }  // namespace
 
 void supervise(seconds limit) {
-  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
   sigset_t watched = requests();
   ::sigaddset(&watched, SIGCHLD);
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));

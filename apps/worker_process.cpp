@@ -193,8 +193,8 @@ void WorkerProcess::hang_up() {
 // Reads what was printed, but not without end: who prints faster than this can read is waited for
 // nevertheless.
 void WorkerProcess::drain() {
-  std::array<char, 65536> bytes;
-  for (int reads = 0; reads < 16 && output_; ++reads) {
+  std::array<char, 4096> bytes;  // on the stack, which may be small
+  for (int reads = 0; reads < 256 && output_; ++reads) {
     const ssize_t count = ::read(output_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;

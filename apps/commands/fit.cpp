@@ -88,7 +88,14 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   write(options.centroids, [&](const std::filesystem::path& file) {
     write_matrix(file, fit.centroids, fit.features, dataset.feature_names);
   });
-  if (!report.complete()) return;
+  if (!report.complete()) {
+    std::error_code error;
+    if (!options.labels.empty() && std::filesystem::exists(options.labels, error)) {
+      note("lloyd: {} is of an earlier fit: a fit that was interrupted has no labels\n",
+           options.labels);
+    }
+    return;
+  }
   write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
 }
 
@@ -120,12 +127,14 @@ int run_fit(const Context& context, FitCommandOptions options) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
   }
   install_interrupt_handler();
+  GuestScope planning;
   const BoundedData data = file.hold(chosen, options.fit);
+  planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
+  GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
-  GuestScope fitting;
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   const Fit fit = [&] {
     FitProgress progress(options.fit, dataset.samples());

@@ -11,6 +11,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "backend_options.hpp"
 #include "bounded_data.hpp"
@@ -68,10 +69,12 @@ int predict(const Context& context, PredictOptions options) {
   check_features(options.model, model, file);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
+  GuestScope planning;
   FitOptions planned;  // labels take no more than a fit from given centroids
   planned.clusters = model.clusters;
   planned.seeding.method = SeedingMethod::file;
   const BoundedData data = file.hold(chosen, planned);
+  planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope labelling;
@@ -101,7 +104,8 @@ int predict(const Context& context, PredictOptions options) {
       for (const std::int32_t label : labels) fmt::print("{}\n", label);
     } else {
       print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-                 dataset.samples(), dataset.name(), model.clusters, options.model, result.inertia);
+                 dataset.samples(), printable(dataset.name()), model.clusters, options.model,
+                 result.inertia);
     }
   });
   finish_results();

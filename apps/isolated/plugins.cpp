@@ -61,9 +61,10 @@ PluginLoader IsolatedPlugins::loader() {
 }
 
 std::shared_ptr<PluginProcess> IsolatedPlugins::process_of(const fs::path& file) {
-  std::shared_ptr<PluginProcess>& process = processes_[file];
-  if (process == nullptr) process = std::make_shared<PluginProcess>(file, limit_);
-  return process;
+  const auto known = processes_.find(file);
+  if (known != processes_.end()) return known->second;
+  // Made before it is kept: where no process can be started, there is none to end either.
+  return processes_.emplace(file, std::make_shared<PluginProcess>(file, limit_)).first->second;
 }
 
 void IsolatedPlugins::prepare(const std::vector<fs::path>& files) {

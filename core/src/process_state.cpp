@@ -127,7 +127,8 @@ ProcessState::ProcessState()
       float_modes_(float_modes()),
       terminate_(std::get_terminate()),
       new_handler_(std::get_new_handler()) {
-  if (folder_ < 0) {
+  // In a folder that may not be searched there is nothing to go back to.
+  if (folder_ < 0 && errno != EACCES) {
     throw Error(fmt::format("the working directory cannot be opened: {}", ::strerror(errno)));
   }
   for (int stream = 0; stream < kStreams; ++stream) {
@@ -245,7 +246,7 @@ void ProcessState::restore() const {
   if (!openmp_binds_threads()) ::sched_setaffinity(0, sizeof(processors_), &processors_);
   ::setpriority(PRIO_PROCESS, 0, priority_);
   ::umask(mask_);
-  const char* lost = ::fchdir(folder_) == 0 ? nullptr : "working directory";
+  const char* lost = folder_ < 0 || ::fchdir(folder_) == 0 ? nullptr : "working directory";
   for (int stream = 0; stream < kStreams; ++stream) {
     const auto at = static_cast<std::size_t>(stream);
     if (stream_files_[at].flags < 0) {

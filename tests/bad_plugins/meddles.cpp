@@ -74,9 +74,12 @@ Status probe(DeviceList* devices) noexcept {
 Status create(Backend** backend) noexcept {
   in_call("create");
   return guarded([&] {
-    *backend = new bad::MisbehavingBackend(
-        {.open = open, .fit = fit, .after_partial = [](PartialResult&) { in_call("partial"); }},
-        bad::make_honest());
+    *backend =
+        new bad::MisbehavingBackend({.open = open,
+                                     .fit = fit,
+                                     .after_partial = [](PartialResult&) { in_call("partial"); },
+                                     .before_estimate = [] { in_call("estimate"); }},
+                                    bad::make_honest());
   });
 }
 

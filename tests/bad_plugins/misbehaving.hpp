@@ -16,6 +16,7 @@ struct Misbehaviour {
   std::function<Status(Session& honest, const FitSpec& spec, Observer* observer, FitResult& result)>
       fit = {};
   std::function<void(PartialResult& result)> after_partial = {};
+  std::function<void()> before_estimate = {};
   std::function<void*(Session& honest, const char* interface_name)> query = {};
 };
 
@@ -65,6 +66,7 @@ class MisbehavingBackend final : public Backend {
   }
   Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
                   MemoryEstimate& memory) const noexcept override {
+    if (how_.before_estimate) how_.before_estimate();
     return honest_->estimate(shape, parameters, spec, memory);
   }
   Status open(const DatasetView& dataset, const ParameterList& parameters,

@@ -141,6 +141,7 @@ class InterruptedFit(TestCase):
     def test_fit_keeps_centroids_and_model(self):
         data, output = self.folder / "blobs.npy", self.folder / "out"
         run("data", "blobs", data, "--samples", "2000", "--features", "4")
+        run("fit", data, "-k", "3", "-o", output)
         process = subprocess.Popen(
             [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -148,10 +149,11 @@ class InterruptedFit(TestCase):
         while cpu_seconds(process.pid) < 1:  # however busy the machine is
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        error = process.communicate(timeout=120)[1]
         self.assertEqual(process.returncode, 130)
         self.assertEqual(sorted(path.name for path in output.iterdir()),
-                         ["centroids.csv", "model.json"])
+                         ["centroids.csv", "labels.csv", "model.json"])
+        self.assertIn(f"{output / 'labels.csv'} is of an earlier fit", error)
         labels = run("predict", output / "model.json", data).stdout.split()
         self.assertEqual(len(labels), 2000)
 

@@ -202,6 +202,19 @@ class Named(LoadingCase):
                 self.assert_gone(str(file.parent))
 
 
+class Shortage(LoadingCase):
+    """Where no process can be started, that is said, and no plugin is blamed."""
+
+    def test_too_few_descriptors_for_a_process(self):
+        for arguments in (["backends"], ["doctor", "--quick"], ["fit", IRIS, "-k", "3"]):
+            with self.subTest(arguments[0]):
+                done = subprocess.run(["sh", "-c", 'ulimit -n 8; exec "$0" "$@"', LLOYD, *map(str, arguments)],
+                                      capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("this process may have 8", done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
 class Others(LoadingCase):
     """A plugin that is not named is not touched."""
 

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import unittest
 
 from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, run
@@ -68,12 +70,19 @@ class ProcessState(TestCase):
             self.verify("create print", 1),
             {"load": "the plugin prints to standard output when it is loaded: '{\"iterations\": NaN'"})
 
+    def test_verify_ends_where_the_ends_of_processes_are_ignored(self):
+        for signals in (signal.SIG_DFL, signal.SIG_IGN):
+            done = subprocess.run([LLOYD, "verify", PLUGIN, "--case", "environment/*"], text=True,
+                                  stdout=subprocess.PIPE, timeout=120,
+                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signals))
+            self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_verify_fails_what_reads_the_input(self):
         self.assertEqual(self.verify("fit read", 1)["environment/standard-input/float32"],
                          "the backend reads from standard input")
 
     def test_results_of_fit_are_whole(self):
-        for call in ["create", "open", "fit", "exit"]:
+        for call in ["create", "estimate", "open", "fit", "exit"]:
             for what in [*DONE, "print"]:
                 with self.subTest(f"{call} {what}"):
                     done = run(*OPTION, "fit", IRIS, "-k", "3", "--backend", "meddles", "--json",

@@ -1,6 +1,7 @@
 """Standard streams that are closed or full."""
 
 import json
+import os
 import subprocess
 import unittest
 
@@ -49,6 +50,17 @@ class Streams(TestCase):
         self.shell(">&- 2>&- <&-", "run", config)
         lines = (output / "records.jsonl").read_text().splitlines()
         self.assertEqual([json.loads(line)["status"] for line in lines], ["ok", "ok"])
+
+
+class Help(unittest.TestCase):
+    @unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
+    def test_help_that_cannot_be_printed_says_so(self):
+        for arguments in (["--help"], ["fit", "--help"], ["--version"]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([LLOYD, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=60)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, "lloyd: standard output cannot be written\n"))
 
 
 if __name__ == "__main__":
