@@ -51,7 +51,8 @@ void Delivery::print(const std::function<void()>& body) {
     }
   } catch (const std::system_error& error) {
     reader_gone_ = error.code().value() == EPIPE;
-    failures_.emplace_back(error.what());
+    // What is printed in two steps fails twice for one reason.
+    if (failures_.empty() || failures_.back() != error.what()) failures_.emplace_back(error.what());
   } catch (const std::exception& error) {
     failures_.emplace_back(error.what());
   }

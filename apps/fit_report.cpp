@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/evaluation.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "experiment/measurements.hpp"
 #include "names.hpp"
@@ -86,8 +87,8 @@ void print(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   const Fit& fit = report.fit;
   const std::string changes = report.chosen.parameters.describe_changes();
-  print_text("data        {}: {} samples of {} features, {}\n", dataset.name(), dataset.samples(),
-             dataset.features(), to_string(dataset.dtype()));
+  print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
+             dataset.samples(), dataset.features(), to_string(dataset.dtype()));
   print_text("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
              changes);
   if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);

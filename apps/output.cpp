@@ -34,7 +34,9 @@ void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
   const FileIdentity printed = identify(STDOUT_FILENO);
   std::vector<FileIdentity> read;
   for (const std::filesystem::path& input : inputs) {
-    if (input.empty()) continue;
+    std::error_code error;
+    // One that is not there, or cannot be reached, is refused where it is read.
+    if (input.empty() || !std::filesystem::exists(input, error)) continue;
     read.push_back(identify(input));
     if (read.back() == printed) {
       throw InputError(

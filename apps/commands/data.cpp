@@ -13,6 +13,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/copy_rows.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 #include "bounded_data.hpp"
 #include "context.hpp"
@@ -103,7 +104,7 @@ int describe(const DataOptions& data, bool json) {
     print_json(document);
     return kDone;
   }
-  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", dataset.name(),
+  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", printable(dataset.name()),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
   if (!dataset.classes.empty()) print_text("each sample has a class\n");

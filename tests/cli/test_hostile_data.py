@@ -100,7 +100,7 @@ class Changed(TestCase):
         file, process = self.started(1_000_000_000)
         os.truncate(file, 0)
         error = process.communicate(timeout=300)[1]
-        self.assertEqual(process.returncode, 1, error)
+        self.assertEqual(process.returncode, 2, error)
         self.assertIn(f"lloyd: {file}: the file was cut", error)
 
     def test_a_file_that_is_overwritten_gives_no_result(self):

@@ -172,6 +172,7 @@ TEST_F(Csv, RefusesAColumnThatBecomesZero) {
   CsvOptions options;
   options.dtype = DType::float64;
   EXPECT_EQ(values(read("1e-50,7\n1e-50,8\n", options)), (Values{1e-50, 7, 1e-50, 8}));
+  EXPECT_EQ(values(read("1,2\n3,1e-400\n", options)), (Values{1, 2, 3, 0}));
 }
 
 TEST_F(Csv, TakesOtherDelimiters) {

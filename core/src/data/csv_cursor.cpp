@@ -111,9 +111,9 @@ template <class T>
 T CsvCursor::convert(std::string_view text, std::int64_t column) {
   T value = 0;
   std::errc error = parse(text, value);
-  if (std::is_same_v<T, float> && error == std::errc::result_out_of_range) {
-    // What is too small for float32 alone is rounded to zero; only too large is an error.
-    double wide = 0;
+  if (error == std::errc::result_out_of_range) {
+    // What is too small is rounded to zero; only too large is an error.
+    std::conditional_t<std::is_same_v<T, float>, double, long double> wide = 0;
     error = parse(text, wide);
     if (error == std::errc{} && std::fabs(wide) > 1) error = std::errc::result_out_of_range;
     if (error == std::errc{}) value = static_cast<T>(wide);

@@ -72,7 +72,8 @@ bool is_shortage(int error) {
 std::string creation_error(const fs::path& file, const fs::path& target, int error) {
   std::error_code ignored;
   if (!fs::is_directory(target.parent_path(), ignored)) {
-    const fs::path folder = file.has_parent_path() ? file.parent_path() : target.parent_path();
+    const bool as_given = file.has_parent_path() && !fs::is_symlink(file, ignored);
+    const fs::path folder = as_given ? file.parent_path() : target.parent_path();
     return fmt::format("{} is not a folder", folder.string());
   }
   const std::string reason = std::strerror(error);
