@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What CI checks beside the tests of tests/run.sh. Sets up and builds from nothing.
+# Checks beside the tests of tests/run.sh. Sets up and builds from nothing.
 # Usage: bash tests/gates.sh [PART...]
 # Parts: format    clang-format finds nothing to change in any C++ or CUDA file
 #        tidy      clang-tidy finds nothing in the C++ files that changed since the last release;
