@@ -1,8 +1,12 @@
 #include "experiment/record.hpp"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -121,7 +125,12 @@ std::string timestamp() {
 }
 
 std::string make_run_id() {
-  return fmt::format("{}-{}", timestamp(), ::getpid());
+  // In containers every run may have the same process number.
+  std::uint32_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
+    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)));
+  }
+  return fmt::format("{}-{}-{:08x}", timestamp(), ::getpid(), random);
 }
 
 }  // namespace lloyd::experiment

@@ -138,7 +138,7 @@ bool is_torn_record(std::string_view line);
 
 /// Now, in UTC, to the second.
 std::string timestamp();
-/// An identifier of a run: the time and the process.
+/// A new identifier of a run: the time, the process and 32 random bits, in hexadecimal digits.
 std::string make_run_id();
 
 }  // namespace lloyd::experiment
