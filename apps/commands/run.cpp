@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,10 +74,25 @@ void check_inputs(const RunFiles& files, const fs::path& config, const Experimen
   refuse_overwriting({files.records, files.summary}, inputs);
 }
 
-// Prints the summary and, unless records are missing in it, writes it as a file.
-void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& summary, bool json,
+// Keeps the run's records elsewhere too where another program has changed their file.
+void rescue_records(Delivery& delivery, const fs::path& records, RecordWriter& writer,
+                    const std::vector<std::vector<Record>>& fits) {
+  if (writer.interference().empty()) return;
+  delivery.write(records, [&](const fs::path& file) {
+    if (file == records) throw Error(writer.interference());
+    NewFile copy(file);
+    for (const std::vector<Record>& fit : fits) {
+      for (const Record& record : fit) copy.write(record_line(record));
+    }
+    copy.commit();
+  });
+}
+
+// Prints the summary and, unless records are missing in it, writes it as a file. `check` throws
+// where that file has become one that must not be replaced.
+void deliver_summary(Delivery& delivery, const Plan& plan, const RunFiles& files,
+                     const Summary& summary, const std::function<void()>& check, bool json,
                      bool complete) {
-  Delivery delivery;
   delivery.print([&] {
     if (json) {
       print_json(summary_json(summary, plan.output));
@@ -88,12 +104,12 @@ void deliver_summary(const Plan& plan, const RunFiles& files, const Summary& sum
   const auto write = [&](const fs::path& file) {
     NewFile csv(file);
     csv.write(summary_csv(summary));
+    if (file == files.summary) check();
     csv.commit();
   };
   if (complete && delivery.write(files.summary, write) && !json) {
     delivery.print([&] { print_text("summary: {}\n", (plan.output / "summary.csv").string()); });
   }
-  delivery.finish();
 }
 
 std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& datasets,
@@ -165,8 +181,8 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
 }
 
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
-               const RunFiles& files, RecordWriter& writer, const RunCommand& command,
-               std::chrono::seconds plugin_limit) {
+               const RunFiles& files, RecordWriter& writer, const std::function<void()>& check,
+               const RunCommand& command, std::chrono::seconds plugin_limit) {
   install_interrupt_handler();
   InterruptObserver observer;
   const auto trials = make_runner(plan, datasets, observer, run.id, machine, plugin_limit);
@@ -184,7 +200,10 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
         progress, std::move(run.earlier));
   }
   const Summary summary = summarize(result.records);
-  deliver_summary(plan, files, summary, command.json, result.error.empty());
+  Delivery delivery;
+  deliver_summary(delivery, plan, files, summary, check, command.json, result.error.empty());
+  rescue_records(delivery, files.records, writer, result.records);
+  delivery.finish();
   finish_results();
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
@@ -251,7 +270,8 @@ int run(const RunCommand& command, const Context& context) {
   } else {
     note_unfinished(plan, files.records, machine);
   }
-  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command,
+  const auto check = [&] { check_inputs(files, command.config, experiment); };
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, check, command,
                     context.plugin_limit());
 }
 

@@ -76,6 +76,11 @@ bool lock_for_writing(int descriptor) {
 
 }  // namespace
 
+std::string record_line(const Record& record) {
+  using nlohmann::ordered_json;
+  return to_json(record).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
 bool is_being_written(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -102,6 +107,7 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
     // An empty one may be what another run made that did not come this far.
     if (::lseek(descriptor_, 0, SEEK_END) == 0) sync_folders(file);
     repair();
+    end_ = ::lseek(descriptor_, 0, SEEK_END);
   } catch (...) {
     ::close(descriptor_);
     throw;
@@ -140,16 +146,44 @@ void RecordWriter::repair() {
   throw InputError(fmt::format("cannot repair {}: {}", file_.string(), error_text()));
 }
 
+void RecordWriter::look_for_interference() {
+  if (!interference_.empty()) return;
+  struct stat opened = {};
+  struct stat named = {};
+  if (::fstat(descriptor_, &opened) != 0) return;
+  if (::stat(file_.c_str(), &named) != 0 || named.st_dev != opened.st_dev ||
+      named.st_ino != opened.st_ino) {
+    interference_ =
+        fmt::format("{} was replaced or removed while the run wrote to it", file_.string());
+  } else if (opened.st_size != end_) {
+    interference_ =
+        fmt::format("another program {} {} while the run wrote to it",
+                    opened.st_size > end_ ? "appended to" : "truncated", file_.string());
+  }
+}
+
+const std::string& RecordWriter::interference() {
+  look_for_interference();
+  return interference_;
+}
+
 void RecordWriter::append(const Record& record) {
-  using nlohmann::ordered_json;
-  const std::string line =
-      to_json(record).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  look_for_interference();
+  std::string line = record_line(record);
   const off_t before = ::lseek(descriptor_, 0, SEEK_END);
+  char last = '\n';
+  if (before > 0 && before != end_ && ::pread(descriptor_, &last, 1, before - 1) == 1 &&
+      last != '\n') {
+    line.insert(0, 1, '\n');
+  }
   ssize_t written = 0;
   do {
     written = ::write(descriptor_, line.data(), line.size());
   } while (written < 0 && errno == EINTR);
-  if (written == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor_) == 0) return;
+  if (written == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor_) == 0) {
+    end_ = before + written;
+    return;
+  }
   // A write that was cut short met a full disk, or a limit that says so at the next byte.
   std::string reason = written >= 0 && written < static_cast<ssize_t>(line.size())
                            ? "no space is left"
