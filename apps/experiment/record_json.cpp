@@ -1,5 +1,9 @@
 // Records to JSON.
 
+#include <string>
+
+#include <fmt/format.h>
+
 #include "experiment/record.hpp"
 #include "json_or_null.hpp"
 
@@ -108,8 +112,8 @@ ordered_json to_json(const Record& record) {
 }
 
 bool is_torn_record(std::string_view line) {
-  constexpr std::string_view kBeginning = R"({"schema":)";
-  return line.starts_with(kBeginning) || kBeginning.starts_with(line) ||
+  const std::string beginning = fmt::format(R"({{"schema":{},"experiment":")", kRecordSchema);
+  return line.starts_with(beginning) || beginning.starts_with(line) ||
          line.find_first_not_of('\0') == std::string_view::npos;
 }
 

@@ -129,7 +129,7 @@ class Interrupt(TestCase):
         process.communicate()
         complete = len(self.records())
         with open(self.output / "records.jsonl", "ab") as file:
-            file.write(b'{"schema": 1, "experi')
+            file.write(b'{"schema":1,"experi')
         process = self.start()
         self.wait_for_records(process, complete + 1)
         process.send_signal(signal.SIGINT)

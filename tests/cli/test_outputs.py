@@ -373,7 +373,8 @@ class ForeignRecords(OutputCase):
     def test_a_last_line_of_others_is_not_cut_off(self):
         records = self.output / "records.jsonl"
         config = self.config()
-        for text in ("notes of mine", '{"name": "torn', "{}\nno record"):
+        for text in ("notes of mine", '{"name": "torn', "{}\nno record",
+                     '{"schema":"https://example.org/x","data":[1,2', '{"schema":1,"data":[1,2', '{"s":'):
             records.write_text(text)
             for arguments in ([], ["--resume"]):
                 with self.subTest(text=text, arguments=arguments):

@@ -316,7 +316,7 @@ TEST_F(ExperimentWriter, KeepsAWholeRecordWithoutItsLineFeed) {
 }
 
 TEST_F(ExperimentWriter, AFileWithNothingButAPieceBecomesEmpty) {
-  folder_.write("records.jsonl", "{\"schema\": 1");
+  folder_.write("records.jsonl", "{\"schema\":1,\"exp");
   RecordWriter writer(file());
   EXPECT_NE(writer.note(), "");
   EXPECT_EQ(content(), "");

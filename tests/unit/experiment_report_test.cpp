@@ -150,7 +150,7 @@ TEST_F(ExperimentReport, BadLinesAreNamed) {
     return json.dump() + "\n";
   };
   EXPECT_EQ(refusal(""), ": holds no records");
-  EXPECT_EQ(refusal("{\"schema\": 1, \"half"), ": holds no records");
+  EXPECT_EQ(refusal("{\"schema\":1,\"experiment\":\"half"), ": holds no records");
   EXPECT_TRUE(refusal("{\"half").starts_with(":1: parse error")) << "of others, not of a record";
   EXPECT_TRUE(
       refusal(all[0] + "x\n" + all[1]).starts_with(":2: parse error at line 1, column 1: "));
