@@ -32,19 +32,20 @@ void check_extension(const std::filesystem::path& file,
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs) {
   const FileIdentity printed = identify(STDOUT_FILENO);
+  const FileIdentity noted = identify(STDERR_FILENO);
   std::vector<FileIdentity> read;
   for (const std::filesystem::path& input : inputs) {
     std::error_code error;
     // One that is not there, or cannot be reached, is refused where it is read.
     if (input.empty() || !std::filesystem::exists(input, error)) continue;
     read.push_back(identify(input));
-    if (read.back() == printed) {
+    if (read.back() == printed || read.back() == noted) {
       throw InputError(
-          fmt::format("standard output goes to {}, which is read, so it cannot be written too",
-                      input.string()));
+          fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
+                      read.back() == printed ? "output" : "error", input.string()));
     }
   }
-  std::vector<FileIdentity> written = {printed};
+  std::vector<FileIdentity> written = {printed, noted};
   for (const std::filesystem::path& output : outputs) {
     if (output.empty()) continue;
     const FileIdentity file = identify(output);

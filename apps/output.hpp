@@ -36,8 +36,9 @@ void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions);
 
 /// The rule of every command, before its work begins: what it reads is not what it writes, whatever
-/// the paths. Standard output is an output too. Throws InputError where an output is an input, and
-/// where two outputs are one file. Empty paths are passed over.
+/// the paths. Standard output and standard error are outputs too, and may be one file. Throws
+/// InputError where an output is an input, and where two outputs are one file. Empty paths are
+/// passed over.
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs);
 

@@ -148,6 +148,30 @@ class Overwriting(OutputCase):
                 self.assertIn(READ, done.stderr)
                 self.assertEqual(file.read_bytes(), before)
 
+    def test_standard_error_is_an_output_too(self):
+        config = self.config()
+        run("run", config)
+        records = self.output / "records.jsonl"
+        cases = [(records, "two things", ["run", config]), (config, READ, ["run", config]),
+                 (self.data, READ, ["fit", self.data, "-k", 2])]
+        for file, message, arguments in cases:
+            with self.subTest(arguments):
+                before = file.read_bytes()
+                with open(file, "ab") as errors:
+                    done = subprocess.run([LLOYD, *map(str, arguments)], stdout=subprocess.DEVNULL,
+                                          stderr=errors, timeout=300)
+                after = file.read_bytes()
+                file.write_bytes(before)
+                self.assertEqual(done.returncode, 2)
+                # The sentence itself has no other way out.
+                self.assertTrue(after.startswith(before))
+                said = after.removeprefix(before).decode()
+                self.assertIn(message, said)
+                self.assertEqual(said.count("\n"), 1, said)
+        with open(self.folder / "all.txt", "wb") as output:
+            done = subprocess.run([LLOYD, "run", str(config)], stdout=output, stderr=output, timeout=300)
+        self.assertEqual(done.returncode, 0)
+
     def test_what_is_printed_and_a_file_are_two_outputs(self):
         """Otherwise a page of text is among the records, or is lost with the file that is replaced."""
         summary, records, labels = (self.output / name for name in ("summary.csv", "records.jsonl", "l.csv"))
