@@ -213,6 +213,7 @@ class TreeBuilder final : public YAML::EventHandler {
 ConfigNode parse_config(const std::string& raw, const std::string& file) {
   const auto name = std::make_shared<const std::string>(file);
   const std::string text(checked_text(raw, Place{name}));
+  refuse_directives(text, Place{name});
   TreeBuilder builder(name, text);
   std::istringstream stream(text);
   try {

@@ -83,6 +83,23 @@ std::string_view checked_text(std::string_view text, const Place& begin) {
   return text;
 }
 
+void refuse_directives(std::string_view text, const Place& begin) {
+  Place place = begin;
+  bool has_begun = false;
+  for (; !text.empty(); ++place.line) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.starts_with('%')) {
+      if (!has_begun && (line.starts_with("%YAML ") || line.starts_with("%TAG "))) continue;
+      place.fail(
+          "no line may begin with '%' here, as YAML passes over it: begin a comment with '#', and "
+          "indent the lines of a text");
+    }
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    has_begun = has_begun || (first != std::string_view::npos && line[first] != '#');
+  }
+}
+
 bool is_closed(std::string_view text, std::size_t at) {
   constexpr std::string_view kBeforeToken = " \t\r\n[]{},:";
   int depth = 0;

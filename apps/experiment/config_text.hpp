@@ -14,6 +14,10 @@ namespace lloyd::experiment {
 /// or end at it in silence.
 std::string_view checked_text(std::string_view text, const Place& begin);
 
+/// Throws InputError with the place of a line that begins with '%', which the parser would leave
+/// out in silence. YAML's own directives may stand before everything else.
+void refuse_directives(std::string_view text, const Place& begin);
+
 /// Whether the bracket or quote at `text[at]` is closed before the text ends.
 bool is_closed(std::string_view text, std::size_t at);
 

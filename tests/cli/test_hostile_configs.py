@@ -95,6 +95,17 @@ class HostileConfigs(TestCase):
                      HEAD + b"experiment: 'it''s' # isn't\n", HEAD + b'experiment: "a # \\" b"\n'):
             run("run", self.write("c.yaml", text), "--dry-run")
 
+    def test_directives_that_would_be_passed_over_are_refused(self):
+        message = ("no line may begin with '%' here, as YAML passes over it: begin a comment with '#', and indent "
+                   "the lines of a text")
+        for text, place in ((HEAD + b"%clusters: 5\n%garbage\n", "3:1"), (b"%clusters: 5\n" + HEAD, "1:1"),
+                            (HEAD + b"...\n%YAML 1.2\n", "4:1"), (HEAD + b"clusters: 3\r\n%\r\n", "4:1")):
+            with self.subTest(text):
+                self.assertEqual(self.refusal(text), f"{place}: {message}")
+        self.assertEqual(self.refusal(HEAD, "--set", "clusters=%5"), f"lloyd: --set clusters:1:1: {message}")
+        for text in (b"# a\n\n%YAML 1.2\n---\n" + HEAD, HEAD + b"experiment: a\n  %b\n", HEAD + b"# %\n"):
+            run("run", self.write("c.yaml", text), "--dry-run")
+
     def test_syntax_errors_say_what_to_change(self):
         for text, message in (
                 (b"stop:\n\titerations: 3\n", "line 4 is indented with a tab: YAML is indented with blanks"),
