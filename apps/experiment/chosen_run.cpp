@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
@@ -13,6 +14,15 @@
 namespace lloyd::experiment {
 namespace {
 
+// A file may hold thousands of runs.
+std::string suggested_run(const std::string& id, const std::vector<std::string>& ids) {
+  constexpr std::size_t kMaxListed = 5;
+  if (ids.size() <= kMaxListed || !nearest_name(id, ids).empty()) return suggestion(id, ids);
+  return fmt::format(" (the last {} of its {}: {})", kMaxListed,
+                     format_count(std::ssize(ids), "run"),
+                     fmt::join(ids.end() - kMaxListed, ids.end(), ", "));
+}
+
 template <class Run>
 Run& find_run(std::vector<Run>& runs, const std::string& id, const std::string& file) {
   std::vector<std::string> ids;
@@ -20,7 +30,7 @@ Run& find_run(std::vector<Run>& runs, const std::string& id, const std::string& 
     if (run.id == id) return run;
     ids.push_back(run.id);
   }
-  throw InputError(fmt::format("{} has no run '{}'{}", file, id, suggestion(id, ids)));
+  throw InputError(fmt::format("{} has no run '{}'{}", file, id, suggested_run(id, ids)));
 }
 
 // Trials with an outcome, of those that were planned at least.

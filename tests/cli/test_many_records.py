@@ -57,6 +57,18 @@ class ManyRecords(TestCase):
         self.assertEqual([row["trials"] for row in rows], [7] * SETTINGS)
         self.assertEqual([row["ms_per_iteration"] for row in rows], [10 + i for i in range(SETTINGS)])
 
+    def test_an_unknown_run_is_not_answered_with_all_runs(self):
+        config = self.write("c.yaml", TEMPLATE)
+        run("run", config, "--output", self.folder / "out")
+        record = json.loads((self.folder / "out" / "records.jsonl").read_text())
+        file = self.write("runs.jsonl", "".join(json.dumps({**record, "run": f"number {i:04}"}) + "\n"
+                                                for i in range(2000)))
+        self.assertEqual(
+            run("report", file, "--run", "zz", status=2).stderr,
+            f"lloyd: {file} has no run 'zz' (the last 5 of its 2000 runs: number 1995, number 1996, number 1997, "
+            "number 1998, number 1999)\n")
+        self.assertIn("did you mean 'number 0042'?", run("report", file, "--run", "number  0042", status=2).stderr)
+
     def test_more_than_a_million_pairs_are_refused(self):
         config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [{openmp: {threads: "
                             f"{list(range(1, 1001))}}}}}]\nsweep: {{clusters: {list(range(1, 41))}, "
