@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const CsvOptions options = fuzz::take_options(text);
   std::optional<Dataset> dataset;
   fuzz::expect_refusal_or([&] { dataset.emplace(read_csv(input.hold(text), options)); });
-  if (!dataset || needs_option(*dataset)) return 0;
+  if (!dataset || fuzz::needs_option(*dataset)) return 0;
   const std::filesystem::path copy = folder.path() / "copy.csv";
   write_csv(copy, *dataset);
   CsvOptions plain;
