@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import unittest
 
 from out_of_tree import BUILD_TREE, TEMPLATE, OutOfTreeCase
@@ -34,7 +35,7 @@ class NewPlugin(OutOfTreeCase):
         template = [file for file in TEMPLATE.iterdir() if file.is_file()]
         for file in template:
             written = (self.folder / "plugin-template" / file.name).read_text()
-            self.assertEqual(written, file.read_text().replace("/path/to/lloyd", str(BUILD_TREE)))
+            self.assertEqual(written, file.read_text().replace("/path/to/lloyd", shlex.quote(str(BUILD_TREE))))
         run("new-plugin", "other", cwd=self.folder)
         written = sorted((self.folder / "other").iterdir())
         self.assertEqual([file.name for file in written],
