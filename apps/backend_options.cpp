@@ -38,7 +38,7 @@ void BackendOptions::add_to(CLI::App& command) {
 }
 
 ChosenBackend BackendOptions::choose(const Context& context) const {
-  const auto backend = load_supervised(find(context, name));
+  auto backend = load_supervised(find(context, name));
   check_available(*backend);
   ParameterSet values = backend->default_parameters();
   std::set<std::string> given;

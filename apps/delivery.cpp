@@ -24,7 +24,7 @@ fs::path keep_in(const fs::path& folder, const fs::path& name,
   std::string made = (folder / "lloyd-kept-XXXXXX").string();
   if (folder.empty() || ::mkdtemp(made.data()) == nullptr) return {};
   try {
-    const fs::path file = fs::path(made) / name;
+    fs::path file = fs::path(made) / name;
     body(file);
     return file;
   } catch (const std::exception&) {

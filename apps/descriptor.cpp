@@ -20,7 +20,7 @@ std::int64_t descriptor_limit() {
 }
 
 std::string descriptor_error(int error) {
-  const std::string text = ::strerror(error);
+  std::string text = ::strerror(error);
   if (error != EMFILE) return text;
   return fmt::format("{}: this process may have {}, see 'ulimit -n'", text, descriptor_limit());
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 // The runtime of AddressSanitizer has this function, and that of others where they stand alone.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace lloyd::apps {

@@ -67,7 +67,8 @@ std::array<double, 2> PrincipalAxes::project(const double* sample) const {
 PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features) {
   PrincipalAxes result;
   result.mean.assign(features, 0.0);
-  const auto count = static_cast<double>(rows.size() / features);
+  const std::size_t samples = rows.size() / features;
+  const auto count = static_cast<double>(samples);
   for (std::size_t i = 0; i < rows.size(); ++i) result.mean[i % features] += rows[i] / count;
   std::vector<double> rest(rows.size());
   double largest = 0;

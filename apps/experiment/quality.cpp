@@ -55,7 +55,7 @@ std::string quality_difference(const Quality& result, const Quality& baseline) {
 }
 
 std::string ratio_text(const MedianInterval& ratio) {
-  const std::string text = format_number(ratio.median);
+  std::string text = format_number(ratio.median);
   if (ratio.low == ratio.high) return text;
   return fmt::format("{} ({} - {})", text, format_number(ratio.low), format_number(ratio.high));
 }

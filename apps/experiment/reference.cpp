@@ -48,7 +48,7 @@ BackendRequest read_reference_backend(const ConfigNode& node, const ReferenceSco
 }
 
 std::string read_quantity(const ConfigNode& node, const ReferenceScope& scope) {
-  const std::string name = read_text(node, "reference.quantity");
+  std::string name = read_text(node, "reference.quantity");
   const Quantity* quantity = nullptr;
   try {
     quantity = &find_quantity(name);

@@ -82,7 +82,7 @@ Matrix read_array(const std::filesystem::path& file, std::int64_t rows, std::int
 }  // namespace
 
 ExternalSession::ExternalSession(std::unique_ptr<Program>& program, std::filesystem::path file,
-                                 const DatasetView& dataset, std::string parameters)
+                                 const DatasetView& dataset, const std::string& parameters)
     : program_(program), file_(std::move(file)), dataset_(dataset) {
   write_npy(folder_ / "samples.npy", view_of(dataset));
   open_request_ = ordered_json{{"request", "open"},

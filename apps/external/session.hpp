@@ -19,7 +19,7 @@ class ExternalSession final : public Session, public SessionNotes {
   /// JSON object. `program` must outlive the session; it is started again after a fit that was
   /// cancelled, or that it did not survive. Throws StatusError or Error.
   ExternalSession(std::unique_ptr<Program>& program, std::filesystem::path file,
-                  const DatasetView& dataset, std::string parameters);
+                  const DatasetView& dataset, const std::string& parameters);
   ~ExternalSession();
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;

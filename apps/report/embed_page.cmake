@@ -54,9 +54,9 @@ file(CONFIGURE OUTPUT report_page_files.cpp @ONLY CONTENT [[
 namespace lloyd::report {
 
 std::span<const PageFile> page_files() {
-  static const std::vector<PageFile> kFiles = {
+  static const std::vector<PageFile> files = {
 @entries@  };
-  return kFiles;
+  return files;
 }
 
 }  // namespace lloyd::report

@@ -42,9 +42,9 @@ Nearest find_nearest(const T* x, const double* centroids, std::int64_t k, std::i
 template <class Body>
 void with_type(const Matrix& matrix, const Body& body) {
   if (matrix.dtype == DType::float32) {
-    body(float());
+    body(0.0F);
   } else {
-    body(double());
+    body(0.0);
   }
 }
 

@@ -251,12 +251,11 @@ void ProcessState::restore() const {
     const auto at = static_cast<std::size_t>(stream);
     if (stream_files_[at].flags < 0) {
       ::close(stream);
-    } else if (!(file_of(streams_[at]) == stream_files_[at]) &&
-               (::fcntl(streams_[at], F_SETFL, stream_files_[at].flags) != 0 ||
-                !(file_of(streams_[at]) == stream_files_[at]))) {
-      lost = "standard streams";
-    } else if (::dup2(streams_[at], stream) < 0) {
-      lost = "standard streams";
+    } else {
+      const bool restored = file_of(streams_[at]) == stream_files_[at] ||
+                            (::fcntl(streams_[at], F_SETFL, stream_files_[at].flags) == 0 &&
+                             file_of(streams_[at]) == stream_files_[at]);
+      if (!restored || ::dup2(streams_[at], stream) < 0) lost = "standard streams";
     }
   }
   if (lost == nullptr) return;

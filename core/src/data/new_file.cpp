@@ -76,7 +76,7 @@ std::string creation_error(const fs::path& file, const fs::path& target, int err
     const fs::path folder = as_given ? file.parent_path() : target.parent_path();
     return fmt::format("{} is not a folder", folder.string());
   }
-  const std::string reason = std::strerror(error);
+  std::string reason = std::strerror(error);
   if (error != EACCES && error != EPERM && error != EROFS) return reason;
   // This also keeps a file from being replaced that may itself be written.
   return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
@@ -105,7 +105,7 @@ fs::path output_target(const fs::path& file) {
     throw InputError(unwritable(file, "the working directory cannot be found: " + error.message()));
   }
   // With `..` and links in between resolved, so that one file has one path.
-  const fs::path existing = fs::canonical(path, error);
+  fs::path existing = fs::canonical(path, error);
   if (!error) return existing;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
     const fs::path next = links < kMaxLinks ? fs::read_symlink(path, error) : fs::path();
