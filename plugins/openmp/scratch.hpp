@@ -53,10 +53,10 @@ class alignas(64) Scratch {
   std::int32_t* integer_offsets() { return offsets_.data(); }
 
   static std::int64_t bytes(std::int64_t clusters, std::int64_t features) {
-    constexpr std::int64_t of_each = kNarrow ? 12 : 8;
+    constexpr std::int64_t kBytesOfEach = kNarrow ? 12 : 8;
     const std::int64_t of_integers = kNarrow ? (features + 1) / 2 * kTile * 4 + clusters * 4 : 0;
     return static_cast<std::int64_t>(sizeof(Scratch) + kMostChanges * sizeof(lloyd::LabelChange)) +
-           features * kTile * of_each + of_integers;
+           features * kTile * kBytesOfEach + of_integers;
   }
   /// Further ones where there are scans.
   static std::int64_t scan_bytes(std::int64_t clusters, std::int64_t features) {

@@ -147,7 +147,7 @@ struct AtBothEnds {
 #endif
   }
 };
-[[maybe_unused]] const AtBothEnds at_both_ends;
+[[maybe_unused]] const AtBothEnds kAtBothEnds;
 
 }  // namespace
 

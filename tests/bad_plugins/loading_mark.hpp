@@ -7,7 +7,7 @@
 
 namespace lloyd::bad {
 
-inline const bool loading_mark = [] {
+inline const bool kLoadingMark = [] {
   const char* file = std::getenv("LLOYD_LOADING_MARK");
   std::FILE* mark = file == nullptr ? nullptr : std::fopen(file, "w");
   return mark != nullptr && std::fclose(mark) == 0;

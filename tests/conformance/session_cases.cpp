@@ -45,7 +45,8 @@ void reused(const Context& context) {
 // Runs a whole fit of another session in each iteration.
 class NestingRecorder : public Recorder {
  public:
-  NestingRecorder(const Samples& samples, std::int64_t cells, Session& other, Setting setting)
+  NestingRecorder(const Samples& samples, std::int64_t cells, Session& other,
+                  const Setting& setting)
       : Recorder(samples.n, cells), samples_(samples), other_(other), setting_(setting) {}
   bool on_iteration(const IterationRecord& record) noexcept override {
     Run run;

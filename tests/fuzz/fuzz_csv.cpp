@@ -25,7 +25,7 @@ enum Choice : unsigned {
 };
 
 std::string take_line(std::string_view& text) {
-  const std::string line(text.substr(0, text.find('\n')));
+  std::string line(text.substr(0, text.find('\n')));
   text.remove_prefix(std::min(text.size(), line.size() + 1));
   return line;
 }

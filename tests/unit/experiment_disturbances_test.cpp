@@ -42,7 +42,7 @@ Record gpu_trial() {
 }
 
 std::string text_of(const std::vector<std::vector<Record>>& records) {
-  const std::string text = disturbances_text(find_disturbances(records));
+  std::string text = disturbances_text(find_disturbances(records));
   EXPECT_EQ(noise_text(summarize(records)), text.empty() ? "" : "noisy: " + text);
   return text;
 }

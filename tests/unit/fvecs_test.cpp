@@ -119,7 +119,7 @@ TEST_F(Fvecs, RefusesDamagedFiles) {
     std::string message;
   } cases[] = {
       {"nothing", "", "the file is empty"},
-      {"half a count", "\2\0", "the file ends inside its first number"},
+      {"half a count", std::string(2, '\0'), "the file ends inside its first number"},
       {"no values", count(0), "row 0 (counted from 0) claims 0 values; at least 1 is needed"},
       {"a negative count", count(-2) + kTwoRows,
        "row 0 (counted from 0) claims -2 values; at least 1 is needed"},

@@ -110,7 +110,7 @@ TEST(NewFile, WithoutACommitIsGone) {
 // Though the file itself may be written.
 TEST(NewFile, NeedsAFolderInWhichFilesMayBeMade) {
   const TemporaryFolder temporary;
-  const fs::path folder = temporary.path();
+  const fs::path& folder = temporary.path();
   const fs::path file = temporary.write("a.csv", "former");
   fs::permissions(file, fs::perms{0666});
   fs::permissions(folder, fs::perms{0555});

@@ -126,9 +126,9 @@ TEST(Seeding, RandomIsUniform) {
     const Indices pair = random(data, 2, 3, restart);
     ++times[static_cast<std::size_t>(5 * pair[0] + pair[1])];
   }
-  for (int i = 0; i < 5; ++i) {
-    for (int j = 0; j < 5; ++j) {
-      const int count = times[static_cast<std::size_t>(5 * i + j)];
+  for (std::size_t i = 0; i < 5; ++i) {
+    for (std::size_t j = 0; j < 5; ++j) {
+      const int count = times[5 * i + j];
       EXPECT_NEAR(count, i == j ? 0 : 400, i == j ? 0 : 100) << i << " " << j;
     }
   }
