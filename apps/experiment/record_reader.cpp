@@ -1,6 +1,7 @@
 #include "experiment/record_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -159,6 +160,26 @@ Record read_record(std::string_view line) {
   return record_from_json(is_plain(line) ? json : printable_texts(json));
 }
 
+// The next line without its line feed; false behind the last one. Throws InputError for one that is
+// longer than a record can be.
+bool read_line(std::istream& stream, std::string& text) {
+  text.clear();
+  std::array<char, 1 << 16> piece;
+  for (;;) {
+    stream.getline(piece.data(), piece.size());
+    const auto read = static_cast<std::size_t>(stream.gcount());
+    const bool filled = stream.fail() && !stream.eof() && !stream.bad() && read > 0;
+    const bool ended = stream.good();  // by a line feed, which counts but is not stored
+    text.append(piece.data(), ended ? read - 1 : read);
+    if (std::ssize(text) > kMaxRecordBytes) {
+      throw InputError(
+          fmt::format("the line is longer than {} MiB, which no record is", kMaxRecordBytes >> 20));
+    }
+    if (!filled) return ended || !text.empty();
+    stream.clear();
+  }
+}
+
 // By run, in the order of their last records.
 template <class FitType>
 std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::filesystem::path& file,
@@ -171,7 +192,14 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
   std::map<std::string, OpenRun<FitType>> open;
   std::string text;
   std::uint64_t offset = 0;
-  for (std::size_t line = 1; std::getline(stream, text); ++line) {
+  const auto next = [&](std::size_t line) {
+    try {
+      return read_line(stream, text);
+    } catch (const InputError& failure) {
+      throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
+    }
+  };
+  for (std::size_t line = 1; next(line); ++line) {
     if (stream.eof() && is_torn_record(text) && !nlohmann::ordered_json::accept(text)) {
       note = fmt::format("{}:{}: passed over an incomplete last record of {} bytes", name, line,
                          text.size());
@@ -211,7 +239,12 @@ DigestFile digest_records(const std::filesystem::path& file, const ReadProgress&
   for (auto& [id, run] : read_runs<DigestedFit>(file, result.note, progress)) {
     DigestedRun& digested = result.runs.emplace_back(
         DigestedRun{id, {}, run.planned, run.repeats, run.fixed_iterations});
-    for (auto& [place, fit] : run.fits) digested.fits.push_back(std::move(fit).finish());
+    digested.fits.reserve(run.fits.size());
+    // One by one: of a million fits there must not be two of each.
+    while (!run.fits.empty()) {
+      digested.fits.push_back(std::move(run.fits.begin()->second).finish());
+      run.fits.erase(run.fits.begin());
+    }
   }
   return result;
 }

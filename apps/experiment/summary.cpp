@@ -66,7 +66,9 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
   row.phases = phases_of(fit);
-  if (row.ok > 0 && !row.fewer_distances) row.rates = rates_of(fit, median(iteration_times));
+  // There is no rate of an iteration that took no time a clock could tell.
+  const double iteration_ms = median(iteration_times);
+  if (iteration_ms > 0 && !row.fewer_distances) row.rates = rates_of(fit, iteration_ms);
   return row;
 }
 

@@ -1,6 +1,7 @@
 #include "experiment/work.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "experiment/statistics.hpp"
 #include "names.hpp"
@@ -15,7 +16,7 @@ double median_of(const FitDigest& fit, Value&& value) {
   for (const TrialDigest& trial : fit.trials) {
     if (!trial.is_profiled()) continue;
     const double one = value(trial);
-    if (one >= 0) values.push_back(one);
+    if (one >= 0 && std::isfinite(one)) values.push_back(one);
   }
   return median(values);
 }
