@@ -64,16 +64,20 @@ CLI::Validator number() {
 }
 
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 10> kUnits = {{{"", 1},
+  static constexpr std::array<std::pair<std::string_view, double>, 14> kUnits = {{{"", 1},
                                                                                   {"b", 1},
                                                                                   {"kb", 1e3},
                                                                                   {"mb", 1e6},
                                                                                   {"gb", 1e9},
                                                                                   {"tb", 1e12},
+                                                                                  {"pb", 1e15},
+                                                                                  {"eb", 1e18},
                                                                                   {"kib", 0x1p10},
                                                                                   {"mib", 0x1p20},
                                                                                   {"gib", 0x1p30},
-                                                                                  {"tib", 0x1p40}}};
+                                                                                  {"tib", 0x1p40},
+                                                                                  {"pib", 0x1p50},
+                                                                                  {"eib", 0x1p60}}};
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);

@@ -1,7 +1,8 @@
 // lloyd report: the summary of a run, from its records, as a table or a page.
-#include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,23 +50,23 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
   page.commit();
 }
 
-// Of one planned fit after the other: a run may have a million trials.
-Summary summarize_file(const ChosenIndex& chosen) {
-  std::ifstream file = open_text_file(chosen.file);
-  Summarizer summarizer(chosen.run.fixed_iterations);
+// A run may have a million trials: what the summary has taken over is given back.
+Summary summarize_digests(std::vector<FitDigest> fits, bool per_iteration) {
+  Summarizer summarizer(per_iteration);
   StepProgress progress("summarizing", "rows");
   std::int64_t rows = 0;
-  for (const std::vector<RecordLocation>& fit : chosen.run.fits) {
-    summarizer.add(read_fit(file, fit));
-    progress.update(++rows, std::ssize(chosen.run.fits));
+  for (FitDigest& fit : fits) {
+    summarizer.add(fit);
+    fit = FitDigest();
+    progress.update(++rows, std::ssize(fits));
   }
   return summarizer.finish();
 }
 
-ChosenIndex index_file(const ReportCommand& command) {
+ChosenDigest digest_file(const ReportCommand& command) {
   constexpr std::uint64_t kKiB = 1024;
   StepProgress progress("reading records", "KiB");
-  return index_run(command.records, command.run, [&](std::uint64_t done, std::uint64_t total) {
+  return digest_run(command.records, command.run, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(static_cast<std::int64_t>(done / kKiB),
                     static_cast<std::int64_t>(total / kKiB));
   });
@@ -86,9 +87,10 @@ int report_run(ReportCommand command) {
     write_page(command, chosen);
     return kDone;
   }
-  const ChosenIndex chosen = index_file(command);
+  ChosenDigest chosen = digest_file(command);
   print_notes(chosen);
-  const Summary summary = summarize_file(chosen);
+  const Summary summary =
+      summarize_digests(std::move(chosen.run.fits), chosen.run.fixed_iterations);
   if (command.json) {
     print_json(summary_json(summary, chosen.file.parent_path()));
   } else {

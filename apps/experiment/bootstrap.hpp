@@ -10,6 +10,10 @@ namespace lloyd::experiment {
 /// on one side of the true median with probability 2^-5, five with 2^-4.
 inline constexpr std::size_t kFewestForInterval = 6;
 
+/// Of more values than this the medians of the resampled values are drawn from their distribution,
+/// in time that does not grow with 2000 times the number of values.
+inline constexpr std::size_t kMaxResampled = 1000;
+
 /// A median, or another estimate, and the interval that holds the true one with about 95 %.
 struct MedianInterval {
   double median;

@@ -40,6 +40,14 @@ struct Coverage {
   bool cancelled = false;
 };
 
+const std::vector<Record>& trials_of(const std::vector<Record>& fit) {
+  return fit;
+}
+
+const std::vector<TrialDigest>& trials_of(const FitDigest& fit) {
+  return fit.trials;
+}
+
 template <class Run>
 Coverage coverage_of(const Run& run) {
   Coverage coverage;
@@ -49,7 +57,7 @@ Coverage coverage_of(const Run& run) {
   }
   for (const auto& fit : run.fits) {
     std::int64_t trials = 0;
-    for (const auto& record : fit) {
+    for (const auto& record : trials_of(fit)) {
       if (record.status == TrialStatus::skipped) trials = repeats;
       coverage.cancelled = coverage.cancelled || record.status == TrialStatus::cancelled;
       const bool counts = record.status == TrialStatus::ok || is_failure(record.status);
@@ -109,10 +117,10 @@ ChosenRun read_run(const std::filesystem::path& records, const std::string& id) 
   return choose<RecordedRun>(records, id, read_records);
 }
 
-ChosenIndex index_run(const std::filesystem::path& records, const std::string& id,
-                      const ReadProgress& progress) {
-  return choose<IndexedRun>(records, id, [&](const std::filesystem::path& file) {
-    return index_records(file, progress);
+ChosenDigest digest_run(const std::filesystem::path& records, const std::string& id,
+                        const ReadProgress& progress) {
+  return choose<DigestedRun>(records, id, [&](const std::filesystem::path& file) {
+    return digest_records(file, progress);
   });
 }
 

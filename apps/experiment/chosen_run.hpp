@@ -10,7 +10,7 @@
 
 namespace lloyd::experiment {
 
-/// `Run`: a RecordedRun or an IndexedRun.
+/// `Run`: a RecordedRun or a DigestedRun.
 template <class Run>
 struct Chosen {
   std::filesystem::path file;
@@ -20,7 +20,7 @@ struct Chosen {
 };
 
 using ChosenRun = Chosen<RecordedRun>;
-using ChosenIndex = Chosen<IndexedRun>;
+using ChosenDigest = Chosen<DigestedRun>;
 
 /// The file of records that a path names: itself, or the one in the folder that it is.
 std::filesystem::path records_file(const std::filesystem::path& records);
@@ -28,8 +28,8 @@ std::filesystem::path records_file(const std::filesystem::path& records);
 /// `records`: a file that `lloyd run` wrote, or the folder that it is in. `id`: a Record::run;
 /// empty for the last one. Throws InputError for a file without records and for an unknown run.
 ChosenRun read_run(const std::filesystem::path& records, const std::string& id);
-/// The same, of a run whose records are read fit by fit.
-ChosenIndex index_run(const std::filesystem::path& records, const std::string& id,
-                      const ReadProgress& progress = {});
+/// The same, of which no record is kept.
+ChosenDigest digest_run(const std::filesystem::path& records, const std::string& id,
+                        const ReadProgress& progress = {});
 
 }  // namespace lloyd::experiment

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/status_text.hpp>
+
 #include "utf8.hpp"
 
 namespace lloyd::experiment {
@@ -139,10 +141,9 @@ std::string yaml_error_text(std::string_view text, int line, const std::string& 
 
 std::string excerpt(std::string_view text) {
   constexpr std::size_t kMaxBytes = 100;
-  if (text.size() <= kMaxBytes) return std::string(text);
-  std::size_t size = kMaxBytes;
-  while (size > 0 && continues_code_point(text[size])) --size;
-  return fmt::format("{}... ({} bytes)", text.substr(0, size), text.size());
+  const std::string_view beginning = cut_text(text, kMaxBytes);
+  if (beginning.size() == text.size()) return std::string(text);
+  return fmt::format("{}... ({} bytes)", beginning, text.size());
 }
 
 }  // namespace lloyd::experiment

@@ -14,8 +14,8 @@ namespace {
 
 using Records = std::vector<Record>;
 
-bool has_conditions(const Record& record) {
-  return record.status == TrialStatus::ok && record.conditions.has_value();
+bool has_conditions(const TrialDigest& trial) {
+  return trial.status == TrialStatus::ok && trial.has_conditions;
 }
 
 // Clocks before a trial are those of a machine that waits, which lowers them: only those right
@@ -37,17 +37,17 @@ bool has_reason(const machine::GpuState& state, std::string_view reason) {
          std::find(state.throttle->begin(), state.throttle->end(), reason) != state.throttle->end();
 }
 
-void add_clocks(const Records& row, Disturbances& disturbances) {
+void add_clocks(const FitDigest& fit, Disturbances& disturbances) {
   std::vector<double> cpu;
   std::vector<double> gpu;
-  for (const Record& record : row) {
-    if (!has_conditions(record)) continue;
-    if (!record.conditions->gpu) {
-      if (record.conditions->after.cpu_mhz > 0) cpu.push_back(record.conditions->after.cpu_mhz);
+  for (const TrialDigest& trial : fit.trials) {
+    if (!has_conditions(trial)) continue;
+    if (trial.gpu() == nullptr) {
+      if (trial.cpu_mhz > 0) cpu.push_back(trial.cpu_mhz);
       continue;
     }
     // Where the labels were checked after the fit, it may rest by now.
-    const machine::GpuState& after = record.conditions->gpu->after;
+    const machine::GpuState& after = trial.gpu()->after;
     if (after.sm_mhz && !has_reason(after, "idle")) {
       gpu.push_back(static_cast<double>(*after.sm_mhz));
     }
@@ -56,8 +56,7 @@ void add_clocks(const Records& row, Disturbances& disturbances) {
   add_row(gpu, disturbances.gpu);
 }
 
-void add_throttling(const Record& record, Throttling& throttling) {
-  const GpuConditions& gpu = *record.conditions->gpu;
+void add_throttling(const GpuConditions& gpu, Throttling& throttling) {
   if (!gpu.before.throttle && !gpu.after.throttle) return;
   ++throttling.trials;
   bool throttled = false;
@@ -86,14 +85,13 @@ std::string clocks_text(const char* what, const ClockReadings& readings) {
 // uses all processors brings it to their number without anybody else, and one that is told to use
 // more threads to that number. So neither is to be called busy. It is the load of the whole
 // machine, of which the run may use only a part; what the others do on the rest of it is no harm.
-void DisturbanceFinder::add(const std::vector<Record>& fit) {
-  for (const Record& record : fit) {
-    if (!has_conditions(record)) continue;
-    if (record.conditions->gpu) add_throttling(record, disturbances_.throttling);
-    if (record.conditions->before.load < 0) continue;
-    loads_.push_back(record.conditions->before.load);
-    own_ = std::max({own_, record.machine.cores, record.machine.physical_cores,
-                     record.process ? record.process->threads : 0});
+void DisturbanceFinder::add(const FitDigest& fit) {
+  for (const TrialDigest& trial : fit.trials) {
+    if (!has_conditions(trial)) continue;
+    if (trial.gpu() != nullptr) add_throttling(*trial.gpu(), disturbances_.throttling);
+    if (trial.load < 0) continue;
+    loads_.push_back(trial.load);
+    own_ = std::max(own_, trial.own_threads);
   }
   add_clocks(fit, disturbances_);
 }
@@ -112,7 +110,7 @@ std::optional<MachineLoad> machine_load(const std::vector<Records>& records) {
 
 Disturbances find_disturbances(const std::vector<Records>& records) {
   DisturbanceFinder finder;
-  for (const Records& fit : records) finder.add(fit);
+  for (const Records& fit : records) finder.add(FitDigest(fit));
   return finder.finish();
 }
 

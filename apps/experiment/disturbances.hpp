@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/record.hpp"
+#include "experiment/fit_digest.hpp"
 
 namespace lloyd::experiment {
 
@@ -56,11 +56,11 @@ struct Disturbances {
   Throttling throttling;
 };
 
-/// Finds the disturbances of a run from the records of one planned fit after the other, of which it
-/// keeps one number each.
+/// Finds the disturbances of a run from one planned fit after the other, of whose trials it keeps
+/// one number each.
 class DisturbanceFinder {
  public:
-  void add(const std::vector<Record>& fit);
+  void add(const FitDigest& fit);
   Disturbances finish() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 namespace lloyd::experiment {
 
@@ -18,8 +19,7 @@ std::string shown(const ordered_json& value) {
   if (!value.is_string()) return value.is_null() ? "null" : value.dump();
   constexpr std::size_t kMost = 60;
   const std::string& text = value.get_ref<const std::string&>();
-  return fmt::format("'{}{}'", std::string_view(text).substr(0, kMost),
-                     text.size() > kMost ? "..." : "");
+  return fmt::format("'{}{}'", cut_text(text, kMost), text.size() > kMost ? "..." : "");
 }
 
 }  // namespace

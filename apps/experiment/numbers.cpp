@@ -18,7 +18,7 @@ std::string format_number(double value) {
 }
 
 std::string format_bytes(std::int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr std::array<const char*, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1023.95 && unit + 1 < kUnits.size()) {

@@ -22,6 +22,10 @@ namespace lloyd::experiment {
 /// Version of the record's keys.
 inline constexpr int kRecordSchema = 1;
 
+/// Bytes of a line of records.jsonl at the most: some hundred times those of the longest record.
+/// What is longer is refused before it is read.
+inline constexpr std::int64_t kMaxRecordBytes = std::int64_t{64} << 20;
+
 enum class TrialStatus { ok, skipped, failed, timed_out, cancelled };
 std::string_view to_string(TrialStatus status);
 /// Whether a trial ran and went wrong, in whatever way.

@@ -125,8 +125,8 @@ void read_outcome(const JsonFields& json, Record& record) {
   }
   if (!record.fit) json.fail("iterations", "a number, as 'status' is ok");
   json.integer("iterations", 1);
-  json.number("loop_ms", 0);
-  json.number("fit_ms", 0);
+  for (const char* key : {"inertia", "loop_ms", "closing_ms", "fit_ms"}) json.number(key, 0);
+  if (record.after_one) json.number("inertia_after_one", 0);
 }
 
 }  // namespace

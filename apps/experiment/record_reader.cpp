@@ -1,10 +1,12 @@
 #include "experiment/record_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,20 +50,47 @@ auto run_facts(const Record& record) {
                          paths_of(record));
 }
 
-// What all records of one planned fit have in common.
-auto fit_facts(const Record& record) {
-  std::vector<std::string> values;
-  for (const AxisValue& axis : record.axes) values.push_back(axis.value);
-  return std::make_tuple(record.setting, record.backend.label, record.backend.accuracy,
-                         record.dataset.samples, record.stop.dump(), values, record.published);
-}
+// The records of a planned fit while they are read, as they are.
+struct WholeFit {
+  using Result = std::vector<Record>;
+  std::vector<Record> trials;
 
-// The trials of one run while they are read: `Trial` is a Record or a RecordLocation.
-template <class Trial>
+  static Record trial_of(const Record& record) { return record; }
+  void begin(const Record&) {}
+  void note(const Record&) {}
+  Result finish() && { return std::move(trials); }
+  // Whether they have in common what all records of a planned fit have.
+  bool agrees_with(const Record& record) const {
+    const Record& first = trials.front();
+    return first.setting == record.setting && first.backend.label == record.backend.label &&
+           first.backend.accuracy == record.backend.accuracy &&
+           first.dataset.samples == record.dataset.samples && first.stop == record.stop &&
+           first.axes == record.axes && first.published == record.published;
+  }
+};
+
+// The same as a digest.
+struct DigestedFit : FitDigest {
+  using Result = FitDigest;
+  nlohmann::ordered_json stop;
+
+  static TrialDigest trial_of(const Record& record) { return TrialDigest(record); }
+  void begin(const Record& record) {
+    FitDigest::operator=(FitDigest(record));
+    stop = record.stop;
+  }
+  Result finish() && { return std::move(*this); }
+  bool agrees_with(const Record& record) const {
+    return setting == record.setting && backend == record.backend.label &&
+           accuracy == record.backend.accuracy && samples == record.dataset.samples &&
+           stop == record.stop && axes == record.axes && published == record.published;
+  }
+};
+
+// The trials of one run while they are read: `FitType` is a WholeFit or a DigestedFit.
+template <class FitType>
 struct OpenRun {
-  struct Fit {
-    decltype(fit_facts(std::declval<Record>())) facts;
-    std::vector<Trial> trials;
+  struct Fit : FitType {
     std::int64_t highest = -1;  // repeat
   };
   std::size_t first_line = 0;
@@ -73,9 +102,8 @@ struct OpenRun {
   std::map<Place, Fit> fits;
 };
 
-// `trial` is what is kept of `record`.
-template <class Trial>
-void add(OpenRun<Trial>& run, const Record& record, Trial trial, std::size_t line) {
+template <class FitType>
+void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
   if (!run.facts) {
     run.first_line = line;
     run.facts = run_facts(record);
@@ -88,14 +116,12 @@ void add(OpenRun<Trial>& run, const Record& record, Trial trial, std::size_t lin
         "the record is of the run '{}', as line {} is, but has another experiment, plan or axes",
         record.run, run.first_line));
   }
-  const Place place(record.plan.setting, record.plan.variant);
-  auto [at, is_new] = run.fits.try_emplace(place);
-  auto& fit = at->second;
-  if (is_new) fit.facts = fit_facts(record);
+  auto& fit = run.fits[Place(record.plan.setting, record.plan.variant)];
+  auto trial = FitType::trial_of(record);
   if (!fit.trials.empty() && fit.trials.back().status == TrialStatus::cancelled) {
     drop_superseded(fit.trials, trial);
   }
-  const auto is_same = [&](const Trial& other) { return other.repeat == record.repeat; };
+  const auto is_same = [&](const auto& other) { return other.repeat == record.repeat; };
   // Repeats ascend but for those that a resumed run makes again.
   const bool again =
       record.repeat <= fit.highest && std::any_of(fit.trials.begin(), fit.trials.end(), is_same);
@@ -107,8 +133,8 @@ void add(OpenRun<Trial>& run, const Record& record, Trial trial, std::size_t lin
                     "repeat {}",
                     record.run, record.plan.setting, record.plan.variant, record.repeat));
   }
-  if (fit.trials.empty()) fit.facts = fit_facts(record);
-  if (fit.facts != fit_facts(record)) {
+  if (fit.trials.empty()) fit.begin(record);
+  if (!fit.trials.empty() && !fit.agrees_with(record)) {
     throw InputError(fmt::format(
         "the run '{}' has setting {}, variant {} with another hash, label, accuracy, size, stop, "
         "axes or published values before",
@@ -116,6 +142,7 @@ void add(OpenRun<Trial>& run, const Record& record, Trial trial, std::size_t lin
   }
   run.fixed_iterations = run.fixed_iterations && record.stop.contains("iterations");
   fit.highest = std::max(fit.highest, record.repeat);
+  fit.note(record);
   fit.trials.push_back(std::move(trial));
 }
 
@@ -133,31 +160,54 @@ Record read_record(std::string_view line) {
   return record_from_json(is_plain(line) ? json : printable_texts(json));
 }
 
-// Calls keep(record, offset, bytes) for each line, which returns the Trial. The trials by run, in
-// the order of their last records.
-template <class Trial, class Keep>
-std::vector<std::pair<std::string, OpenRun<Trial>>> read_runs(const std::filesystem::path& file,
-                                                              std::string& note,
-                                                              const ReadProgress& progress,
-                                                              const Keep& keep) {
+// The next line without its line feed; false behind the last one. Throws InputError for one that is
+// longer than a record can be.
+bool read_line(std::istream& stream, std::string& text) {
+  text.clear();
+  std::array<char, 1 << 16> piece;
+  for (;;) {
+    stream.getline(piece.data(), piece.size());
+    const auto read = static_cast<std::size_t>(stream.gcount());
+    const bool filled = stream.fail() && !stream.eof() && !stream.bad() && read > 0;
+    const bool ended = stream.good();  // by a line feed, which counts but is not stored
+    text.append(piece.data(), ended ? read - 1 : read);
+    if (std::ssize(text) > kMaxRecordBytes) {
+      throw InputError(
+          fmt::format("the line is longer than {} MiB, which no record is", kMaxRecordBytes >> 20));
+    }
+    if (!filled) return ended || !text.empty();
+    stream.clear();
+  }
+}
+
+// By run, in the order of their last records.
+template <class FitType>
+std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::filesystem::path& file,
+                                                                std::string& note,
+                                                                const ReadProgress& progress) {
   std::ifstream stream = apps::open_text_file(file);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   const std::string name = file.string();
-  std::map<std::string, OpenRun<Trial>> open;
+  std::map<std::string, OpenRun<FitType>> open;
   std::string text;
   std::uint64_t offset = 0;
-  for (std::size_t line = 1; std::getline(stream, text); ++line) {
+  const auto next = [&](std::size_t line) {
+    try {
+      return read_line(stream, text);
+    } catch (const InputError& failure) {
+      throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
+    }
+  };
+  for (std::size_t line = 1; next(line); ++line) {
     if (stream.eof() && is_torn_record(text) && !nlohmann::ordered_json::accept(text)) {
       note = fmt::format("{}:{}: passed over an incomplete last record of {} bytes", name, line,
                          text.size());
       break;
     }
     try {
-      Record record = read_record(text);
-      OpenRun<Trial>& run = open[record.run];
-      Trial trial = keep(record, offset, text.size());
-      add(run, record, std::move(trial), line);
+      const Record record = read_record(text);
+      add(open[record.run], record, line);
     } catch (const InputError& failure) {
       throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
     }
@@ -166,7 +216,7 @@ std::vector<std::pair<std::string, OpenRun<Trial>>> read_runs(const std::filesys
   }
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", name));
   if (open.empty()) throw InputError(fmt::format("{}: holds no records", name));
-  std::vector<std::pair<std::string, OpenRun<Trial>>> runs;
+  std::vector<std::pair<std::string, OpenRun<FitType>>> runs;
   for (auto& [id, run] : open) runs.emplace_back(id, std::move(run));
   std::sort(runs.begin(), runs.end(),
             [](const auto& a, const auto& b) { return a.second.last_line < b.second.last_line; });
@@ -177,40 +227,26 @@ std::vector<std::pair<std::string, OpenRun<Trial>>> read_runs(const std::filesys
 
 RecordFile read_records(const std::filesystem::path& file) {
   RecordFile result;
-  const auto keep = [](const Record& record, std::uint64_t, std::uint64_t) { return record; };
-  for (auto& [id, run] : read_runs<Record>(file, result.note, {}, keep)) {
+  for (auto& [id, run] : read_runs<WholeFit>(file, result.note, {})) {
     RecordedRun& recorded = result.runs.emplace_back(RecordedRun{id, {}, run.planned, run.repeats});
-    for (auto& [place, fit] : run.fits) recorded.fits.push_back(std::move(fit.trials));
+    for (auto& [place, fit] : run.fits) recorded.fits.push_back(std::move(fit).finish());
   }
   return result;
 }
 
-RecordIndex index_records(const std::filesystem::path& file, const ReadProgress& progress) {
-  RecordIndex result;
-  const auto keep = [](const Record& record, std::uint64_t offset, std::uint64_t bytes) {
-    return RecordLocation{record.status, record.repeat, offset, bytes};
-  };
-  for (auto& [id, run] : read_runs<RecordLocation>(file, result.note, progress, keep)) {
-    IndexedRun& indexed = result.runs.emplace_back(
-        IndexedRun{id, {}, run.planned, run.repeats, run.fixed_iterations});
-    for (auto& [place, fit] : run.fits) indexed.fits.push_back(std::move(fit.trials));
-  }
-  return result;
-}
-
-std::vector<Record> read_fit(std::istream& file, const std::vector<RecordLocation>& fit) {
-  std::vector<Record> records;
-  std::string text;
-  for (const RecordLocation& place : fit) {
-    text.resize(place.bytes);
-    file.clear();
-    file.seekg(static_cast<std::streamoff>(place.offset));
-    if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
-      throw InputError("the file of records was cut while it was read");
+DigestFile digest_records(const std::filesystem::path& file, const ReadProgress& progress) {
+  DigestFile result;
+  for (auto& [id, run] : read_runs<DigestedFit>(file, result.note, progress)) {
+    DigestedRun& digested = result.runs.emplace_back(
+        DigestedRun{id, {}, run.planned, run.repeats, run.fixed_iterations});
+    digested.fits.reserve(run.fits.size());
+    // One by one: of a million fits there must not be two of each.
+    while (!run.fits.empty()) {
+      digested.fits.push_back(std::move(run.fits.begin()->second).finish());
+      run.fits.erase(run.fits.begin());
     }
-    records.push_back(read_record(text));
   }
-  return records;
+  return result;
 }
 
 }  // namespace lloyd::experiment

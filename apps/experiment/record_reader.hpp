@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <istream>
 #include <string>
 #include <vector>
 
+#include "experiment/fit_digest.hpp"
 #include "experiment/record.hpp"
 
 namespace lloyd::experiment {
@@ -22,25 +22,17 @@ struct RecordedRun {
   std::int64_t repeats = 1;  ///< planned trials of each fit, at least
 };
 
-/// Where a record stands in its file, and what tells which other ones it supersedes.
-struct RecordLocation {
-  TrialStatus status;
-  std::int64_t repeat;
-  std::uint64_t offset;
-  std::uint64_t bytes;  ///< without the line feed
-};
-
-/// As RecordedRun, with the places of records instead of these: for runs of a million trials.
-struct IndexedRun {
+/// As RecordedRun, with digests instead of records: for runs of a million trials.
+struct DigestedRun {
   std::string id;
-  std::vector<std::vector<RecordLocation>> fits;
+  std::vector<FitDigest> fits;
   std::int64_t planned = 0;
   std::int64_t repeats = 1;
   bool fixed_iterations = true;  ///< see has_fixed_iterations()
 };
 
-struct RecordIndex {
-  std::vector<IndexedRun> runs;
+struct DigestFile {
+  std::vector<DigestedRun> runs;  ///< as RecordFile::runs
   std::string note;
 };
 
@@ -61,8 +53,6 @@ RecordFile read_records(const std::filesystem::path& file);
 /// Told how many bytes of how many have been read.
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 /// The same, and as strict; no record is kept.
-RecordIndex index_records(const std::filesystem::path& file, const ReadProgress& progress = {});
-/// The records of one planned fit, from the file that was indexed.
-std::vector<Record> read_fit(std::istream& file, const std::vector<RecordLocation>& fit);
+DigestFile digest_records(const std::filesystem::path& file, const ReadProgress& progress = {});
 
 }  // namespace lloyd::experiment

@@ -47,10 +47,12 @@ void sync_folders(const std::filesystem::path& file) {
   }
 }
 
-// Offset behind the last line feed before `end`; 0 when there is none.
+// Offset behind the last line feed before `end`; 0 when there is none, -1 when it cannot be read.
+// Not looked for farther back than a record reaches: where it then ended is returned.
 off_t end_of_last_line(int descriptor, off_t end) {
   std::array<char, 4096> block;
-  while (end > 0) {
+  const off_t first = std::max<off_t>(0, end - kMaxRecordBytes - 1);
+  while (end > first) {
     const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(block.size()));
     const auto size = static_cast<std::size_t>(end - begin);
     if (::pread(descriptor, block.data(), size, begin) != static_cast<ssize_t>(size)) return -1;
@@ -59,7 +61,7 @@ off_t end_of_last_line(int descriptor, off_t end) {
     }
     end = begin;
   }
-  return 0;
+  return end;
 }
 
 // False where another writer has the lock. is_being_written() holds it too, for a moment, so that
@@ -123,6 +125,12 @@ void RecordWriter::repair() {
   const off_t keep = size < 0 ? -1 : end_of_last_line(descriptor_, size);
   if (keep < 0) throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));
   if (keep == size) return;
+  if (size - keep > kMaxRecordBytes) {
+    throw InputError(fmt::format(
+        "{}: its last line is longer than {} MiB, which no record is: give another folder with "
+        "--output",
+        file_.string(), kMaxRecordBytes >> 20));
+  }
   std::string piece(static_cast<std::size_t>(size - keep), '\0');
   if (::pread(descriptor_, piece.data(), piece.size(), keep) != size - keep) {
     throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));

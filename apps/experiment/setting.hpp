@@ -30,6 +30,7 @@ struct DatasetSetting {
 struct AxisValue {
   std::string path;  ///< e.g. "dataset.blobs.samples"
   std::string value;
+  bool operator==(const AxisValue&) const = default;
 };
 
 struct Setting {

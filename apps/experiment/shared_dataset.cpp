@@ -43,7 +43,9 @@ ordered_json describe(const Dataset& dataset) {
   json["file"] = {{"path", printable(matrix.file->path())},
                   {"size", stamp.size},
                   {"seconds", stamp.seconds},
-                  {"nanoseconds", stamp.nanoseconds}};
+                  {"nanoseconds", stamp.nanoseconds},
+                  {"status_seconds", stamp.status_seconds},
+                  {"status_nanoseconds", stamp.status_nanoseconds}};
   return json;
 }
 
@@ -91,9 +93,11 @@ std::unique_ptr<const Dataset> receive_dataset(const ordered_json& description,
   matrix.data = static_cast<const char*>(matrix.storage.get()) + offset;
   if (description.contains("file")) {
     const JsonFields file = json.object("file");
-    const FileStamp stamp{file.integer("size", 0),
-                          file.integer("seconds", std::numeric_limits<std::int64_t>::min()),
-                          file.integer("nanoseconds", 0)};
+    constexpr std::int64_t kMinSeconds = std::numeric_limits<std::int64_t>::min();
+    const FileStamp stamp{file.integer("size", 0), file.integer("seconds", kMinSeconds),
+                          file.integer("nanoseconds", 0),
+                          file.integer("status_seconds", kMinSeconds),
+                          file.integer("status_nanoseconds", 0)};
     matrix.file = std::make_shared<BackingFile>(file.text("path"), descriptors[0].get(), stamp,
                                                 matrix.storage.get(), mapped_bytes);
   }

@@ -14,65 +14,50 @@
 namespace lloyd::experiment {
 namespace {
 
-// Fewer distances than samples x clusters in each iteration and the closing assignment: the
-// backend skips some, so that its iterations do not compare with others.
-bool skips_distances(const Record& record) {
-  const Measurements& fit = *record.fit;
-  const double all = static_cast<double>(record.dataset.samples) *
-                     static_cast<double>(record.clusters) * static_cast<double>(fit.iterations + 1);
-  return static_cast<double>(fit.distances) < all;
-}
-
-bool counts(const Record& record) {
-  return record.status == TrialStatus::ok && record.fit.has_value();
-}
-
-std::string problem_of(const std::vector<Record>& records) {
+std::string problem_of(const std::vector<TrialDigest>& trials) {
   std::map<TrialStatus, std::int64_t> counts;
-  for (const Record& record : records) ++counts[record.status];
+  for (const TrialDigest& trial : trials) ++counts[trial.status];
   for (const TrialStatus status :
        {TrialStatus::skipped, TrialStatus::failed, TrialStatus::timed_out}) {
-    for (const Record& record : records) {
-      if (record.status != status) continue;
-      if (status == TrialStatus::skipped) return fmt::format("skipped: {}", record.reason);
-      const auto all = static_cast<std::int64_t>(records.size());
-      if (counts[status] == all) return fmt::format("{}: {}", to_string(status), record.reason);
-      return fmt::format("{} of {} {}: {}", counts[status], all, to_string(status), record.reason);
+    for (const TrialDigest& trial : trials) {
+      if (trial.status != status) continue;
+      if (status == TrialStatus::skipped) return fmt::format("skipped: {}", trial.reason());
+      const auto all = static_cast<std::int64_t>(trials.size());
+      if (counts[status] == all) return fmt::format("{}: {}", to_string(status), trial.reason());
+      return fmt::format("{} of {} {}: {}", counts[status], all, to_string(status), trial.reason());
     }
   }
-  return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", records.front().reason) : "";
+  return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", trials.front().reason()) : "";
 }
 
-SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
-  const Record& first = records.front();
+SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   SummaryRow row;
-  row.setting = first.setting;
-  row.axes = first.axes;
-  row.backend = first.backend.label;
-  row.is_baseline = !first.plan.baseline.empty() && row.backend == first.plan.baseline;
-  row.problem = problem_of(records);
-  row.quality.samples = first.dataset.samples;
-  row.accuracy = first.backend.accuracy;
+  row.setting = fit.setting;
+  row.axes = fit.axes;
+  row.backend = fit.backend;
+  row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
+  row.problem = problem_of(fit.trials);
+  row.quality.samples = fit.samples;
+  row.accuracy = fit.accuracy;
   if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);
-  row.published = first.published;
+  row.published = fit.published;
   std::vector<double> iteration_times;
   std::vector<double> inertias;
-  row.restarts = first.restarts;
+  row.restarts = fit.restarts;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
-  for (const Record& record : records) {
-    if (!counts(record)) continue;
-    const Measurements& measured = *record.fit;
-    iteration_times.push_back(measured.loop_ms / static_cast<double>(measured.iterations));
-    row.samples[record.repeat] = per_iteration ? iteration_times.back() : measured.fit_ms;
-    row.fit_samples[record.repeat] = measured.fit_ms;
-    row.fewer_distances = row.fewer_distances || skips_distances(record);
-    inertias.push_back(measured.inertia);
-    row.fewest_iterations = std::min(row.fewest_iterations, measured.iterations);
-    row.most_iterations = std::max(row.most_iterations, measured.iterations);
-    if (record.after_one) {
-      row.quality.inertia_after_one = record.after_one->inertia;
-      row.quality.wrong_labels = record.after_one->labels.wrong;
-    }
+  for (const TrialDigest& trial : fit.trials) {
+    if (!trial.counts()) continue;
+    iteration_times.push_back(trial.loop_ms / static_cast<double>(trial.iterations));
+    row.samples[trial.repeat] = per_iteration ? iteration_times.back() : trial.fit_ms;
+    row.fit_samples[trial.repeat] = trial.fit_ms;
+    row.fewer_distances = row.fewer_distances || trial.skips_distances;
+    inertias.push_back(trial.inertia);
+    row.fewest_iterations = std::min(row.fewest_iterations, trial.iterations);
+    row.most_iterations = std::max(row.most_iterations, trial.iterations);
+  }
+  if (fit.after_one) {
+    row.quality.inertia_after_one = fit.after_one->inertia;
+    row.quality.wrong_labels = fit.after_one->labels.wrong;
   }
   row.ok = std::ssize(row.samples);
   const std::vector<double> times = values_of(row.samples);
@@ -80,8 +65,10 @@ SummaryRow make_row(const std::vector<Record>& records, bool per_iteration) {
   row.spread = relative_spread(times);
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
-  row.phases = phases_of(records);
-  if (row.ok > 0 && !row.fewer_distances) row.rates = rates_of(first, median(iteration_times));
+  row.phases = phases_of(fit);
+  // There is no rate of an iteration that took no time a clock could tell.
+  const double iteration_ms = median(iteration_times);
+  if (iteration_ms > 0 && !row.fewer_distances) row.rates = rates_of(fit, iteration_ms);
   return row;
 }
 
@@ -131,19 +118,18 @@ Summary summarize(const std::vector<std::vector<Record>>& records) {
   return summarize(records, has_fixed_iterations(records));
 }
 
-void Summarizer::add(const std::vector<Record>& fit) {
-  const Record& first = fit.front();
+void Summarizer::add(const FitDigest& fit) {
   if (summary_.rows.empty()) {
-    summary_.experiment = first.experiment;
-    summary_.baseline = first.plan.baseline;
-    summary_.repeats = first.plan.repeats;
-    summary_.until = first.plan.until.has_value();
+    summary_.experiment = fit.experiment;
+    summary_.baseline = fit.baseline;
+    summary_.repeats = fit.repeats;
+    summary_.until = fit.until;
   }
   disturbances_.add(fit);
   summary_.rows.push_back(make_row(fit, summary_.per_iteration));
-  settings_.push_back(first.plan.setting);
+  settings_.push_back(fit.plan_setting);
   if (summary_.rows.back().is_baseline) {
-    baselines_.emplace(first.plan.setting, summary_.rows.size() - 1);
+    baselines_.emplace(fit.plan_setting, summary_.rows.size() - 1);
   }
 }
 
@@ -166,7 +152,7 @@ Summary Summarizer::finish() {
 
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
   Summarizer summarizer(per_iteration);
-  for (const std::vector<Record>& fit : records) summarizer.add(fit);
+  for (const std::vector<Record>& fit : records) summarizer.add(FitDigest(fit));
   return summarizer.finish();
 }
 

@@ -12,6 +12,7 @@
 
 #include "experiment/disturbances.hpp"
 #include "experiment/quality.hpp"
+#include "experiment/fit_digest.hpp"
 #include "experiment/record.hpp"
 #include "experiment/samples.hpp"
 #include "experiment/varying_axes.hpp"
@@ -63,14 +64,14 @@ struct Summary {
 Summary summarize(const std::vector<std::vector<Record>>& records);
 /// The same with times per iteration or of whole fits.
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration);
-/// Makes a summary from the records of one planned fit after the other, in the order of the plan,
-/// of which it keeps some numbers each.
+/// Makes a summary from one planned fit after the other, in the order of the plan, of whose trials
+/// it keeps some numbers each.
 class Summarizer {
  public:
   explicit Summarizer(bool per_iteration) { summary_.per_iteration = per_iteration; }
 
-  /// `fit`: at least one record.
-  void add(const std::vector<Record>& fit);
+  /// `fit`: at least one trial.
+  void add(const FitDigest& fit);
   /// After at least one fit was added.
   Summary finish();
 

@@ -1,5 +1,6 @@
 // The summary as tables for people.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -97,8 +98,9 @@ std::vector<Column> time_columns(const Summary& summary) {
 Column phase_column(const char* quantity, double PhaseSummary::*ms, double PhaseSummary::*percent) {
   return {quantity, find_quantity(quantity).header, true, [=](const SummaryRow& row) {
             if (!row.phases || !((*row.phases).*ms >= 0)) return std::string();
-            return fmt::format("{} {:2.0f}%", format_number((*row.phases).*ms),
-                               (*row.phases).*percent);
+            const double share = (*row.phases).*percent;  // none of a loop without time
+            return fmt::format("{} {}", format_number((*row.phases).*ms),
+                               std::isfinite(share) ? fmt::format("{:2.0f}%", share) : "-");
           }};
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "experiment/record.hpp"
+#include "experiment/fit_digest.hpp"
 
 namespace lloyd::experiment {
 
@@ -23,8 +23,8 @@ struct PhaseSummary {
   double overhead_percent = 0;
 };
 
-/// Nothing where no phase was measured. `records`: those of one fit.
-std::optional<PhaseSummary> phases_of(const std::vector<Record>& records);
+/// Nothing where no phase was measured.
+std::optional<PhaseSummary> phases_of(const FitDigest& fit);
 
 /// By a count of the work of one iteration of Lloyd's algorithm with every distance evaluated:
 /// nk(3d + 2) + d(n + k) operations (M. Zechner and M. Granitzer, 2009, equation 4), and nkd
@@ -35,6 +35,6 @@ struct Rates {
 };
 
 /// `iteration_ms`: what an iteration takes.
-Rates rates_of(const Record& record, double iteration_ms);
+Rates rates_of(const FitDigest& fit, double iteration_ms);
 
 }  // namespace lloyd::experiment

@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/float_environment.hpp>
 
+#include "fingerprint.hpp"
 #include "row_blocks.hpp"
 #include "statistics_pass.hpp"
 
@@ -106,9 +107,31 @@ void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Blocks are checked when they are read.
+// Size and modification time of a source's file are checked when a block is read.
 void Dataset::check_unchanged() const {
-  if (matrix_.file != nullptr) matrix_.file->check_unchanged();
+  std::string touched;
+  if (matrix_.file != nullptr) {
+    matrix_.file->check_unchanged();
+    if (matrix_.file->status_has_changed()) touched = matrix_.file->path();
+  } else if (!in_memory()) {
+    touched = source_->touched_file();
+  }
+  if (touched.empty() || compute_fingerprint() == fingerprint_) return;
+  throw InputError(fmt::format("{}: the file was changed while it was in use", touched));
+}
+
+std::uint64_t Dataset::compute_fingerprint() const {
+  Fingerprint fingerprint(samples(), features(), dtype());
+  if (in_memory()) {
+    fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);
+  } else {
+    constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;  // beside those of a session
+    const std::int64_t rows_at_once = kBlockBytes / (features() * size_of(dtype())) + 1;
+    RowBlocks(*source_, rows_at_once).for_each([&](RowRange rows, const void* data) {
+      fingerprint.add(data, matrix_.columns, rows.size());
+    });
+  }
+  return fingerprint.value();
 }
 
 void Dataset::average_variance() {

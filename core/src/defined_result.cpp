@@ -53,6 +53,12 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
                                 const BlockVisitor& for_each_block) {
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
+  const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
+  for (std::size_t i = 0; i < returned.labels.size(); ++i) {
+    if (returned.labels[i] >= 0 && returned.labels[i] < clusters) continue;
+    fail(backend, fmt::format("the label of sample {} is {}, with {} clusters", i,
+                              returned.labels[i], clusters));
+  }
   const std::vector<std::int64_t> rows =
       rows_to_compare(dataset.samples(),
                       comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));

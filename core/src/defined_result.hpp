@@ -15,16 +15,16 @@ namespace lloyd {
 using BlockVisitor =
     std::function<void(const std::function<void(std::int64_t first, const Matrix& block)>&)>;
 
-/// What a backend returned; labels are in [0, k).
+/// What a backend returned.
 struct ReturnedLabels {
   std::span<const double> centroids;  ///< k x d
   std::span<const std::int32_t> labels;
   double inertia = 0;
 };
 
-/// Throws BackendError, led by the backend's name, where the inertia is not that of the labels and
-/// centroids, or a backend that states exact labels returned one that is not the nearest centroid;
-/// see ResultCheck for how many labels are compared.
+/// Throws BackendError, led by the backend's name, where a label is not in [0, k), where the
+/// inertia is not that of the labels and centroids, or where a backend that states exact labels
+/// returned one that is not the nearest centroid; see ResultCheck for how many labels are compared.
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 

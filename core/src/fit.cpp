@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 
 #include "defined_result.hpp"
 #include "elapsed.hpp"
+#include "handed_values.hpp"
 #include "result_check.hpp"
 #include "session_notes.hpp"
 #include "squared_range.hpp"
@@ -218,7 +220,10 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
 
 OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                          const ParameterSet& parameters, std::int64_t block_rows)
-    : backend_(std::move(backend)), dataset_(dataset), parameters_(parameters) {
+    : backend_(std::move(backend)),
+      dataset_(dataset),
+      parameters_(parameters),
+      statistics_(dataset.statistics()) {
   check_available(*backend_);
   const DatasetView view = dataset.view();
   const std::string missing = missing_feature(*backend_, view.required_features);
@@ -253,7 +258,8 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));
   FitSpec spec = make_spec(options, dataset_.mean_variance());
-  spec.initial_centroids = initial_centroids.data();
+  const HandedValues handed(initial_centroids);
+  spec.initial_centroids = handed.data();
   fit.result.centroids = fit.centroids.data();
   fit.result.labels = fit.labels.data();
   fit.result.counts = fit.counts.data();
@@ -277,8 +283,9 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   }
   dataset_.check_unchanged();  // before the backend is blamed for what it was given
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
+  fit.notes = session_notes(*session_);  // the last call before the result is checked
+  handed.check(backend_->name(), "initial centroids");
   check_result(backend_->name(), spec, fit);
-  fit.notes = session_notes(*session_);
   return fit;
 }
 
@@ -290,7 +297,8 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
   LabelRequest request;
-  request.centroids = centroids.data();
+  const HandedValues handed(centroids);
+  request.centroids = handed.data();
   request.clusters = clusters;
   LabelResult result;
   result.labels = labels.data();
@@ -304,6 +312,7 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   const double label_ms = milliseconds_since(start);
   dataset_.check_unchanged();
   throw_unless_ok(backend_->name(), status);
+  handed.check(backend_->name(), "centroids");
   check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result, label_ms);
   result.labels = nullptr;
   result.counts = nullptr;
@@ -311,8 +320,25 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   return result;
 }
 
+// What is handed as const can still be written to.
+void OpenSession::check_inputs() const {
+  dataset_.check_unchanged();  // before the backend is blamed for it
+  const auto fail = [this](const char* what) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: {}", backend_->name(), changed_input_text(what)));
+  };
+  const auto bytes = statistics_.size() * sizeof(FeatureStatistics);
+  if (std::memcmp(statistics_.data(), dataset_.statistics().data(), bytes) != 0) {
+    fail("statistics of the features");
+  }
+  if (dataset_.in_memory() && dataset_.compute_fingerprint() != dataset_.fingerprint()) {
+    fail("samples");
+  }
+}
+
 ResultCheck OpenSession::check(const std::vector<double>& centroids,
                                const std::vector<std::int32_t>& labels, double inertia) {
+  check_inputs();
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) {
       body(0, dataset_.matrix());
@@ -360,6 +386,8 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
   if (!best.labels.empty()) {
+    // A later restart had the chance to write to the result of an earlier one.
+    check_counts(session.backend().name(), best);
     best.check = session.check(best.centroids, best.labels, best.result.inertia);
   }
   return best;

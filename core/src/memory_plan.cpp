@@ -38,7 +38,8 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
     // A block may have fewer rows than there are clusters; an estimate speaks of whole fits.
     part.samples = std::max(rows, shape.clusters);
     const MemoryEstimate memory = estimate_memory(backend, part, parameters, spec);
-    return fixed + held * static_cast<double>(rows) * row_bytes(shape) +
+    const double former_labels = held > 1 ? 4 * static_cast<double>(rows) : 0;
+    return fixed + held * static_cast<double>(rows) * row_bytes(shape) + former_labels +
            static_cast<double>(memory.host_bytes);
   };
   const auto most = static_cast<double>(limit);

@@ -128,6 +128,10 @@ void check_result(const std::string& backend, const FitSpec& spec, Fit& fit) {
   check.inertia(result.inertia);
 }
 
+void check_counts(const std::string& backend, const Fit& fit) {
+  Check(backend).labels_and_counts(fit.labels, fit.counts, fit.clusters);
+}
+
 void check_labelling(const std::string& backend, std::int64_t clusters,
                      const std::vector<std::int32_t>& labels,
                      const std::vector<std::int64_t>& counts,

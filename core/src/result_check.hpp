@@ -15,6 +15,9 @@ namespace lloyd {
 /// what is not valid.
 void check_result(const std::string& backend, const FitSpec& spec, Fit& fit);
 
+/// Throws the same for labels out of range and for counts that are not those of the labels.
+void check_counts(const std::string& backend, const Fit& fit);
+
 /// The same for labels, counts and inertia alone, and for squared distances, one for each label,
 /// unless there are none. `call_ms` is what the call took.
 void check_labelling(const std::string& backend, std::int64_t clusters,

@@ -10,6 +10,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/status_text.hpp>
 
+#include "handed_values.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -46,14 +48,16 @@ void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* va
 
 double SessionSamples::fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                                     double* squared_distances, std::int32_t* nearest) {
+  const HandedValues handed(centroids);
   NearestRequest request;
-  request.centroids = centroids.data();
+  request.centroids = handed.data();
   request.count = static_cast<std::int64_t>(centroids.size()) / features();
   request.first_index = first_index;
   request.squared_distances = squared_distances;
   request.nearest = nearest;
   StopObserver observer(workers_.stop());
   check(backend_, kernels_.nearest(request, &observer), observer);
+  handed.check(backend_, "centroids");
   return largest_of(squared_distances, nearest, first_index + request.count);
 }
 
@@ -86,14 +90,16 @@ double SessionSamples::largest_of(const double* squared_distances, const std::in
 
 void SessionSamples::rate(std::span<const double> candidates, const double* squared_distances,
                           const WeightScale& scale, std::span<std::int64_t> gains) {
+  const HandedValues handed(candidates);
   GainsRequest request;
-  request.candidates = candidates.data();
+  request.candidates = handed.data();
   request.count = static_cast<std::int64_t>(gains.size());
   request.squared_distances = squared_distances;
   request.scale = scale;
   request.gains = gains.data();
   StopObserver observer(workers_.stop());
   check(backend_, kernels_.gains(request, &observer), observer);
+  handed.check(backend_, "candidates");
 }
 
 }  // namespace lloyd

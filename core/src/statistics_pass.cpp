@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -26,13 +25,6 @@ int lowest_bit_exponent(double value) {
   std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
   if (exponent > 0) mantissa |= std::uint64_t{1} << 52;
   return (exponent > 0 ? exponent : 1) - 1075 + std::countr_zero(mantissa);
-}
-
-std::uint64_t mix(std::uint64_t value) {
-  // The finalizer of SplitMix64 (G. L. Steele et al., 2014).
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
 }
 
 // The largest squared distance that two points of the data's bounding box can have.
@@ -78,11 +70,8 @@ StatisticsPass::StatisticsPass(std::string name, std::int64_t samples, std::int6
       minimum_(features_, std::numeric_limits<double>::infinity()),
       maximum_(features_, -std::numeric_limits<double>::infinity()),
       lowest_bit_(features_, std::numeric_limits<int>::max()),
-      moments_(features_) {
-  hash_ = mix(static_cast<std::uint64_t>(samples));
-  hash_ = mix(hash_ ^ static_cast<std::uint64_t>(features));
-  hash_ = mix(hash_ ^ static_cast<std::uint64_t>(dtype));
-}
+      moments_(features_),
+      fingerprint_(samples, features, dtype) {}
 
 void StatisticsPass::add(const void* data, std::int64_t stride, std::int64_t rows) {
   if (dtype_ == DType::float32) {
@@ -90,7 +79,7 @@ void StatisticsPass::add(const void* data, std::int64_t stride, std::int64_t row
   } else {
     add_rows(static_cast<const double*>(data), stride, rows);
   }
-  hash(data, stride, rows);
+  fingerprint_.add(data, stride, rows);
 }
 
 template <class T>
@@ -140,20 +129,6 @@ void StatisticsPass::end_block() {
   block_rows_ = 0;
 }
 
-void StatisticsPass::hash(const void* data, std::int64_t stride, std::int64_t rows) {
-  const std::size_t row_bytes = features_ * static_cast<std::size_t>(size_of(dtype_));
-  const auto step = static_cast<std::size_t>(stride * size_of(dtype_));
-  const char* row = static_cast<const char*>(data);
-  for (std::int64_t i = 0; i < rows; ++i, row += step) {
-    for (std::size_t at = 0; at < row_bytes; at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, row + at, std::min<std::size_t>(8, row_bytes - at));
-      hash_ = (std::rotl(hash_, 5) ^ word) * 0x9e3779b97f4a7c15u;
-    }
-    hash_ ^= hash_ >> 29;
-  }
-}
-
 std::vector<FeatureStatistics> StatisticsPass::statistics() {
   if (block_rows_ > 0) end_block();
   std::vector<FeatureStatistics> result(features_);
@@ -168,10 +143,6 @@ std::vector<FeatureStatistics> StatisticsPass::statistics() {
   }
   check_squared_range(name_, result);
   return result;
-}
-
-std::uint64_t StatisticsPass::fingerprint() const {
-  return mix(hash_);
 }
 
 }  // namespace lloyd

@@ -7,6 +7,8 @@
 
 #include <lloyd/plugin/dataset_view.hpp>
 
+#include "fingerprint.hpp"
+
 namespace lloyd {
 
 /// Is given all rows of a data set in ascending order, in pieces of any size; what it finds does
@@ -22,7 +24,7 @@ class StatisticsPass {
 
   /// One entry per feature, of all rows. Throws InputError when squared distances may overflow.
   std::vector<FeatureStatistics> statistics();
-  std::uint64_t fingerprint() const;
+  std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
  private:
   // Moments of one feature.
@@ -37,7 +39,6 @@ class StatisticsPass {
   void add_rows(const T* data, std::int64_t stride, std::int64_t rows);
   template <class T>
   void add_values(const T* data, std::int64_t stride, std::int64_t rows);
-  void hash(const void* data, std::int64_t stride, std::int64_t rows);
   void end_block();
 
   std::string name_;
@@ -50,7 +51,7 @@ class StatisticsPass {
   std::vector<double> minimum_, maximum_;  // these and the rest: over all rows so far
   std::vector<int> lowest_bit_;
   std::vector<Moments> moments_;
-  std::uint64_t hash_;
+  Fingerprint fingerprint_;
 };
 
 }  // namespace lloyd

@@ -95,6 +95,15 @@ std::string printable_lines(std::string_view text) {
   }
 }
 
+std::string_view cut_text(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  const auto continues_character = [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+  };
+  while (limit > 0 && continues_character(text[limit])) --limit;
+  return text.substr(0, limit);
+}
+
 std::string status_message(const Status& status) {
   const char* end = std::find(status.message, status.message + sizeof(status.message), '\0');
   if (end != status.message) return printable({status.message, end});

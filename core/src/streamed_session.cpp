@@ -9,6 +9,8 @@
 #include <lloyd/plugin/iteration_rules.hpp>
 
 #include "elapsed.hpp"
+#include "handed_values.hpp"
+#include "partial_check.hpp"
 #include "session_notes.hpp"
 #include "status_error.hpp"
 
@@ -20,22 +22,6 @@ using Clock = std::chrono::steady_clock;
 struct ReleaseSession {
   void operator()(Session* session) const { session->release(); }
 };
-
-// What is used as an index, or counted on, must be what it can be.
-void check_part(const PartialRequest& request, RowRange block, const PartialResult& part) {
-  const auto outside = [&](std::int32_t label) { return label < 0 || label >= request.clusters; };
-  const auto far = [&](const FarSample& sample) {
-    return sample.row < 0 || sample.row >= block.size() || outside(sample.label);
-  };
-  const std::int64_t labelled = part.labels == nullptr ? 0 : block.size();
-  if (part.changed < 0 || part.changed > block.size() || part.farthest_count < 0 ||
-      part.farthest_count > request.farthest_wanted ||
-      std::any_of(part.labels, part.labels + labelled, outside) ||
-      std::any_of(part.farthest, part.farthest + part.farthest_count, far)) {
-    throw StatusError(StatusCode::internal,
-                      "a partial pass returned a label, a row or a number out of its range");
-  }
-}
 
 // The caller's labels, or room of our own, without former labels.
 class Labels {
@@ -108,18 +94,22 @@ void StreamedSession::for_each_session(RowRange rows, Observer* observer,
 }
 
 void StreamedSession::partial_rows(const PartialRequest& request, Observer* observer,
-                                   PartialResult& result) {
+                                   PartialResult& result, const BlockBody& before) {
   const std::int64_t wanted =
       result.farthest == nullptr
           ? 0
           : std::clamp<std::int64_t>(request.farthest_wanted, 0, request.rows.size());
   FarthestSamples farthest(wanted);
   std::vector<FarSample> found(static_cast<std::size_t>(wanted));
+  const auto cells = static_cast<std::size_t>(request.clusters * dataset_.features());
+  const HandedValues handed({request.centroids, cells});
   result.changed = 0;
   result.sum_form = plan_.form;
-  for_each_session(request.rows, observer, [&](RowRange block, Session& session, const void*) {
+  for_each_session(request.rows, observer, [&](RowRange block, Session& session, const void* data) {
+    if (before) before(block, data);
     PartialRequest part = request;
     part.rows = {0, block.size()};
+    part.centroids = handed.data();
     PartialResult parts;
     parts.labels =
         result.labels == nullptr ? nullptr : result.labels + (block.begin - request.rows.begin);
@@ -128,8 +118,10 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
     parts.inertia = result.inertia;
     parts.farthest = wanted > 0 ? found.data() : nullptr;
     part.farthest_wanted = wanted;
+    const PartialCheck check(part, parts);
     throw_if_error(session.partial(part, observer, parts));
-    check_part(part, block, parts);
+    parts.farthest = found.data();
+    check.check(parts);
     if (parts.sum_form != plan_.form) {
       throw StatusError(StatusCode::internal, "a partial pass returned sums of another form");
     }
@@ -143,6 +135,7 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
       farthest.add(sample);
     }
   });
+  if (handed.changed()) throw StatusError(StatusCode::internal, changed_input_text("centroids"));
   const std::vector<FarSample> sorted = farthest.sorted();
   std::copy(sorted.begin(), sorted.end(), result.farthest);
   result.farthest_count = static_cast<std::int64_t>(sorted.size());
@@ -163,7 +156,8 @@ void StreamedSession::fit_rows(const FitSpec& spec, Observer* observer, FitResul
   };
   const Clock::time_point start = Clock::now();
   try {
-    iterate(spec, observer, labels.data(), centroids, result);
+    std::vector<SumWords> sums(centroids.size());
+    iterate(spec, observer, labels.data(), centroids, sums, result);
     result.loop_ms = milliseconds_since(start);
     const Clock::time_point closing = Clock::now();
     LabelRequest request;
@@ -172,11 +166,23 @@ void StreamedSession::fit_rows(const FitSpec& spec, Observer* observer, FitResul
     LabelResult closed;
     closed.labels = labels.data();
     closed.counts = result.counts;
-    label_rows(request, observer, closed);
+    // The last sums are held to the definition on the way: each block has the labels that they are
+    // of until it is labelled anew.
+    ClusterSums expected(plan_, spec.clusters);
+    double check_ms = 0;
+    label_rows(request, observer, closed, [&](RowRange rows, const void* data) {
+      const Clock::time_point checking = Clock::now();
+      add_rows(rows, data, labels.data(), expected);
+      std::fill(labels.data() + rows.begin, labels.data() + rows.end, -1);
+      check_ms += milliseconds_since(checking);
+    });
+    const Clock::time_point checking = Clock::now();
+    check_sums(plan_, dataset_.statistics().data(), sums, expected);
+    check_ms += milliseconds_since(checking);
     result.inertia = closed.inertia;
     result.valid = closed.valid & ~(result.labels == nullptr ? kValidLabels : 0u);
     result.distances += dataset_.samples() * spec.clusters;
-    result.closing_ms = milliseconds_since(closing);
+    result.closing_ms = milliseconds_since(closing) - check_ms;
     publish_centroids();
   } catch (const StatusError& error) {
     if (error.status().code == StatusCode::cancelled) {
@@ -189,10 +195,10 @@ void StreamedSession::fit_rows(const FitSpec& spec, Observer* observer, FitResul
 }
 
 void StreamedSession::iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
-                              std::vector<double>& centroids, FitResult& result) {
+                              std::vector<double>& centroids, std::vector<SumWords>& words,
+                              FitResult& result) {
   const std::int64_t n = dataset_.samples();
   const Clock::time_point start = Clock::now();
-  std::vector<SumWords> words(centroids.size());
   std::vector<std::int64_t> counts(static_cast<std::size_t>(spec.clusters));
   if (spec.profile != 0) result.phases = {0, 0, 0, 0};
   for (;;) {
@@ -213,6 +219,7 @@ void StreamedSession::iterate(const FitSpec& spec, Observer* observer, std::int3
     result.distances += n * spec.clusters;
     const Clock::time_point updating = Clock::now();
 
+    check_means(plan_, dataset_.statistics().data(), words, counts);
     ClusterSums sums(plan_, spec.clusters);
     sums.load(words.data(), counts.data());
     IterationRecord record;
@@ -282,18 +289,22 @@ std::int64_t StreamedSession::relocate(const FitSpec& spec, Observer* observer,
 
 void StreamedSession::sum_again(const std::int32_t* labels, ClusterSums& sums) {
   sums.clear();
-  blocks_.for_each({0, dataset_.samples()}, [&](RowRange rows, const void* data) {
-    const std::int64_t d = dataset_.features();
-    if (dataset_.dtype() == DType::float32) {
-      sums.add(static_cast<const float*>(data), d, rows.size(), labels + rows.begin);
-    } else {
-      sums.add(static_cast<const double*>(data), d, rows.size(), labels + rows.begin);
-    }
-  });
+  blocks_.for_each({0, dataset_.samples()},
+                   [&](RowRange rows, const void* data) { add_rows(rows, data, labels, sums); });
+}
+
+void StreamedSession::add_rows(RowRange rows, const void* data, const std::int32_t* labels,
+                               ClusterSums& sums) const {
+  const std::int64_t d = dataset_.features();
+  if (dataset_.dtype() == DType::float32) {
+    sums.add(static_cast<const float*>(data), d, rows.size(), labels + rows.begin);
+  } else {
+    sums.add(static_cast<const double*>(data), d, rows.size(), labels + rows.begin);
+  }
 }
 
 void StreamedSession::label_rows(const LabelRequest& request, Observer* observer,
-                                 LabelResult& result) {
+                                 LabelResult& result, const BlockBody& before) {
   const std::int64_t n = dataset_.samples();
   const Clock::time_point start = Clock::now();
   result.valid = 0;
@@ -307,10 +318,10 @@ void StreamedSession::label_rows(const LabelRequest& request, Observer* observer
     all.rows = {0, n};
     PartialResult pass;
     pass.labels = result.labels;
-    if (pass.labels != nullptr) std::fill_n(pass.labels, n, -1);
+    if (pass.labels != nullptr && !before) std::fill_n(pass.labels, n, -1);
     pass.counts = result.counts;
     pass.inertia = &inertia;
-    partial_rows(all, observer, pass);
+    partial_rows(all, observer, pass, before);
   } else {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(request.clusters));
     for_each_session({0, n}, observer, [&](RowRange block, Session& session, const void*) {

@@ -32,6 +32,9 @@ class StreamedSession final : public Session, public SessionNotes {
   StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                   const ParameterSet& parameters, std::int64_t block_rows);
 
+  /// Is given rows and their values.
+  using BlockBody = std::function<void(RowRange rows, const void* data)>;
+
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
   Status label(const LabelRequest& request, Observer* observer,
                LabelResult& result) noexcept override;
@@ -41,22 +44,25 @@ class StreamedSession final : public Session, public SessionNotes {
   void release() noexcept override { delete this; }
   const char* notes() const noexcept override { return notes_.c_str(); }
   /// Reads all rows, block by block.
-  void for_each_block(const std::function<void(RowRange rows, const void* data)>& body) {
-    blocks_.for_each(body);
-  }
+  void for_each_block(const BlockBody& body) { blocks_.for_each(body); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void fit_rows(const FitSpec& spec, Observer* observer, FitResult& result);
   void iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
-               std::vector<double>& centroids, FitResult& result);
-  void label_rows(const LabelRequest& request, Observer* observer, LabelResult& result);
-  void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result);
+               std::vector<double>& centroids, std::vector<SumWords>& words, FitResult& result);
+  /// `before` is called with each block before it is labelled; it clears the labels of the block.
+  void label_rows(const LabelRequest& request, Observer* observer, LabelResult& result,
+                  const BlockBody& before = {});
+  void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result,
+                    const BlockBody& before = {});
   std::int64_t relocate(const FitSpec& spec, Observer* observer,
                         const std::vector<double>& centroids, std::int32_t* labels,
                         ClusterSums& sums, std::int64_t iteration);
   void sum_again(const std::int32_t* labels, ClusterSums& sums);
+  void add_rows(RowRange rows, const void* data, const std::int32_t* labels,
+                ClusterSums& sums) const;
 
   /// Calls `body` with the backend's session on each block of `rows`. Throws StatusError for a
   /// block that cannot be opened, and once the observer asks to stop.

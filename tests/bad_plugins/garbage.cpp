@@ -1,5 +1,10 @@
-// Fits as it should, but reports a value that cannot be: LLOYD_GARBAGE says which.
+// Fits as it should, but reports a value that cannot be, or changes what it may only read:
+// LLOYD_GARBAGE says which.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -41,6 +46,48 @@ void spoil(const std::string& what, const FitSpec& spec, FitResult& result) {
   if (what == "iterations") result.iterations = spec.max_iterations + 1;
   if (what == "stop_reason") result.stop_reason = static_cast<StopReason>(9);
   if (what == "valid") result.valid = kValidCentroids;
+}
+
+DatasetView opened;  // last; float32
+
+template <class T>
+T& writable(const T& value) {
+  return const_cast<T&>(value);
+}
+
+void change_sample() {
+  writable(*static_cast<const float*>(opened.data)) += 1000;
+}
+
+// Before the fit, so that the result agrees with what is changed.
+void change_inputs(const std::string& what, const double* centroids) {
+  if (what == "changes-samples") change_sample();
+  if (what == "unprotects-samples") {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(opened.data) / page * page;
+    if (::mprotect(reinterpret_cast<void*>(begin), page, PROT_READ | PROT_WRITE) == 0) {
+      change_sample();
+    }
+  }
+  if (what == "changes-centroids") writable(*centroids) += 1;
+  if (what == "changes-statistics") writable(*opened.statistics).maximum += 1;
+}
+
+void spoil_partial(const std::string& what, PartialResult& result) {
+  if (what == "partial-changed") result.changed = 0;
+  if (what == "partial-huge-changed") result.changed = kHuge;
+  if (what == "partial-label" && result.labels != nullptr) result.labels[0] = 77;
+  if (what == "partial-no-labels") result.labels = nullptr;
+  if (what == "partial-count" && result.counts != nullptr) ++result.counts[0];
+  if (what == "partial-moved-count" && result.counts != nullptr) {
+    --result.counts[0];
+    ++result.counts[1];
+  }
+  if (what == "partial-negative-count" && result.counts != nullptr) result.counts[0] = -5;
+  if (what == "partial-huge-sum" && result.sums != nullptr) result.sums[0].high = 1ull << 40;
+  if (what == "partial-sum" && result.sums != nullptr) ++result.sums[0].low;
+  if (what == "partial-form") result.sum_form = static_cast<SumForm>(9);
+  if (what == "partial-far") result.farthest_count = kHuge;
 }
 
 // Labels, centroids and inertia as if they belonged together.
@@ -100,8 +147,6 @@ class Garbler final : public Observer {
   Observer* observer_;
 };
 
-DatasetView opened;  // last; float32
-
 Status open(Backend& honest, const DatasetView& dataset, const ParameterList& parameters,
             Session** session) {
   opened = dataset;
@@ -110,10 +155,28 @@ Status open(Backend& honest, const DatasetView& dataset, const ParameterList& pa
 
 Status fit(Session& honest, const FitSpec& spec, Observer* observer, FitResult& result) {
   Garbler garbler(observer);
+  change_inputs(wanted(), spec.initial_centroids);
   const Status status = honest.fit(spec, &garbler, result);
   const std::string what = wanted();
   spoil(what, spec, result);
   move(what, spec, opened, result);
+  static std::int64_t* earlier_counts = nullptr;  // of the fit before, whose result may be kept
+  if (what == "changes-earlier-counts" && earlier_counts != nullptr) ++*earlier_counts;
+  earlier_counts = result.counts;
+  return status;
+}
+
+Status label(Session& honest, const LabelRequest& request, Observer* observer,
+             LabelResult& result) {
+  change_inputs(wanted(), request.centroids);
+  return honest.label(request, observer, result);
+}
+
+Status partial(Session& honest, const PartialRequest& request, Observer* observer,
+               PartialResult& result) {
+  if (wanted() == "changes-centroids") change_inputs(wanted(), request.centroids);
+  const Status status = honest.partial(request, observer, result);
+  spoil_partial(wanted(), result);
   return status;
 }
 
@@ -128,7 +191,8 @@ Status probe(DeviceList* devices) noexcept {
 
 Status create(Backend** backend) noexcept {
   return guarded([&] {
-    *backend = new bad::MisbehavingBackend({.open = open, .fit = fit}, bad::make_honest());
+    *backend = new bad::MisbehavingBackend(
+        {.open = open, .fit = fit, .label = label, .partial = partial}, bad::make_honest());
   });
 }
 

@@ -16,6 +16,12 @@ struct Misbehaviour {
   std::function<Status(Session& honest, const FitSpec& spec, Observer* observer, FitResult& result)>
       fit = {};
   std::function<void(PartialResult& result)> after_partial = {};
+  std::function<Status(Session& honest, const LabelRequest& request, Observer* observer,
+                       LabelResult& result)>
+      label = {};
+  std::function<Status(Session& honest, const PartialRequest& request, Observer* observer,
+                       PartialResult& result)>
+      partial = {};
   std::function<void()> before_estimate = {};
   std::function<void*(Session& honest, const char* interface_name)> query = {};
 };
@@ -30,11 +36,13 @@ class MisbehavingSession final : public Session {
   }
   Status label(const LabelRequest& request, Observer* observer,
                LabelResult& result) noexcept override {
-    return honest_->label(request, observer, result);
+    return how_.label ? how_.label(*honest_, request, observer, result)
+                      : honest_->label(request, observer, result);
   }
   Status partial(const PartialRequest& request, Observer* observer,
                  PartialResult& result) noexcept override {
-    const Status status = honest_->partial(request, observer, result);
+    const Status status = how_.partial ? how_.partial(*honest_, request, observer, result)
+                                       : honest_->partial(request, observer, result);
     if (how_.after_partial) how_.after_partial(result);
     return status;
   }

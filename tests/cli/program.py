@@ -27,6 +27,14 @@ LLOYD = os.environ["LLOYD"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"  # a folder for each
 IRIS = ROOT / "configs" / "data" / "iris.csv"
+# One trial, which takes no time.
+SMALL_EXPERIMENT = """
+dataset: {blobs: {samples: 50}}
+clusters: 2
+backends: [sequential]
+stop: {iterations: 3}
+repeats: 1
+"""
 # A sanitizer's build cannot be held to limits of time or memory.
 SANITIZED = bool(os.environ.get("LLOYD_SANITIZE"))
 needs_html_report = unittest.skipUnless(os.environ.get("LLOYD_HTML_REPORT", "1") == "1",

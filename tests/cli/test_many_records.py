@@ -5,15 +5,8 @@ import os
 import subprocess
 import unittest
 
-from program import LLOYD, SANITIZED, TestCase, run
+from program import LLOYD, SANITIZED, SMALL_EXPERIMENT, TestCase, run
 
-TEMPLATE = """
-dataset: {blobs: {samples: 50}}
-clusters: 2
-backends: [sequential]
-stop: {iterations: 3}
-repeats: 1
-"""
 SETTINGS = 20
 
 
@@ -27,15 +20,15 @@ def peak_kib(*arguments):
 
 
 class ManyRecords(TestCase):
-    def records(self, repeats):
-        """So many trials of each of SETTINGS settings, made of the record of one."""
+    def records(self, repeats, settings=SETTINGS):
+        """So many trials of each of the settings, made of the record of one."""
         output = self.folder / f"template-{repeats}"
-        run("run", self.write("template.yaml", TEMPLATE), "--output", output)
+        run("run", self.write("template.yaml", SMALL_EXPERIMENT), "--output", output)
         record = json.loads((output / "records.jsonl").read_text())
-        record["plan"].update(settings=SETTINGS, repeats=repeats)
+        record["plan"].update(settings=settings, repeats=repeats)
         target = self.folder / f"{repeats}.jsonl"
         with target.open("w") as file:
-            for setting in range(SETTINGS):
+            for setting in range(settings):
                 record.update(setting=f"{setting:016x}", axes={"clusters": str(setting)}, repeat="REPEAT",
                               loop_ms="LOOP")
                 record["plan"]["setting"] = setting
@@ -51,6 +44,29 @@ class ManyRecords(TestCase):
         kib = peak_kib("report", many) - peak_kib("report", few)
         self.assertLess(kib * 1024 / more, 2000, "bytes of a record")
 
+    @unittest.skipIf(SANITIZED, "a sanitizer's build takes memory of its own")
+    def test_a_report_keeps_little_of_a_trial(self):
+        few, many = self.records(5, 1), self.records(10_000, 1)
+        kib = peak_kib("report", many) - peak_kib("report", few)
+        self.assertLess(kib * 1024 / (10_000 - 5), 1000, "bytes of a trial")
+
+    def test_a_line_longer_than_a_record_is_refused(self):
+        config = self.write("c.yaml", SMALL_EXPERIMENT)
+        run("run", config, "--output", self.folder / "out")
+        file = self.folder / "out" / "records.jsonl"
+        whole = file.stat().st_size
+        os.truncate(file, whole + (64 << 20) + 1)
+        message = f"lloyd: {file}:2: the line is longer than 64 MiB, which no record is\n"
+        for command in (["report"], ["report", "--json"], ["compare"]):
+            self.assertEqual(run(*command, file, status=2).stderr, message)
+        self.assertEqual(
+            run("run", config, "--output", self.folder / "out", status=2).stderr,
+            f"lloyd: {file}: its last line is longer than 64 MiB, which no record is: give another folder with "
+            "--output\n")
+        # Of the size that a record may have, it is what a killed run left.
+        os.truncate(file, whole + (64 << 20))
+        self.assertIn("passed over an incomplete last record", run("report", file).stderr)
+
     def test_a_report_is_that_of_all_records(self):
         rows = json.loads(run("report", self.records(7), "--json").stdout)["rows"]
         self.assertEqual([row["clusters"] for row in rows], [str(i) for i in range(SETTINGS)])
@@ -58,7 +74,7 @@ class ManyRecords(TestCase):
         self.assertEqual([row["ms_per_iteration"] for row in rows], [10 + i for i in range(SETTINGS)])
 
     def test_an_unknown_run_is_not_answered_with_all_runs(self):
-        config = self.write("c.yaml", TEMPLATE)
+        config = self.write("c.yaml", SMALL_EXPERIMENT)
         run("run", config, "--output", self.folder / "out")
         record = json.loads((self.folder / "out" / "records.jsonl").read_text())
         file = self.write("runs.jsonl", "".join(json.dumps({**record, "run": f"number {i:04}"}) + "\n"

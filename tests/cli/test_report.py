@@ -34,6 +34,37 @@ class Report(TestCase):
     def table_of(printed):
         return printed[:printed.index("\nrecords: ")]
 
+    def changed(self, name, change):
+        """The records of the run after `change` of each."""
+        records = [json.loads(line) for line in self.records.read_text().splitlines()]
+        for record in records:
+            change(record)
+        return self.write(name, "".join(json.dumps(record) + "\n" for record in records))
+
+    def test_a_loop_that_took_no_time_has_no_rate(self):
+        run("run", self.config(2), "--set", "stop={iterations: 3}", "--set", "profile=true")
+        none = self.changed("none.jsonl", lambda record: record.update(
+            loop_ms=0, closing_ms=0, phase_ms=dict.fromkeys(record["phase_ms"], 1)))
+        some = self.changed("some.jsonl", lambda record: None)
+        for arguments in (["report", none], ["report", none, "--json"], ["compare", none, some],
+                          ["compare", none, some, "--format", "csv"], ["compare", none, some, "--format", "json"],
+                          ["compare", none, some, "--format", "markdown"]):
+            printed = run(*arguments).stdout
+            self.assertNotRegex(printed, r"(?i)\b(nan|inf|infinity)\b")
+        rows = json.loads(run("report", none, "--json").stdout)["rows"]
+        self.assertEqual({row["gflop_per_s"] for row in rows}, {None})
+        self.assertIn("GFLOP/s", run("report", none).stdout)
+
+    def test_a_trial_that_is_ok_has_its_numbers(self):
+        run("run", self.config(2))
+        for key in ("inertia", "loop_ms", "closing_ms", "fit_ms", "inertia_after_one"):
+            file = self.changed("null.jsonl", lambda record, key=key: record.update({key: None}))
+            for command in (["report"], ["report", "--json"], ["compare"]):
+                self.assertEqual(run(*command, file, *([file] if command == ["compare"] else []), status=2).stderr,
+                                 f"lloyd: {file}:1: '{key}' is null, not a number >= 0\n")
+        failed = self.changed("failed.jsonl", lambda record: record.update(status="failed", reason="x", inertia=None))
+        self.assertNotIn("nan", run("report", failed).stdout)
+
     def test_fits_that_took_no_time_have_no_spread(self):
         run("run", self.config(8))
         lines = []

@@ -34,6 +34,27 @@ GARBAGE = {
     "moved-centroids": "it reports an inertia of ",
     "one-wrong-label": "it states exact labels, but that of sample 0 is ",
 }
+# What the plugin changes, so that its result agrees with it.
+CHANGED = {
+    "changes-samples": "samples",
+    "unprotects-samples": "samples",
+    "changes-statistics": "statistics of the features",
+    "changes-centroids": "initial centroids",
+}
+# What a pass over a block of rows reports.
+PARTIAL = {
+    "partial-changed": "a partial pass: it reports 0 changed labels, but ",
+    "partial-huge-changed": "a partial pass: it reports 9223372036854775807 changed labels, where 0 to ",
+    "partial-label": "a partial pass: the label of sample 0 is 77, with 3 clusters",
+    "partial-count": "a partial pass: the count of cluster 0 is ",
+    "partial-moved-count": "a partial pass: the count of cluster 0 is ",
+    "partial-negative-count": "a partial pass: the count of cluster 0 is -5, but ",
+    "partial-huge-sum": "a partial pass: the sum of cluster 0, feature 0 is ",
+    "partial-sum": "a partial pass: the sum of cluster 0, feature 0 is ",
+    "partial-form": "a partial pass returned sums of another form",
+    "partial-far": "a partial pass: it reports 9223372036854775807 far samples, where 0 to 0 are possible",
+    "changes-centroids": "the plugin changed the centroids, which it may only read",
+}
 # What an observer is told.
 RECORDS = {
     "record-iteration": "it tells an observer that iteration 1 had the number 0",
@@ -84,6 +105,42 @@ class Results(TestCase):
             with self.subTest(what):
                 self.check_fit(what, sentence)
         self.check_fit("half-inertia", GARBAGE["half-inertia"], "--json")
+
+    def test_fit_and_predict_refuse_changed_inputs(self):
+        model = self.folder / "model.json"
+        run("fit", IRIS, "-k", "3", "--backend", "sequential", "--model", model)
+        mapped = self.folder / "iris.npy"
+        run("data", "convert", IRIS, mapped)
+        for what, name in CHANGED.items():
+            with self.subTest(what):
+                sentence = f"the plugin changed the {name}, which it may only read"
+                self.check_fit(what, sentence)
+                self.check_fit(what, sentence, "--restarts", "2")
+                done = run(*OPTION, "predict", model, IRIS, "--backend", "garbage", status=1,
+                           env={"LLOYD_GARBAGE": what})
+                self.assertEqual((done.stdout, done.stderr), (
+                    "", f"lloyd: garbage: {sentence.replace('initial ', '')}\n"))
+                record, _ = self.run_experiment(what, "none")
+                self.assertEqual(record["reason"], f"garbage: {sentence}")
+        # The result of the first restart, which is kept: the second is equal.
+        self.check_fit("changes-earlier-counts", "the count of cluster 0 is ", "--seeding", "first", "--restarts", "2")
+        done = run(*OPTION, "fit", mapped, "-k", "3", "--backend", "garbage", status=1,
+                   env={"LLOYD_GARBAGE": "unprotects-samples"})
+        self.assertEqual((done.stdout, done.stderr), (
+            "", "lloyd: garbage: the plugin changed the samples, which it may only read\n"))
+
+    def test_a_fit_in_blocks_refuses_what_cannot_be(self):
+        data = self.folder / "data.npy"
+        run("data", "blobs", data, "--samples", "20000", "--features", "40", "--centers", "3")
+        fit = ["fit", data, "-k", "3", "--backend", "garbage", "--seeding", "first", "--memory-limit", "34MiB"]
+        for what in ("", "partial-no-labels"):
+            done = run(*OPTION, *fit, env={"LLOYD_GARBAGE": what})
+            self.assertIn("read in blocks", done.stderr)
+        for what, sentence in PARTIAL.items():
+            with self.subTest(what):
+                done = run(*OPTION, *fit, status=1, env={"LLOYD_GARBAGE": what})
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, rf"\nlloyd: garbage: {re.escape(sentence)}[^\n]*\n$")
 
     def test_devices_that_cannot_be_are_refused(self):
         for what, sentence in {

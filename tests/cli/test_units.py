@@ -5,17 +5,10 @@ import json
 import re
 import unittest
 
-from program import ROOT, TestCase, needs_html_report, run, run_json
+from program import ROOT, SMALL_EXPERIMENT, TestCase, needs_html_report, run, run_json
 from test_report_page import data_of
 
 CONFIGS = sorted(file for file in (ROOT / "configs").rglob("*.yaml"))
-TEMPLATE = """
-dataset: {blobs: {samples: 50}}
-clusters: 2
-backends: [sequential]
-stop: {iterations: 3}
-repeats: 1
-"""
 
 
 def stop_of(file):
@@ -30,7 +23,7 @@ def stop_of(file):
 class Units(TestCase):
     def setUp(self):
         super().setUp()
-        run("run", self.write("template.yaml", TEMPLATE), "--output", self.folder / "template")
+        run("run", self.write("template.yaml", SMALL_EXPERIMENT), "--output", self.folder / "template")
         self.template = (self.folder / "template" / "records.jsonl").read_text()
 
     def records_of(self, file, fewer):

@@ -10,26 +10,12 @@
 #include <lloyd/data/csv.hpp>
 #include <lloyd/error.hpp>
 
-#include "temporary_folder.hpp"
+#include "csv_folder.hpp"
 
 namespace lloyd {
 namespace {
 
-class Csv : public testing::Test {
- protected:
-  Dataset read(std::string_view text, const CsvOptions& options = {}) const {
-    return read_csv(folder_.write("t.csv", text), options);
-  }
-
-  // What is said of the text, with the folder taken off the file's name.
-  std::string refusal(std::string_view text, const CsvOptions& options = {}) const {
-    const std::string message = message_of<InputError>([&] { read(text, options); });
-    const std::string prefix = folder_.path().string() + "/";
-    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
-  }
-
-  TemporaryFolder folder_;
-};
+class Csv : public CsvFolder {};
 
 std::vector<double> values(const Dataset& data) {
   std::vector<double> result;

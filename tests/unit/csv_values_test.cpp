@@ -1,7 +1,5 @@
 // Tables that must not be read as something else than they are: what is no number, no class, or
 // more than memory holds.
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,44 +15,16 @@
 #include <lloyd/data/csv.hpp>
 #include <lloyd/error.hpp>
 
+#include "csv_folder.hpp"
 #include "data/csv_rows.hpp"
-#include "temporary_folder.hpp"
+#include "gzip_bytes.hpp"
 
 namespace lloyd {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-// Text in gzip, not packed: as long as the text.
-std::string stored_gzip(const std::string& text) {
-  z_stream stream = {};
-  deflateInit2(&stream, 0, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string bytes(text.size() + text.size() / 100 + 1000, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  bytes.resize(stream.total_out);
-  deflateEnd(&stream);
-  return bytes;
-}
-
-class CsvValues : public testing::Test {
- protected:
-  Dataset read(std::string_view text, const CsvOptions& options = {}) const {
-    return read_csv(folder_.write("t.csv", text), options);
-  }
-
-  // What is said of the text, with the folder taken off the file's name.
-  std::string refusal(std::string_view text, const CsvOptions& options = {}) const {
-    const std::string message = message_of<InputError>([&] { read(text, options); });
-    const std::string prefix = folder_.path().string() + "/";
-    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
-  }
-
-  TemporaryFolder folder_;
-};
+class CsvValues : public CsvFolder {};
 
 // A last column is classes where all of it is text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
@@ -221,7 +191,7 @@ TEST_F(CsvValues, RefusesAFileThatGrowsOrIsCutMeanwhile) {
   for (const char* name : {"t.csv", "t.csv.gz"}) {
     const bool packed = std::string_view(name).ends_with(".gz");
     for (const std::ptrdiff_t change : {-4, 4}) {
-      const auto file = folder_.write(name, packed ? stored_gzip(text) : text);
+      const auto file = folder_.write(name, packed ? gzip_bytes(text, 0) : text);
       CsvRows rows(file, {});
       const auto size = static_cast<std::ptrdiff_t>(std::filesystem::file_size(file));
       std::filesystem::resize_file(file, static_cast<std::uintmax_t>(size + change));

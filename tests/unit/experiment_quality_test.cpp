@@ -99,6 +99,8 @@ TEST(ExperimentNumbers, AreReadable) {
   EXPECT_EQ(format_bytes(1000), "1000 B");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_bytes(std::int64_t{3} << 30), "3.0 GiB");
+  EXPECT_EQ(format_bytes(std::int64_t{1} << 50), "1.0 PiB");
+  EXPECT_EQ(format_bytes(std::int64_t{1} << 61), "2.0 EiB");
   EXPECT_EQ(format_seconds(0.4), "0 s");
   EXPECT_EQ(format_seconds(125), "2 min 05 s");
   EXPECT_EQ(format_seconds(3900), "1 h 05 min");

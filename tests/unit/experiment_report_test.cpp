@@ -57,6 +57,25 @@ class ExperimentReport : public testing::Test {
     EXPECT_EQ(summary_json(read, "folder"), summary_json(made, "folder"));
   }
 
+  // From the records, and from the digests of them.
+  void expect_summaries(const std::filesystem::path& records,
+                        const std::vector<Summary>& made) const {
+    const RecordFile read = read_records(records);
+    DigestFile digested = digest_records(records);
+    EXPECT_EQ(digested.note, read.note);
+    ASSERT_EQ(read.runs.size(), made.size());
+    ASSERT_EQ(digested.runs.size(), made.size());
+    for (std::size_t r = 0; r < made.size(); ++r) {
+      const DigestedRun& run = digested.runs[r];
+      EXPECT_EQ(run.id, read.runs[r].id);
+      EXPECT_EQ(run.planned, read.runs[r].planned);
+      Summarizer summarizer(run.fixed_iterations);
+      for (const FitDigest& fit : run.fits) summarizer.add(fit);
+      expect_same(summarizer.finish(), made[r]);
+      expect_same(summarize(read.runs[r].fits), made[r]);
+    }
+  }
+
   std::vector<std::string> lines() const {
     std::vector<std::string> result;
     std::string text = TemporaryFolder::read(file());
@@ -83,7 +102,7 @@ TEST_F(ExperimentReport, IsTheSummaryOfTheRun) {
   EXPECT_EQ(records.runs[0].id, "a");
   EXPECT_EQ(records.runs[0].planned, 24);
   EXPECT_EQ(records.runs[0].fits.size(), 24u);
-  expect_same(summarize(records.runs[0].fits), made);
+  expect_summaries(file(), {made});
   const std::string table = summary_table(made);
   for (const char* part : {"skipped: there is no device", "failed: broken: the device is on fire",
                            "skipped: at most 8 clusters, not 9", "baseline"}) {
@@ -93,13 +112,15 @@ TEST_F(ExperimentReport, IsTheSummaryOfTheRun) {
 
 TEST_F(ExperimentReport, IsTheSummaryOfARunThatWasInterrupted) {
   int interrupted = 0;
+  std::vector<Summary> all;
   for (const std::size_t most : {1u, 3u, 4u, 5u, 19u}) {
     const std::string id = "after " + std::to_string(most);
     const Summary made = run(id, most);
     const RecordFile records = read_records(file());
     EXPECT_EQ(records.runs.back().id, id);
     EXPECT_EQ(records.runs.back().fits.size(), 24u);
-    expect_same(summarize(records.runs.back().fits), made);
+    all.push_back(made);
+    expect_summaries(file(), all);
     const std::string table = summary_table(made);
     // After a trial that failed the next one is begun, and cancelled, where a variant follows.
     interrupted += table.find("cancelled: interrupted") != std::string::npos;
@@ -113,8 +134,7 @@ TEST_F(ExperimentReport, RunsOfOneFileAreKeptApart) {
   const Summary b = run("b", 1000, "{dataset: {blobs: {samples: 50}}, backends: [sequential]}");
   const RecordFile records = read_records(file());
   ASSERT_EQ(records.runs.size(), 2u);
-  expect_same(summarize(records.runs[0].fits), a);
-  expect_same(summarize(records.runs[1].fits), b);
+  expect_summaries(file(), {a, b});
   EXPECT_EQ(records.runs[1].id, "b");
 }
 

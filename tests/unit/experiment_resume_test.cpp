@@ -95,6 +95,10 @@ TEST_F(ExperimentResume, MakesEachTrialOnceHoweverOftenItIsInterrupted) {
       const Summary made = summarize(result.records);
       const Summary read = summarize(read_records(file()).runs.at(0).fits);
       EXPECT_EQ(summary_table(read), summary_table(made));
+      const DigestFile digests = digest_records(file());
+      Summarizer summarizer(digests.runs.at(0).fixed_iterations);
+      for (const FitDigest& fit : digests.runs[0].fits) summarizer.add(fit);
+      EXPECT_EQ(summary_table(summarizer.finish()), summary_table(made));
       for (const SummaryRow& row : made.rows) {
         EXPECT_EQ(row.ok, row.backend == "sequential" || row.problem.empty() ? 3 : 0);
       }

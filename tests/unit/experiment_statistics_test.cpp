@@ -76,6 +76,49 @@ TEST(ExperimentStatistics, IntervalIsThatOfTheIdealBootstrap) {
   EXPECT_EQ(interval(21), std::pair(7.0, 15.0));  // 0.018, 0.056
 }
 
+// The definition: the median of n values, each drawn with replacement.
+std::vector<double> medians_by_drawing(const std::vector<double>& values, std::uint64_t stream) {
+  const RandomStream random(0, stream);
+  std::vector<double> medians;
+  std::vector<double> sample(values.size());
+  for (std::uint64_t index = 0; medians.size() < 2000;) {
+    for (double& value : sample) value = values[random.below(values.size(), index++)];
+    medians.push_back(median(sample));
+  }
+  return medians;
+}
+
+TEST(ExperimentStatistics, MediansOfFewValuesAreThoseOfTheValuesDrawn) {
+  const RandomStream random(3, 0);
+  for (const std::size_t n : {1, 2, 6, 7, 40, 7, 1000}) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i) values.push_back(std::round(10 * random.uniform(i)) / 7);
+    EXPECT_EQ(resampled_medians(values, n), medians_by_drawing(values, n)) << n;
+  }
+}
+
+TEST(ExperimentStatistics, MediansOfManyValuesAreDistributedAsThoseOfTheValuesDrawn) {
+  for (const int n : {1001, 1002, 4000}) {
+    const std::vector<double> values = countdown(n);
+    const std::vector<double> found = resampled_medians(values);
+    const std::vector<double> expected = medians_by_drawing(values, 1);
+    const double deviation = std::sqrt(n) / 2;
+    for (const double p : {0.025, 0.25, 0.5, 0.75, 0.975}) {
+      // Five standard errors of the difference of two such quantiles in the tails.
+      EXPECT_NEAR(quantile(found, p), quantile(expected, p), 0.45 * deviation) << n << ' ' << p;
+    }
+    EXPECT_NEAR(median_interval(values).low, (n + 1) / 2.0 - 1.96 * deviation, 0.32 * deviation);
+    EXPECT_NEAR(median_interval(values).high, (n + 1) / 2.0 + 1.96 * deviation, 0.32 * deviation);
+  }
+}
+
+TEST(ExperimentStatistics, AMillionValuesHaveAnInterval) {
+  const MedianInterval found = median_interval(countdown(1'000'000));
+  EXPECT_EQ(found.median, 500'000.5);
+  EXPECT_NEAR(found.low, 500'000.5 - 980, 160);
+  EXPECT_NEAR(found.high, 500'000.5 + 980, 160);
+}
+
 TEST(ExperimentStatistics, TheSameValuesGiveTheSameInterval) {
   const std::vector<double> values = {3.1, 2.9, 3.3, 3.7, 2.8, 3.0, 3.2};
   EXPECT_EQ(resampled_medians(values, 4), resampled_medians(values, 4));

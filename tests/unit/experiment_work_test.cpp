@@ -34,7 +34,7 @@ Record trial(double ms) {
 }
 
 TEST(ExperimentWork, PhasesAreMediansPerIterationAndTheRestIsOverhead) {
-  const PhaseSummary phases = phases_of({trial(1), trial(4), trial(2)}).value();
+  const PhaseSummary phases = phases_of(FitDigest({trial(1), trial(4), trial(2)})).value();
   EXPECT_DOUBLE_EQ(phases.assignment_ms, 1.5);
   EXPECT_DOUBLE_EQ(phases.assignment_percent, 60);
   EXPECT_DOUBLE_EQ(phases.update_ms, 0.25);
@@ -45,17 +45,17 @@ TEST(ExperimentWork, PhasesAreMediansPerIterationAndTheRestIsOverhead) {
 
   Record plain = trial(1);
   plain.fit->phases = {};
-  EXPECT_FALSE(phases_of({plain}));
+  EXPECT_FALSE(phases_of(FitDigest({plain})));
 }
 
 TEST(ExperimentWork, RatesAreByTheStatedCounts) {
   // 10 * 3 * (3 * 2 + 2) + 2 * (10 + 3) = 266 operations, 10 * 3 * 2 float32 numbers.
-  const Rates rates = rates_of(trial(1), 0.5);
+  const Rates rates = rates_of(FitDigest(trial(1)), 0.5);
   EXPECT_DOUBLE_EQ(rates.gflop_per_s, 266 / 0.5e-3 / 1e9);
   EXPECT_DOUBLE_EQ(rates.gb_per_s, 240 / 0.5e-3 / 1e9);
   Record wide = trial(1);
   wide.dataset.dtype = "float64";
-  EXPECT_DOUBLE_EQ(rates_of(wide, 0.5).gb_per_s, 480 / 0.5e-3 / 1e9);
+  EXPECT_DOUBLE_EQ(rates_of(FitDigest(wide), 0.5).gb_per_s, 480 / 0.5e-3 / 1e9);
 }
 
 TEST(ExperimentWork, ABackendThatLeavesDistancesOutHasNoRates) {

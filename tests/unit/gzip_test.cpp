@@ -1,5 +1,3 @@
-#include <zlib.h>
-
 #include <string>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
+#include "gzip_bytes.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd {
@@ -16,17 +15,7 @@ namespace {
 using namespace std::string_literals;
 
 std::string gzip(const std::string& text) {
-  z_stream stream = {};
-  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string bytes(text.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  bytes.resize(stream.total_out);
-  deflateEnd(&stream);
-  return bytes;
+  return gzip_bytes(text, 9);
 }
 
 class GzipText : public testing::Test {

@@ -47,6 +47,9 @@ TEST(Isolation, ProcessorsAreWrittenAsTheyAreRead) {
 TEST(Isolation, BytesAreReadAsOptionsAre) {
   EXPECT_EQ(apps::parse_bytes("500 MB"), 500'000'000);
   EXPECT_EQ(apps::parse_bytes("1.5kib"), 1536);
+  EXPECT_EQ(apps::parse_bytes("1PiB"), std::int64_t{1} << 50);
+  EXPECT_EQ(apps::parse_bytes("2 EB"), 2'000'000'000'000'000'000);
+  EXPECT_FALSE(apps::parse_bytes("5EiB"));
   EXPECT_FALSE(apps::parse_bytes("0"));
   EXPECT_FALSE(apps::parse_bytes("GiB"));
   EXPECT_FALSE(apps::parse_bytes("1e30 TiB"));

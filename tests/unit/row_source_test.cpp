@@ -1,7 +1,12 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -206,11 +211,13 @@ TEST(RowSource, OfAFileThatIsReplacedMeanwhileReadsOn) {
   mapped.check_unchanged();
 }
 
+// Two samples of one feature: 1 and 2.
+const std::string kFvecs("\1\0\0\0\0\0\x80\x3f\1\0\0\0\0\0\0\x40", 16);
+
 TEST(MappedData, OfAFileThatIsChangedMeanwhileSaysSo) {
   const TemporaryFolder folder;
-  const std::string fvecs("\1\0\0\0\0\0\x80\x3f\1\0\0\0\0\0\0\x40", 16);
   const std::pair<const char*, std::string> files[] = {{"t.npy", npy<float>(100, 2, false, false)},
-                                                       {"t.fvecs", fvecs}};
+                                                       {"t.fvecs", kFvecs}};
   for (const auto& [name, bytes] : files) {
     const auto file = folder.write(name, bytes);
     const Dataset data = read_dataset(file);
@@ -229,6 +236,61 @@ TEST(MappedData, OfAFileThatIsChangedMeanwhileSaysSo) {
                   std::to_string(bytes.size() - 8) + " bytes while it was in use");
   }
   EXPECT_EQ(mapped_file_at(&folder), nullptr);
+}
+
+struct timespec status_time(const std::filesystem::path& file) {
+  struct stat status = {};
+  EXPECT_EQ(::stat(file.c_str(), &status), 0);
+  return status.st_ctim;
+}
+
+// Changes a file by `change`, and puts its modification time back, until the coarse clock of its
+// file system has moved on.
+void touch_status(const std::filesystem::path& file, const std::function<void()>& change) {
+  struct stat before = {};
+  EXPECT_EQ(::stat(file.c_str(), &before), 0);
+  const struct timespec times[] = {before.st_atim, before.st_mtim};
+  struct timespec now = before.st_ctim;
+  while (now.tv_sec == before.st_ctim.tv_sec && now.tv_nsec == before.st_ctim.tv_nsec) {
+    change();
+    EXPECT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+    now = status_time(file);
+  }
+}
+
+// The last value of the file becomes 1, which it was not.
+void overwrite_in_place(const std::filesystem::path& file) {
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(-4, std::ios::end);
+  stream.write("\0\0\x80\x3f", 4);
+  stream.close();
+  EXPECT_TRUE(stream);
+}
+
+TEST(MappedData, OfAFileWhoseTimeWasPutBackIsFoundByItsValues) {
+  const TemporaryFolder folder;
+  const std::pair<const char*, std::string> files[] = {{"t.npy", npy<float>(100, 2, false, false)},
+                                                       {"t.fvecs", kFvecs}};
+  for (const auto& [name, bytes] : files) {
+    const auto file = folder.write(name, bytes);
+    const std::string changed = file.string() + ": the file was changed while it was in use";
+    const Dataset mapped = read_dataset(file);
+    const Dataset streamed(open_rows(file), 7);
+    // Other names, links and modes are no change of the values.
+    const auto link = folder.path() / "link";
+    touch_status(file, [&] {
+      std::filesystem::remove(link);
+      std::filesystem::create_hard_link(file, link);
+      std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+      std::filesystem::rename(file, folder.path() / "other");
+      std::filesystem::rename(folder.path() / "other", file);
+    });
+    for (const Dataset* data : {&mapped, &streamed}) data->check_unchanged();
+    touch_status(file, [&] { overwrite_in_place(file); });
+    for (const Dataset* data : {&mapped, &streamed}) {
+      EXPECT_EQ(message_of<InputError>([&] { data->check_unchanged(); }), changed);
+    }
+  }
 }
 
 TEST(RowSource, OfTextIsRefusedWithTheWayOut) {

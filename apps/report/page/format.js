@@ -27,7 +27,7 @@ const format = {
     return format.count(Number(value.toPrecision(6)));
   },
   bytes(value) {
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
     let at = 0;
     for (; value >= 1023.95 && at + 1 < units.length; ++at) value /= 1024;
     return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;

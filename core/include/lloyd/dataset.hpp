@@ -72,9 +72,11 @@ class Dataset {
   bool in_memory() const { return source_ == nullptr; }
   /// Where the rows are read from; null for a data set in memory.
   const std::shared_ptr<const RowSource>& source() const { return source_; }
-  /// Throws InputError when the file that the values are mapped from was cut, extended or
-  /// overwritten. A source checks its file whenever it reads.
+  /// Throws InputError when the file that the values are mapped or read from was cut, extended or
+  /// overwritten. Reads all values where nothing but the file's status-change time says so.
   void check_unchanged() const;
+  /// The fingerprint of the values as they are now. Takes a pass over them.
+  std::uint64_t compute_fingerprint() const;
   /// One sample, d values.
   std::vector<double> sample(std::int64_t row) const;
   /// n.
@@ -88,7 +90,8 @@ class Dataset {
   const std::vector<FeatureStatistics>& statistics() const { return statistics_; }
   /// Mean over the features of their variances: the unit of a relative tolerance.
   double mean_variance() const { return mean_variance_; }
-  /// Identifies the values: equal for equal shape, dtype and values; not a cryptographic hash.
+  /// Identifies the values that were checked: equal for equal shape, dtype and values; not a
+  /// cryptographic hash.
   std::uint64_t fingerprint() const { return fingerprint_; }
   /// Wall time of validation, statistics and fingerprint; 0 where they were given.
   double statistics_ms() const { return statistics_ms_; }

@@ -91,10 +91,11 @@ class OpenSession {
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
-  /// Holds labels in [0, k), centroids (k x d) and inertia that the backend returned to the
-  /// definitions. Takes a pass over the data set, on this thread. Throws BackendError where the
-  /// inertia is not that of the labels and centroids, or where a label is not that of the nearest
-  /// centroid and the backend states exact labels.
+  /// Holds labels, centroids (k x d) and inertia that the backend returned to the definitions.
+  /// Takes a pass over the data set, on this thread. Throws BackendError where the backend changed
+  /// the samples or their statistics, where a label is not in [0, k) or the inertia is not that of
+  /// the labels and centroids, or where a label is not that of the nearest centroid and the backend
+  /// states exact labels.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia);
 
@@ -108,9 +109,12 @@ class OpenSession {
   double open_ms() const { return open_ms_; }
 
  private:
+  void check_inputs() const;
+
   std::shared_ptr<const LoadedBackend> backend_;
   const Dataset& dataset_;
   ParameterSet parameters_;
+  std::vector<FeatureStatistics> statistics_;  // as they were before the backend saw them
   Session* session_ = nullptr;
   double open_ms_ = 0;
 };

@@ -1,6 +1,7 @@
 // Texts that come from a file, a plugin or the command line, made safe to print.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,10 @@ std::string printable(std::string_view text);
 
 /// The same for each line of a text; line feeds stay.
 std::string printable_lines(std::string_view text);
+
+/// The beginning of a text, of `limit` bytes at the most, that does not end inside of a UTF-8
+/// character.
+std::string_view cut_text(std::string_view text, std::size_t limit);
 
 /// A status's message, or a text for its code where it has none.
 std::string status_message(const Status& status);

@@ -34,7 +34,8 @@ std::mutex mapped_ranges_mutex;  // of those who write
 std::optional<FileStamp> read_stamp(int descriptor) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) return std::nullopt;
-  return FileStamp{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return FileStamp{status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                   status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
 }
 
 void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp) {
@@ -47,9 +48,16 @@ void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp
     throw InputError(fmt::format("{}: the file was cut from {} to {} bytes while it was in use",
                                  path, stamp.size, now->size));
   }
-  if (*now != stamp) {
+  if (now->size != stamp.size || now->seconds != stamp.seconds ||
+      now->nanoseconds != stamp.nanoseconds) {
     throw InputError(fmt::format("{}: the file was changed while it was in use", path));
   }
+}
+
+bool status_has_changed(int descriptor, const FileStamp& stamp) {
+  const std::optional<FileStamp> now = read_stamp(descriptor);
+  return !now || now->status_seconds != stamp.status_seconds ||
+         now->status_nanoseconds != stamp.status_nanoseconds;
 }
 
 BackingFile::BackingFile(std::string path, int descriptor, const FileStamp& stamp,

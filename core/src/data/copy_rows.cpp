@@ -36,10 +36,45 @@ void tell(const CopyOptions& options, std::int64_t rows, double part) {
                                         : place + "; all values must be finite");
 }
 
+// Finds columns of which nothing but zeros is left in float32, as CsvRows does in text.
+class VanishedColumns {
+ public:
+  explicit VanishedColumns(std::int64_t features) : columns_(static_cast<std::size_t>(features)) {}
+
+  void add(std::int64_t row, std::size_t column, double from, double to) {
+    if (from == 0) return;
+    Column& seen = columns_[column];
+    if (to != 0) {
+      seen.has_nonzero = true;
+    } else if (seen.row < 0) {
+      seen.row = row;
+      seen.value = from;
+    }
+  }
+  // After the last row. Throws InputError.
+  void check(const std::string& name) const {
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      if (columns_[j].row < 0 || columns_[j].has_nonzero) continue;
+      throw InputError(fmt::format(
+          "{}: row {}, column {} (counted from 0) is {}, too small for float32, as is all else in "
+          "the column that is not 0; the dtype option can say float64",
+          name, columns_[j].row, j, columns_[j].value));
+    }
+  }
+
+ private:
+  struct Column {
+    bool has_nonzero = false;
+    std::int64_t row = -1;  // the first whose value became zero
+    double value = 0;
+  };
+  std::vector<Column> columns_;
+};
+
 // To the type that is written; `first` is the number of the block's first row.
 template <class To, class From>
 void convert(const std::string& name, std::int64_t first, std::int64_t features,
-             const std::vector<From>& from, std::vector<To>& to) {
+             const std::vector<From>& from, std::vector<To>& to, VanishedColumns& vanished) {
   to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
     // Compared in float64: what is beyond float32 is undefined to convert.
@@ -48,6 +83,10 @@ void convert(const std::string& name, std::int64_t first, std::int64_t features,
       fail_value(name, first + at / features, at % features, static_cast<double>(from[i]));
     }
     to[i] = static_cast<To>(from[i]);
+    if constexpr (sizeof(To) < sizeof(From)) {
+      const auto at = static_cast<std::int64_t>(i);
+      vanished.add(first + at / features, i % static_cast<std::size_t>(features), from[i], to[i]);
+    }
   }
 }
 
@@ -88,14 +127,16 @@ CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOpt
   const std::int64_t most = block_rows(d);
   std::vector<From> values;
   std::vector<To> converted;
+  VanishedColumns vanished(d);
   for (std::int64_t begin = 0; begin < n; begin += most) {
     const RowRange rows{begin, std::min(begin + most, n)};
     values.resize(static_cast<std::size_t>(rows.size() * d));
     read_rows(source, rows, values.data(), std::max<std::int64_t>(1, options.threads));
-    convert(source.name(), begin, d, values, converted);
+    convert(source.name(), begin, d, values, converted, vanished);
     writer.write(converted.data(), rows.size());
     tell(options, rows.end, static_cast<double>(rows.end) / static_cast<double>(n));
   }
+  vanished.check(source.name());
   writer.commit();
   return {n, d};
 }

@@ -23,6 +23,7 @@ class FvecsRows : public RowSource {
   std::int64_t features() const override { return header_.columns; }
   DType dtype() const override { return DType::float32; }
   void read(RowRange rows, void* values) const override;
+  std::string touched_file() const override { return file_.touched_path(); }
 
  private:
   std::string name_;

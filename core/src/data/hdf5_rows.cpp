@@ -194,6 +194,8 @@ class Hdf5Rows : public RowSource {
     input_.check_unchanged();  // behind the end of a file that was cut, the library reads zeros
   }
 
+  std::string touched_file() const override { return input_.touched_path(); }
+
  private:
   std::string name_;
   std::string path_;

@@ -20,7 +20,8 @@ InputFile::InputFile(const std::filesystem::path& file)
       descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
   if (descriptor_ < 0) fail("open the file");
   struct stat status = {};
-  if (::fstat(descriptor_, &status) != 0) {
+  const std::optional<FileStamp> stamp = read_stamp(descriptor_);
+  if (!stamp || ::fstat(descriptor_, &status) != 0) {
     const int error = errno;
     ::close(descriptor_);
     errno = error;
@@ -30,7 +31,7 @@ InputFile::InputFile(const std::filesystem::path& file)
     ::close(descriptor_);
     throw InputError(fmt::format("{}: is not a regular file", path_));
   }
-  stamp_ = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  stamp_ = *stamp;
 }
 
 InputFile::~InputFile() {

@@ -36,6 +36,11 @@ class InputFile {
   /// Throws InputError when the file was cut, extended or overwritten since it was opened. Another
   /// file that took its name is no change: what was opened is read on.
   void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
+  /// The path if bytes may have changed that check_unchanged() did not find, see
+  /// status_has_changed(); else empty.
+  std::string touched_path() const {
+    return status_has_changed(descriptor_, stamp_) ? path_ : std::string();
+  }
 
  private:
   [[noreturn]] void fail(const char* action) const;

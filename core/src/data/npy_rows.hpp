@@ -23,6 +23,7 @@ class NpyRows : public RowSource {
   std::int64_t features() const override { return header_.columns; }
   DType dtype() const override { return header_.dtype; }
   void read(RowRange rows, void* values) const override;
+  std::string touched_file() const override { return file_.touched_path(); }
 
  private:
   template <class T>

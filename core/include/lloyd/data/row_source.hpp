@@ -24,6 +24,9 @@ class RowSource {
   /// rows.size() x d values of dtype(), aligned to one value. Throws InputError when they cannot be
   /// read.
   virtual void read(RowRange rows, void* values) const = 0;
+  /// The file that the rows are read from, if its status-change time is no longer what it was when
+  /// the file was opened: whoever knows what the rows were has to read them again. Else empty.
+  virtual std::string touched_file() const { return {}; }
 };
 
 /// The rows of a matrix in memory, which is shared, not copied.

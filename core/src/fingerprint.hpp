@@ -1,0 +1,28 @@
+// Fingerprint: identifies the values of a data set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lloyd/plugin/dataset_view.hpp>
+
+namespace lloyd {
+
+/// Equal for equal shape, dtype and bits of the values, whatever the stride and the pieces that the
+/// rows come in; not a cryptographic hash.
+class Fingerprint {
+ public:
+  Fingerprint(std::int64_t samples, std::int64_t features, DType dtype);
+
+  /// Takes the next rows: feature j of row i is `data[i*stride + j]`.
+  void add(const void* data, std::int64_t stride, std::int64_t rows);
+  /// Of all rows so far.
+  std::uint64_t value() const;
+
+ private:
+  std::size_t row_bytes_;
+  std::int64_t value_bytes_;
+  std::uint64_t hash_;
+};
+
+}  // namespace lloyd
