@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +18,8 @@
 #include <lloyd/error.hpp>
 
 #include "sanitizer.hpp"
+#include "supervisor.hpp"
+#include "termination.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -35,56 +37,54 @@ void write_line(int pipe, std::string_view text) {
   }
 }
 
-void redirect_standard_streams() {
+void redirect_standard_streams(int output) {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::close(nothing);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(output, stream);
+  ::close(output);
 }
 
-[[noreturn]] void run_child(pid_t parent, int pipe, const ChildProcess::Work& work) noexcept {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it ended before the line above
-  // A group of its own, so that it is killed with all that it has started, and an interrupt from
-  // the terminal goes to the parent alone; it may still write to that terminal.
-  ::setpgid(0, 0);
-  ::signal(SIGTTOU, SIG_IGN);
-  ::signal(SIGINT, SIG_DFL);
-  ::signal(SIGTERM, SIG_DFL);
-  redirect_standard_streams();
+// An interrupt from the terminal goes to the parent alone.
+[[noreturn]] void run_child(pid_t parent, int pipe, int output,
+                            const ChildProcess::Work& work) noexcept {
+  redirect_standard_streams(output);
+  try {
+    run_supervised(parent);
+  } catch (const Error& error) {
+    say_to_standard_error(error.what());
+    ::_exit(EXIT_FAILURE);
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
   abort_after_sanitizer_report();
+  describe_termination(say_to_standard_error);
   std::exit(work([pipe](std::string_view line) { write_line(pipe, line); }));
 }
 
 }  // namespace
 
 ChildProcess::ChildProcess(const Work& work) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(fmt::format("cannot make a pipe: {}", ::strerror(errno)));
-  }
+  auto [lines, its_lines] = make_pipe();
+  auto [output, its_output] = make_pipe();
   std::fflush(nullptr);  // or the child would print it too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::close(ends[0]);
-    run_child(parent, ends[1], work);
+    lines.close();
+    output.close();
+    run_child(parent, its_lines.get(), its_output.release(), work);
   }
-  const int error = errno;
-  ::close(ends[1]);
-  pipe_ = ends[0];
-  if (child < 0) {
-    ::close(pipe_);
-    throw Error(fmt::format("cannot start a process: {}", ::strerror(error)));
-  }
+  if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
   process_.adopt(child);
   ::setpgid(child, child);  // here too, since the child may not have come so far when it is killed
-  ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
+  pipe_ = std::move(lines);
+  ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
+  output_.emplace(std::move(output));
 }
 
 ChildProcess::~ChildProcess() {
   process_.kill();
-  ::close(pipe_);
+  output_->finish({}, [] { return false; });
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
@@ -98,10 +98,11 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
     if (left.count() <= 0) return Event::timed_out;
     // The pipe closes when the child ends, but not where something that it started holds it open,
     // and it can close before. So both are looked at.
-    pollfd waited{pipe_, POLLIN, 0};
-    const auto slice = std::min(left, milliseconds(pipe_open_ ? 100 : 10));
-    ::poll(&waited, pipe_open_ ? 1 : 0, static_cast<int>(slice.count()));
-    if (waited.revents != 0 && read_pipe()) continue;
+    std::array<pollfd, 2> waited = {{{pipe_.get(), POLLIN, 0}, output_->waited()}};
+    const auto slice = std::min(left, milliseconds(pipe_ ? 100 : 10));
+    ::poll(waited.data(), waited.size(), static_cast<int>(slice.count()));
+    output_->pass_on();
+    if (waited[0].revents != 0 && read_pipe()) continue;
     // Once more: it may have written between the two.
     if (process_.has_ended()) read_pipe();
   }
@@ -112,7 +113,7 @@ bool ChildProcess::take_line() {
   if (end == std::string::npos && buffer_.size() < kMostLine) return false;
   if (end == std::string::npos) {  // nothing that was agreed on
     line_ = std::exchange(buffer_, {});
-    pipe_open_ = false;
+    pipe_.close();
     return true;
   }
   line_ = buffer_.substr(0, end);
@@ -124,11 +125,14 @@ bool ChildProcess::take_line() {
 bool ChildProcess::read_pipe() {
   const std::size_t before = buffer_.size();
   char bytes[4096];
-  while (pipe_open_ && buffer_.size() < kMostLine) {
-    const ssize_t count = ::read(pipe_, bytes, sizeof(bytes));
+  while (pipe_ && buffer_.size() < kMostLine) {
+    const ssize_t count = ::read(pipe_.get(), bytes, sizeof(bytes));
     if (count > 0) buffer_.append(bytes, static_cast<std::size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) pipe_open_ = false;
-    if (count < 0 && errno == EAGAIN) break;
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
+      pipe_.close();
+    } else if (count < 0 && errno == EAGAIN) {
+      break;
+    }
   }
   return buffer_.size() > before;
 }

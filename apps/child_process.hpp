@@ -3,16 +3,20 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "descriptor.hpp"
+#include "foreign_output.hpp"
 #include "spawned_process.hpp"
 
 namespace lloyd::apps {
 
-/// A child that reports lines through a pipe. Its standard input is empty, and what it prints to
-/// standard output goes to standard error. After a report of AddressSanitizer it aborts. The kernel
-/// kills it when the thread that made it ends.
+/// A child that reports lines through a pipe, under a supervisor, see run_supervised(): it ends
+/// with this process, and what it has started ends with it. Its standard input is empty. What it
+/// prints is passed on while this process waits for it, see ForeignOutput. After a report of
+/// AddressSanitizer it aborts.
 class ChildProcess {
  public:
   using Clock = std::chrono::steady_clock;
@@ -43,8 +47,8 @@ class ChildProcess {
   bool take_line();
   bool read_pipe();
 
-  int pipe_ = -1;
-  bool pipe_open_ = true;
+  Descriptor pipe_;  ///< none once it has been read to its end
+  std::optional<ForeignOutput> output_;
   std::string buffer_;
   std::string line_;
   SpawnedProcess process_{SpawnedProcess::Reach::group};

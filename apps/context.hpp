@@ -12,6 +12,7 @@
 #include <lloyd/registry.hpp>
 
 #include "isolated/plugins.hpp"
+#include "worker_command.hpp"
 
 namespace lloyd::apps {
 
@@ -30,8 +31,10 @@ struct Context {
   std::function<int()> action;
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
-  /// Loads plugins in processes of their own. `plugins` must outlive the registry.
+  /// Loads plugins in processes of their own. `plugins` must outlive the registry. Throws Error
+  /// where the folder of this program and its plugins cannot be told.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
+    program_file();
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }
 };

@@ -1,21 +1,21 @@
 #include "fit_progress.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
+
+#include "messages.hpp"
 
 namespace lloyd::apps {
 
 FitProgress::FitProgress(const FitOptions& options, std::int64_t samples)
     : options_(options),
       samples_(samples),
-      terminal_(::isatty(STDERR_FILENO) != 0),
+      terminal_(messages_go_to_terminal()),
       apart_(terminal_ ? std::chrono::milliseconds(300) : std::chrono::seconds(10)),
       begun_(Clock::now()),
       last_(begun_) {}
 
 FitProgress::~FitProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", stderr);
+  if (line_open_) std::fputs("\r\x1b[K", message_stream());
 }
 
 bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
@@ -28,7 +28,7 @@ bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
     const std::int64_t left = (options_.restarts - restart_) * options_.max_iterations +
                               options_.max_iterations - record.iteration;
     std::fprintf(
-        stderr,
+        message_stream(),
         "%srestart %lld of %lld, iteration %lld of at most %lld, %.3g %% of labels changed, "
         "at most %.0f s left%s",
         terminal_ ? "\r\x1b[K" : "", static_cast<long long>(restart_),
@@ -37,7 +37,7 @@ bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
         100.0 * static_cast<double>(record.changed) / static_cast<double>(samples_),
         elapsed / static_cast<double>(iterations_) * static_cast<double>(left),
         terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    std::fflush(message_stream());
     line_open_ = terminal_;
   }
   return InterruptObserver::on_iteration(record);

@@ -98,20 +98,22 @@ void handle_file_errors() {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
+// What starts the program may have it ignore signals: it is to outlive a terminal, for example.
+void set_unless_ignored(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  ::sigaction(signal, nullptr, &action);
+  if (action.sa_handler != SIG_IGN) std::signal(signal, handler);
+}
+
 }  // namespace
 
 void install_cleanup_handler() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (std::signal(signal, end_by) == SIG_IGN) std::signal(signal, SIG_IGN);
-  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) set_unless_ignored(signal, end_by);
   handle_file_errors();
 }
 
 void install_interrupt_handler() {
-  std::signal(SIGINT, handle);
-  std::signal(SIGTERM, handle);
-  // Ignored by nohup(1): the run is to outlive the terminal.
-  if (std::signal(SIGHUP, handle) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_unless_ignored(signal, handle);
   handle_file_errors();
 }
 

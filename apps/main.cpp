@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -16,11 +15,11 @@
 #include <lloyd/status_text.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "command_end.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "output.hpp"
-#include "supervision.hpp"
 #include "whole_number.hpp"
 
 namespace {
@@ -64,36 +63,6 @@ void open_standard_streams() {
   }
 }
 
-// Runs the subcommand that was parsed.
-int act(const CLI::App& app, const lloyd::apps::Context& context) {
-  using namespace lloyd;
-  try {
-    refuse_empty_values(app);
-    const int status = context.action();
-    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
-    return status;
-  } catch (const apps::SupervisedEnd& end) {
-    return end.status;
-  } catch (const InputError& error) {
-    apps::note("lloyd: {}\n", error.what());
-    return apps::kBadInput;
-  } catch (const BackendError& error) {
-    apps::note("lloyd: {}\n", error.what());
-    // What a backend cannot do at all was a wrong request; else it failed.
-    if (error.code() == StatusCode::unsupported) return apps::kBadInput;
-    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
-  } catch (const Cancelled&) {
-    apps::note("lloyd: interrupted\n");
-    return apps::kInterrupted;
-  } catch (const std::bad_alloc&) {
-    apps::note("lloyd: out of memory\n");
-    return apps::kFailed;
-  } catch (const std::exception& error) {
-    apps::note("lloyd: {}\n", printable(error.what()));
-    return apps::interrupted() ? apps::kInterrupted : apps::kFailed;
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -112,7 +81,7 @@ int main(int argc, char** argv) {
                  "Look for plugins in this folder first (may be repeated)")
       ->check(CLI::ExistingDirectory);
   app.add_option("--plugin-timeout", context.plugin_timeout,
-                 "Seconds after which a plugin that does not finish loading is refused")
+                 "Seconds that a plugin is given to load, to answer, and to end")
       ->check(apps::whole_number(1, 1000000))
       ->capture_default_str();
   apps::add_run_command(app, context);
@@ -140,7 +109,8 @@ int main(int argc, char** argv) {
     return apps::kBadInput;
   }
 
-  const int status = act(app, context);
-  apps::report_end(status);
-  return status;
+  return apps::run_to_end([&] {
+    refuse_empty_values(app);
+    return context.action();
+  });
 }

@@ -32,7 +32,7 @@ void check_extension(const std::filesystem::path& file,
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs) {
   const FileIdentity printed = identify(STDOUT_FILENO);
-  const FileIdentity noted = identify(STDERR_FILENO);
+  const FileIdentity noted = identify(::fileno(message_stream()));
   std::vector<FileIdentity> read;
   for (const std::filesystem::path& input : inputs) {
     std::error_code error;

@@ -12,13 +12,16 @@
 
 #include <lloyd/status_text.hpp>
 
+#include "messages.hpp"
+
 namespace lloyd::apps {
 
-/// Prints to standard error, and goes on where that cannot be written. Whatever a file, a plugin or
-/// an argument put into the text, a terminal is only sent what is printable, and line feeds.
+/// Prints to message_stream(), and goes on where that cannot be written. Whatever a file, a plugin
+/// or an argument put into the text, a terminal is only sent what is printable, and line feeds.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
-  std::fputs(printable_lines(fmt::format(text, std::forward<Args>(args)...)).c_str(), stderr);
+  std::fputs(printable_lines(fmt::format(text, std::forward<Args>(args)...)).c_str(),
+             message_stream());
 }
 
 /// The same to standard output. Throws where that cannot be written.

@@ -12,6 +12,9 @@ namespace lloyd::apps {
 /// otherwise to the first process of the system.
 std::vector<pid_t> descendants_of(pid_t ancestor);
 
+/// Whether the calling process has children, zombies included.
+bool has_children();
+
 /// Kills all of them, also those that are started meanwhile. Returns when none is left, or after
 /// two seconds: a process that waits for a device cannot be killed before that answers.
 void kill_descendants(pid_t ancestor);

@@ -1,7 +1,5 @@
 #include "rows_progress.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -10,18 +8,19 @@
 
 #include "experiment/numbers.hpp"
 #include "interrupt.hpp"
+#include "messages.hpp"
 
 namespace lloyd::apps {
 
 RowsProgress::RowsProgress(std::string done)
     : done_(std::move(done)),
-      terminal_(::isatty(STDERR_FILENO) != 0),
+      terminal_(messages_go_to_terminal()),
       apart_(terminal_ ? std::chrono::milliseconds(300) : std::chrono::seconds(10)),
       begun_(Clock::now()),
       last_(begun_) {}
 
 RowsProgress::~RowsProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", stderr);
+  if (line_open_) std::fputs("\r\x1b[K", message_stream());
 }
 
 bool RowsProgress::update(std::int64_t samples, double part) {
@@ -32,8 +31,8 @@ bool RowsProgress::update(std::int64_t samples, double part) {
     const std::string text = fmt::format("{}{} samples {}, {:.0f} %, about {} left{}",
                                          terminal_ ? "\r\x1b[K" : "", samples, done_, 100 * part,
                                          experiment::format_seconds(left), terminal_ ? "" : "\n");
-    std::fputs(text.c_str(), stderr);
-    std::fflush(stderr);
+    std::fputs(text.c_str(), message_stream());
+    std::fflush(message_stream());
     line_open_ = terminal_;
   }
   return !interrupted();

@@ -1,25 +1,24 @@
 #include "step_progress.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "experiment/numbers.hpp"
+#include "messages.hpp"
 
 namespace lloyd::apps {
 
 StepProgress::StepProgress(std::string step, std::string unit)
     : step_(std::move(step)),
       unit_(std::move(unit)),
-      terminal_(::isatty(STDERR_FILENO) != 0),
+      terminal_(messages_go_to_terminal()),
       begun_(Clock::now()),
       next_(begun_ + std::chrono::seconds(1)) {}
 
 StepProgress::~StepProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", stderr);
+  if (line_open_) std::fputs("\r\x1b[K", message_stream());
 }
 
 void StepProgress::update(std::int64_t done, std::int64_t total) {
@@ -32,8 +31,8 @@ void StepProgress::update(std::int64_t done, std::int64_t total) {
   const std::string text =
       fmt::format("{}lloyd: {}: {} of {} {}, about {} left{}", terminal_ ? "\r\x1b[K" : "", step_,
                   done, total, unit_, experiment::format_seconds(left), terminal_ ? "" : "\n");
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  std::fputs(text.c_str(), message_stream());
+  std::fflush(message_stream());
   line_open_ = terminal_;
 }
 

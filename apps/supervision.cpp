@@ -1,19 +1,18 @@
 #include "supervision.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,158 +20,226 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/registry.hpp>
 #include <lloyd/status_text.hpp>
 
 #include "context.hpp"
 #include "descriptor.hpp"
+#include "foreign_output.hpp"
 #include "guest_scope.hpp"
+#include "messages.hpp"
 #include "output.hpp"
-#include "packet_socket.hpp"
+#include "process_tree.hpp"
 #include "sanitizer.hpp"
 #include "spawned_process.hpp"
+#include "supervised_backend.hpp"
+#include "supervision_board.hpp"
+#include "supervisor.hpp"
+#include "termination.hpp"
 
 namespace lloyd::apps {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = SupervisionBoard::Clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // A request that comes twice within this time is one, as for the handlers of interrupt.hpp.
 constexpr seconds kOneRequest{1};
 // From the second request until the child is killed.
-constexpr seconds kRequestGrace{1};
-// For the functions that a plugin has the end of the process call.
-constexpr seconds kEndLimit{10};
+constexpr seconds kSecondRequestGrace{1};
 
-// First bytes of the child's packets.
-constexpr char kLoading = 'b';  // followed by the plugin's file
-constexpr char kLoaded = 'l';   // followed by the backend's name
-constexpr char kEnd = 'e';      // followed by an int
+// From the end of the child until its last messages are dropped, after a request.
+constexpr seconds kMessageGrace{1};
 
-// The child's end of the socket; negative elsewhere.
-int report_socket = -1;
+// The supervised child's; null elsewhere.
+SupervisionBoard* child_board = nullptr;
 
-// Under a number that no plugin finds by accident, where the limit of open files allows it.
-int out_of_the_way(Descriptor socket) {
-  constexpr int kFirst = 200;
-  const int moved = ::fcntl(socket.get(), F_DUPFD_CLOEXEC, kFirst);
-  return moved >= 0 ? moved : socket.release();
-}
-
+// The signals that ask a command to end, but for those that it was told to ignore.
 sigset_t requests() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
+  }
   return signals;
+}
+
+// Whether a call is over soon, whatever the size of the problem.
+bool is_short(PluginCall call) {
+  switch (call) {
+    case PluginCall::load:
+    case PluginCall::supports:
+    case PluginCall::estimate:
+    case PluginCall::query:
+    case PluginCall::notes:
+    case PluginCall::release_session:
+    case PluginCall::release_backend:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string signal_text(int signal) {
+  return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
 class Supervisor {
  public:
-  Supervisor(pid_t child, Descriptor socket, Descriptor signals, seconds limit)
-      : socket_(std::move(socket)), signals_(std::move(signals)), limit_(limit) {
+  /// `adopts`: whether this process has no children but those that a supervisor has left.
+  Supervisor(pid_t child, const SupervisionBoard& board, Descriptor output, Descriptor signals,
+             seconds limit, bool adopts)
+      : board_(board),
+        output_(std::move(output)),
+        signals_(std::move(signals)),
+        limit_(limit),
+        adopts_(adopts) {
     process_.adopt(child);
   }
 
   int wait() {
+    constexpr milliseconds kApart{100};  // of looks at the board
     while (!process_.has_ended()) {
-      std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
-      ::poll(waited.data(), waited.size(), static_cast<int>(time_left().count()));
-      read_reports();
+      std::array<pollfd, 2> waited = {output_.waited(), {signals_.get(), POLLIN, 0}};
+      ::poll(waited.data(), waited.size(), kApart.count());
+      output_.pass_on();
       read_signals();
-      if (deadline_ && Clock::now() >= *deadline_) {
-        overdue_ = true;
-        process_.signal(SIGKILL);
-        deadline_.reset();
-      }
+      wake_supervisor();
+      if (killed_.empty()) end_what_takes_too_long();
     }
-    read_reports();  // what came before the end
-    return conclude();
+    if (adopts_) kill_descendants(::getpid());
+    const Conclusion conclusion = conclude();
+    const Clock::time_point ended_at = Clock::now();
+    bool interrupted = false;
+    // Who wants the command to end does not wait for somebody to read its messages.
+    output_.finish(conclusion.text, [&] {
+      interrupted = interrupted || read_signals();
+      return interrupted || (first_request_ && Clock::now() - ended_at > kMessageGrace);
+    });
+    if (interrupted) die_of(request_);
+    if (conclusion.signal != 0) die_of(conclusion.signal);
+    return conclusion.status;
   }
 
  private:
-  // The end of the child is a signal too. Where its handling was inherited as ignored, it is looked
-  // for.
-  milliseconds time_left() const {
-    constexpr milliseconds kApart{500};
-    if (!deadline_) return kApart;
-    const auto left = std::chrono::ceil<milliseconds>(*deadline_ - Clock::now());
-    return std::clamp(left, milliseconds(0), kApart);
-  }
-
-  void read_reports() {
-    Packet packet;
-    while (socket_) {
-      const Received received = receive_packet(socket_.get(), false, packet);
-      if (received == Received::nothing) return;
-      if (received == Received::end) {
-        socket_.close();
-        return;
-      }
-      if (packet.text.starts_with(kLoading)) {
-        file_ = packet.text.substr(1);
-        deadline_ = Clock::now() + limit_;
-      } else if (packet.text.starts_with(kLoaded)) {
-        file_.clear();
-        backends_ += (backends_.empty() ? "'" : " or '") + packet.text.substr(1) + "'";
-        deadline_.reset();
-      } else if (packet.text.starts_with(kEnd) && packet.text.size() == 1 + sizeof(int)) {
-        status_.emplace();
-        ::memcpy(&*status_, packet.text.data() + 1, sizeof(int));
-        deadline_ = Clock::now() + kEndLimit;
-      }
-    }
-  }
-
-  void read_signals() {
+  // Returns whether there were any.
+  bool read_signals() {
+    bool any = false;
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
       const int signal = static_cast<int>(info.ssi_signo);
       if (signal == SIGCHLD) continue;
+      any = true;
       process_.signal(signal);
       if (!first_request_) {
         first_request_ = Clock::now();
         request_ = signal;
       } else if (Clock::now() - *first_request_ > kOneRequest) {
         request_ = signal;
-        if (!deadline_ || !insisted_) deadline_ = Clock::now() + kRequestGrace;
-        insisted_ = true;
+        if (!second_request_) second_request_ = Clock::now();
       }
+    }
+    return any;
+  }
+
+  // Nobody but a plugin stops the process between this one and the child.
+  void wake_supervisor() {
+    siginfo_t info{};
+    const int options = WSTOPPED | WNOHANG;
+    const auto pid = static_cast<id_t>(process_.pid());
+    if (::waitid(P_PID, pid, &info, options) == 0 && info.si_pid != 0) process_.signal(SIGCONT);
+  }
+
+  void end_what_takes_too_long() {
+    const PluginCall call = board_.call();  // before the time of it
+    const Clock::time_point since = board_.changed_at();
+    const Clock::time_point now = Clock::now();
+    const bool ending = call == PluginCall::none && has_status();
+    const bool of_plugin = call != PluginCall::none || ending;
+    const seconds grace = std::min(limit_, kMaxRequestGrace);
+    if (second_request_ && now - *second_request_ >= kSecondRequestGrace) {
+      by_request_ = true;
+      kill(fmt::format("did not end within {} s of a second {}", kSecondRequestGrace.count(),
+                       signal_text(request_)));
+    } else if (first_request_ && of_plugin && now - std::max(*first_request_, since) >= grace) {
+      by_request_ = true;
+      kill(fmt::format("did not {} within {} s of {}", ending ? "end" : returning(call),
+                       grace.count(), signal_text(request_)));
+    } else if ((is_short(call) || ending) && now - since >= limit_) {
+      kill(fmt::format("did not {} within {} s; --plugin-timeout gives it longer",
+                       ending ? "let the process end" : returning(call), limit_.count()));
     }
   }
 
-  int conclude() const {
+  static std::string returning(PluginCall call) {
+    if (call == PluginCall::load) return "load";
+    return fmt::format("return from {}", to_string(call));
+  }
+
+  void kill(std::string why) {
+    killed_ = std::move(why);
+    kill_descendants(process_.pid());  // first: those that have left the group are known as such
+    process_.signal(SIGKILL);
+  }
+
+  bool has_status() const { return board_.status() != SupervisionBoard::kNoStatus; }
+
+  // How this process ends, and what it says before.
+  struct Conclusion {
+    int status = kFailed;
+    int signal = 0;  ///< ends this process instead of the status; 0: none does
+    std::string text;
+  };
+
+  Conclusion conclude() const {
     const ProcessEnd& end = process_.end();
-    const bool requested = request_ != 0 && end.signalled && (end.code == request_ || insisted_);
-    if (requested) die_of(request_);
-    if (end.signalled && end.code == SIGPIPE) die_of(SIGPIPE);
-    if (status_ && !end.signalled && end.code == *status_) return *status_;
-    note("lloyd: {}\n", printable(describe_end()));
-    return kFailed;
+    const std::string failure = board_.failure.get();
+    Conclusion result;
+    if (!failure.empty()) result.text = fmt::format("lloyd: {}\n", printable(failure));
+    if (!killed_.empty()) {
+      result.text += fmt::format("lloyd: {}\n", printable(describe_kill()));
+      if (by_request_) result.signal = request_;
+    } else if (end.signalled && (end.code == request_ || end.code == SIGPIPE)) {
+      result.signal = end.code;
+    } else if (has_status() && !end.signalled && end.code == board_.status()) {
+      result.status = end.code;
+    } else {
+      result.text += fmt::format("lloyd: {}\n", printable(describe_end()));
+    }
+    return result;
+  }
+
+  std::string subject() const {
+    if (board_.call() == PluginCall::load) return board_.file.get();
+    const std::string backends = board_.backends.get();
+    return backends.empty() ? "the process of this command" : "the backend " + backends;
+  }
+
+  std::string describe_kill() const {
+    return fmt::format("{} {}{}", subject(), killed_, has_status() ? "; the work was done" : "");
   }
 
   // Of a child that has not ended as it should.
   std::string describe_end() const {
-    const std::string how = process_.end().text();
-    const std::string who = backends_.empty() ? "" : "the backend " + backends_;
-    if (!file_.empty() && overdue_) {
-      return fmt::format("{} did not load within {} s; --plugin-timeout gives it longer", file_,
-                         limit_.count());
+    std::string how = process_.end().text();
+    const std::string termination = board_.termination.get();
+    if (!termination.empty()) how += ", since " + termination;
+    if (board_.call() == PluginCall::load) {
+      return fmt::format("{} ended the process while it was loaded: {}", subject(), how);
     }
-    if (!file_.empty())
-      return fmt::format("{} ended the process while it was loaded: {}", file_, how);
-    if (who.empty()) return "the process of this command ended unexpectedly: " + how;
-    if (overdue_) {
-      return fmt::format("{} did not let the process end within {} s; its work was done", who,
-                         kEndLimit.count());
+    if (board_.backends.get().empty()) {
+      return fmt::format("{} ended unexpectedly: {}", subject(), how);
     }
-    return fmt::format("{} ended the process{}: {}", who, status_ ? ", whose work was done" : "",
-                       how);
+    return fmt::format("{} ended the process{}: {}", subject(),
+                       has_status() ? ", whose work was done" : "", how);
   }
 
   // As the child did.
   static void die_of(int signal) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);  // the child's core is the one that tells something
     ::signal(signal, SIG_DFL);
     sigset_t only;
     ::sigemptyset(&only);
@@ -181,22 +248,33 @@ class Supervisor {
     ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
   }
 
-  Descriptor socket_;
+  const SupervisionBoard& board_;
+  ForeignOutput output_;
   Descriptor signals_;
   seconds limit_;
+  bool adopts_;
   SpawnedProcess process_{SpawnedProcess::Reach::process};
-  std::string file_;           ///< of the plugin that is loaded just now
-  std::string backends_;       ///< that are loaded, quoted
-  std::optional<int> status_;  ///< that the child has reported
-  std::optional<Clock::time_point> deadline_;
-  bool overdue_ = false;
   std::optional<Clock::time_point> first_request_;
-  int request_ = 0;  ///< the signal
-  bool insisted_ = false;
+  std::optional<Clock::time_point> second_request_;
+  int request_ = 0;          ///< the last signal that was a request
+  std::string killed_;       ///< why the child was killed; empty: it was not
+  bool by_request_ = false;  ///< it was killed because of a request
 };
 
-void report(std::string_view text) {
-  if (report_socket >= 0) send_packet(report_socket, text);
+// In the child of the process that supervises; returns in the one that goes on with the command.
+void become_supervised(pid_t parent, SupervisionBoard& board, int output, const sigset_t& signals) {
+  try {
+    run_supervised(parent, ChildGroup::parents);
+    divert_standard_error(output);
+  } catch (const Error& error) {
+    board.failure.set(error.what());
+    board.set_status(kFailed);
+    ::_exit(kFailed);
+  }
+  child_board = &board;
+  describe_termination([](const char* sentence) { child_board->termination.set(sentence); });
+  abort_after_sanitizer_report();
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
 }
 
 }  // namespace
@@ -205,19 +283,20 @@ void supervise(seconds limit) {
   sigset_t watched = requests();
   ::sigaddset(&watched, SIGCHLD);
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals) throw Error(fmt::format("cannot watch signals: {}", ::strerror(errno)));
-  auto [mine, its] = make_packet_sockets();
+  if (!signals) throw Error(fmt::format("cannot watch signals: {}", descriptor_error(errno)));
+  auto [output, its_output] = make_pipe();
+  SupervisionBoard& board = SupervisionBoard::make();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &watched, &before);
+  // A plugin that kills the process between this one and the child leaves its processes to this
+  // one. Children that came with the program, by a shell's exec, are none of its affair.
+  const bool adopts = !has_children();
+  if (adopts) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::fflush(nullptr);  // or the child would print it too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kFailed);  // it ended before the line above
-    report_socket = out_of_the_way(std::move(its));
-    abort_after_sanitizer_report();
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    become_supervised(parent, board, its_output.get(), before);
     return;
   }
   if (child < 0) {
@@ -225,24 +304,33 @@ void supervise(seconds limit) {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     throw Error(fmt::format("cannot start a process: {}", ::strerror(error)));
   }
-  its.close();
-  throw SupervisedEnd{Supervisor(child, std::move(mine), std::move(signals), limit).wait()};
+  its_output.close();
+  throw SupervisedEnd{
+      Supervisor(child, board, std::move(output), std::move(signals), limit, adopts).wait()};
 }
 
 std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path& file) {
-  report(kLoading + file.string());
+  child_board->file.set(file.string());
+  const MarkedCall call(*child_board, PluginCall::load);
   GuestScope loading;
-  std::shared_ptr<const LoadedBackend> backend = load_plugin(file);
+  std::unique_ptr<LoadedBackend> backend = load_plugin(file);
   loading.end();
-  report(kLoaded + backend->name());
-  return backend;
+  const std::string known = child_board->backends.get();
+  child_board->backends.set(
+      fmt::format("{}'{}'", known.empty() ? known : known + " or ", backend->name()));
+  return mark_calls(std::move(backend), *child_board);
+}
+
+void report_failure(std::string_view sentence) {
+  if (child_board == nullptr) {
+    note("lloyd: {}\n", sentence);
+  } else {
+    child_board->failure.set(sentence);
+  }
 }
 
 void report_end(int status) noexcept {
-  if (report_socket < 0) return;
-  char packet[1 + sizeof(int)] = {kEnd};
-  ::memcpy(packet + 1, &status, sizeof(int));
-  [[maybe_unused]] const auto sent = ::send(report_socket, packet, sizeof(packet), MSG_NOSIGNAL);
+  if (child_board != nullptr) child_board->set_status(status);
 }
 
 }  // namespace lloyd::apps

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include <lloyd/registry.hpp>
 
@@ -15,22 +16,38 @@ struct SupervisedEnd {
   int status;  ///< what the program is to end with
 };
 
-/// Forks, and returns in the child, which goes on with the command: it has the same standard
-/// streams and process group, and is killed when this process dies. In this process it waits for
-/// the child, hands SIGINT, SIGTERM and SIGHUP on, and throws SupervisedEnd. A child that is still
-/// there one second after a second request is killed.
+/// Forks, and returns in the child, which goes on with the command: it has the same standard input
+/// and output and process group, and messages go where they went. What else it writes to standard
+/// error, a plugin's words for example, is made printable on the way. It is killed, with all that
+/// plugins have started in it, when this process ends, see run_supervised().
 ///
-/// A child that ends without report_end(), or otherwise than it has reported, has been ended by a
-/// plugin: that is said on standard error, and the status is kFailed. A signal that was handed on,
-/// and SIGPIPE, end this process as they ended the child.
+/// In this process it waits for the child, hands SIGINT, SIGTERM, SIGHUP and SIGQUIT on unless they
+/// are ignored, and throws SupervisedEnd. The child is killed:
+/// - where loading a plugin, or any call of it but open(), fit(), label(), partial() and seeding,
+///   takes longer than `limit`, and where the process does so after it has reported its end;
+/// - after a signal, where a call of a plugin does not return within the shorter of `limit` and
+///   kMaxRequestGrace;
+/// - one second after a second signal.
 ///
-/// Call it while this process has one thread and no plugin. `limit` is for each plugin to load.
-/// Throws Error where there can be no further process.
+/// A child that ends without report_end(), or otherwise than it has reported, or that was killed,
+/// has been ended by a plugin: that is said on standard error, and the status is kFailed. A signal
+/// that was handed on, and SIGPIPE, end this process as they ended the child.
+///
+/// Call it while this process has one thread and no plugin. Throws Error where there can be no
+/// further process.
 void supervise(std::chrono::seconds limit);
 
-/// As load_plugin(). The supervisor, where there is one, ends a plugin that takes too long, and
-/// knows by what name to blame it. What the plugin prints meanwhile goes to standard error.
+/// What a plugin is given to return from a call after the first signal.
+inline constexpr std::chrono::seconds kMaxRequestGrace{10};
+
+/// As load_plugin(), in a supervised child. The supervisor ends a plugin that takes too long, here
+/// or in a call, and knows by what name to blame it. What the plugin prints meanwhile goes to
+/// standard error.
 std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path& file);
+
+/// Says on standard error that the command has failed: "lloyd: <sentence>". In a supervised child
+/// the supervisor says it, whatever a plugin has made of the child's descriptors.
+void report_failure(std::string_view sentence);
 
 /// In a supervised child: it has done its work and is about to end with this status. Elsewhere
 /// without effect. May be called in a signal handler.

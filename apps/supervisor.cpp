@@ -70,8 +70,8 @@ void close_descriptors() {
       if (WIFSIGNALED(status)) end_supervisor_by(WTERMSIG(status));
       ::_exit(WEXITSTATUS(status));
     }
-    if (signal == SIGTERM && info.si_pid == parent) {
-      ::kill(child, SIGTERM);
+    if (info.si_code == SI_USER && info.si_pid == parent) {
+      ::kill(child, signal);
     } else {
       kill_descendants(::getpid());
       end_supervisor_by(signal);
@@ -81,7 +81,7 @@ void close_descriptors() {
 
 }  // namespace
 
-void run_supervised(pid_t parent) {
+void run_supervised(pid_t parent, ChildGroup group) {
   sigset_t signals;
   sigset_t before;
   ::sigemptyset(&signals);
@@ -92,12 +92,15 @@ void run_supervised(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGHUP);
   if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it ended before the line above
   const pid_t supervisor = ::getpid();
+  const pid_t group_before = ::getpgrp();
+  // First: a signal of the terminal would end the supervisor, and with it the child.
+  if (group == ChildGroup::parents) ::setpgid(0, 0);
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
   if (child > 0) supervise(parent, child, signals);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(EXIT_FAILURE);
-  ::setpgid(0, 0);
+  ::setpgid(0, group == ChildGroup::own ? 0 : group_before);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -82,15 +82,15 @@ std::string range_text(const ParameterInfo& parameter) {
 
 void print_details(const LoadedBackend& backend) {
   const BackendInfo& info = backend.info();
-  print_text("{} {}: {}\n", backend.name(), backend.version(), info.summary);
-  print_text("  file             {}\n", backend.path().string());
-  print_text("  algorithm        {}\n", info.algorithm);
+  print_text("{} {}: {}\n", backend.name(), backend.version(), printable(info.summary));
+  print_text("  file             {}\n", printable(backend.path().string()));
+  print_text("  algorithm        {}\n", printable(info.algorithm));
   for (const DType dtype : {DType::float32, DType::float64}) {
     print_text("  on {:<13} labels {}, reproducibility {}\n", to_string(dtype),
                to_string(backend.accuracy(dtype)), to_string(backend.reproducibility(dtype)));
   }
   if (info.reproducibility_reason != nullptr) {
-    print_text("  {:<16} {}\n", "", info.reproducibility_reason);
+    print_text("  {:<16} {}\n", "", printable(info.reproducibility_reason));
   }
   if (!backend.available()) print_text("  not available    {}\n", backend.unavailable());
   for (const DeviceInfo& device : backend.devices()) {
@@ -98,8 +98,10 @@ void print_details(const LoadedBackend& backend) {
   }
   const ParameterSet parameters = backend.default_parameters();
   for (const ParameterInfo& parameter : parameters.schema()) {
-    print_text("  parameter        {} = {} ({}): {}\n", parameter.name,
-               parameters.text(parameter.name), range_text(parameter), parameter.meaning);
+    print_text(
+        "  parameter        {}\n",
+        printable(fmt::format("{} = {} ({}): {}", parameter.name, parameters.text(parameter.name),
+                              range_text(parameter), parameter.meaning)));
   }
 }
 
@@ -117,7 +119,7 @@ void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backen
   for (const auto& backend : backends) {
     print_text("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
                promise(*backend, DType::float32), promise(*backend, DType::float64),
-               backend->available() ? std::string(backend->info().summary)
+               backend->available() ? printable(backend->info().summary)
                                     : "not available: " + backend->unavailable());
   }
   print_text("(accuracy of labels, reproducibility; 'lloyd backends NAME' describes one)\n");
@@ -149,7 +151,7 @@ int list_backends(const Context& context, const std::string& name, bool json) {
   if (backends.empty()) print_text("no backends were found\n");
   if (!backends.empty()) print_table(backends);
   for (const RefusedPlugin& refused : registry.refused())
-    print_text("refused: {}\n", refused.reason);
+    print_text("refused: {}\n", printable(refused.reason));
   return kDone;
 }
 

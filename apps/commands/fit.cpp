@@ -14,6 +14,7 @@
 
 #include "backend_options.hpp"
 #include "bounded_data.hpp"
+#include "command_end.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
@@ -99,6 +100,21 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
 }
 
+ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
+  Delivery delivery;
+  delivery.print([&] {
+    if (options.json) {
+      print_json(to_json(report));
+    } else {
+      print(report);
+    }
+  });
+  finish_results();
+  write_files(options, report, delivery);
+  delivery.finish();
+  return report.fit.cancelled ? kInterrupted : kDone;
+}
+
 void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
   parse_seeding_option(options.seeding, options.fit.clusters, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
@@ -136,28 +152,18 @@ int run_fit(const Context& context, FitCommandOptions options) {
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
-  const Fit fit = [&] {
-    FitProgress progress(options.fit, dataset.samples());
-    return lloyd::fit(session, options.fit, &progress);
-  }();
-  fitting.end();
-  if (fit.cancelled && fit.result.iterations == 0) {
-    note("lloyd: interrupted before the first iteration had ended\n");
-    return kInterrupted;
-  }
-  const FitReport report{dataset, chosen, options.fit, fit, session.open_ms()};
-  Delivery delivery;
-  delivery.print([&] {
-    if (options.json) {
-      print_json(to_json(report));
-    } else {
-      print(report);
+  return run_to_end([&] {
+    const Fit fit = [&] {
+      FitProgress progress(options.fit, dataset.samples());
+      return lloyd::fit(session, options.fit, &progress);
+    }();
+    fitting.end();
+    if (fit.cancelled && fit.result.iterations == 0) {
+      note("lloyd: interrupted before the first iteration had ended\n");
+      return kInterrupted;
     }
+    return deliver(options, {dataset, chosen, options.fit, fit, session.open_ms()});
   });
-  finish_results();
-  write_files(options, report, delivery);
-  delivery.finish();
-  return fit.cancelled ? kInterrupted : kDone;
 }
 
 }  // namespace

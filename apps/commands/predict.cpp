@@ -15,6 +15,7 @@
 
 #include "backend_options.hpp"
 #include "bounded_data.hpp"
+#include "command_end.hpp"
 #include "context.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
@@ -79,42 +80,44 @@ int predict(const Context& context, PredictOptions options) {
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope labelling;
   OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
-  std::vector<std::int32_t> labels;
-  std::vector<std::int64_t> counts;
-  InterruptObserver observer;
-  const LabelResult result =
-      session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
-  const ResultCheck check = session.check(model.centroids, labels, result.inertia);
-  labelling.end();
+  return run_to_end([&] {
+    std::vector<std::int32_t> labels;
+    std::vector<std::int64_t> counts;
+    InterruptObserver observer;
+    const LabelResult result =
+        session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
+    const ResultCheck check = session.check(model.centroids, labels, result.inertia);
+    labelling.end();
 
-  Delivery delivery;
-  delivery.print([&] {
-    if (options.json) {
-      print_json(
-          {{"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
-           {"backend",
-            {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
-           {"clusters", model.clusters},
-           {"inertia", result.inertia},
-           {"counts", counts},
-           {"open_ms", session.open_ms()},
-           {"label_ms", result.label_ms},
-           {"check", experiment::to_json(check)}});
-    } else if (options.labels.empty()) {
-      for (const std::int32_t label : labels) fmt::print("{}\n", label);
-    } else {
-      print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-                 dataset.samples(), printable(dataset.name()), model.clusters, options.model,
-                 result.inertia);
+    Delivery delivery;
+    delivery.print([&] {
+      if (options.json) {
+        print_json({{"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
+                    {"backend",
+                     {{"name", chosen.backend->name()},
+                      {"parameters", parameters_json(chosen.parameters)}}},
+                    {"clusters", model.clusters},
+                    {"inertia", result.inertia},
+                    {"counts", counts},
+                    {"open_ms", session.open_ms()},
+                    {"label_ms", result.label_ms},
+                    {"check", experiment::to_json(check)}});
+      } else if (options.labels.empty()) {
+        for (const std::int32_t label : labels) fmt::print("{}\n", label);
+      } else {
+        print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
+                   dataset.samples(), printable(dataset.name()), model.clusters, options.model,
+                   result.inertia);
+      }
+    });
+    finish_results();
+    const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
+    if (!options.labels.empty() && delivery.write(options.labels, write)) {
+      note("wrote {}\n", options.labels);
     }
+    delivery.finish();
+    return kDone;
   });
-  finish_results();
-  const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
-  if (!options.labels.empty() && delivery.write(options.labels, write)) {
-    note("wrote {}\n", options.labels);
-  }
-  delivery.finish();
-  return kDone;
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // lloyd run: runs an experiment.
-#include <unistd.h>
-
 #include <chrono>
 #include <functional>
 #include <map>
@@ -29,6 +27,7 @@
 #include "external/backend.hpp"
 #include "guest_scope.hpp"
 #include "interrupt.hpp"
+#include "messages.hpp"
 #include "output.hpp"
 #include "step_progress.hpp"
 #include "supervision.hpp"
@@ -189,7 +188,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
-    Progress progress(plan, stderr, ::isatty(STDERR_FILENO) != 0);
+    Progress progress(plan, message_stream(), messages_go_to_terminal());
     const auto describe = [&](const PlannedFit& fit) {
       return describe_unrun(plan, fit, run.id, machine);
     };

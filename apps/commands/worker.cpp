@@ -21,6 +21,7 @@
 #include "packet_socket.hpp"
 #include "sanitizer.hpp"
 #include "supervisor.hpp"
+#include "termination.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -68,6 +69,7 @@ int work(pid_t parent, bool describe) {
   // The last words of a process that crashes are those that have left it.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   abort_after_sanitizer_report();
+  describe_termination(say_to_standard_error);
   if (describe) {
     isolated::serve_plugin(socket);
   } else {

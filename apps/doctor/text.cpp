@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/status_text.hpp>
+
 #include "doctor/report.hpp"
 #include "experiment/numbers.hpp"
 
@@ -159,7 +161,7 @@ void add_plugins(const DoctorReport& report, Screen& screen) {
       screen.add(
           "",
           fmt::format("{:<{}}  {}, ABI {}, {}", plugin->name, width, plugin->version, plugin->abi,
-                      plugin->unavailable.empty() ? "available: " + plugin->summary
+                      plugin->unavailable.empty() ? "available: " + printable(plugin->summary)
                                                   : "not available: " + plugin->unavailable));
     }
   }

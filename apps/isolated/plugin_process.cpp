@@ -7,6 +7,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/worker_protocol.hpp"
+#include "isolated/service.hpp"
 #include "worker_command.hpp"
 
 namespace lloyd::isolated {
@@ -29,8 +30,11 @@ PluginProcess::Event PluginProcess::wait() {
 
 // What to say of a process that has not answered as it should; it is killed.
 std::string PluginProcess::lost(Event event, std::string_view during) {
+  const bool ended = event == Event::ended;
+  const bool socket_lost =
+      ended && !process_->end().signalled && process_->end().code == kSocketLost;
   std::string text;
-  if (event == Event::ended) {
+  if (ended && !socket_lost) {
     text =
         fmt::format("{} ended its process {}: {}", file_.string(), during, process_->end().text());
   } else if (event == Event::timed_out) {

@@ -1,5 +1,7 @@
 #include "isolated/service.hpp"
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +58,15 @@ Reply answer(const LoadedBackend& backend, std::string_view bytes) {
   return reply;
 }
 
+// False when nobody listens any more. Does not return where the plugin has closed the socket.
+bool send_answer(int socket, std::string_view answer) {
+  try {
+    return apps::send_packet(socket, answer);
+  } catch (const Error&) {
+    ::_exit(kSocketLost);
+  }
+}
+
 }  // namespace
 
 void serve_plugin(int socket) {
@@ -63,9 +74,9 @@ void serve_plugin(int socket) {
   if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
   std::unique_ptr<LoadedBackend> backend;
   const std::string outcome = load(packet.text, backend);
-  if (!apps::send_packet(socket, outcome) || backend == nullptr) return;
+  if (!send_answer(socket, outcome) || backend == nullptr) return;
   while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
-    if (!apps::send_packet(socket, encode_reply(answer(*backend, packet.text)))) return;
+    if (!send_answer(socket, encode_reply(answer(*backend, packet.text)))) return;
   }
 }
 

@@ -6,6 +6,9 @@
 
 namespace lloyd::isolated {
 
+/// The exit status of a process whose socket a plugin has closed: it cannot say so otherwise.
+inline constexpr int kSocketLost = 113;
+
 /// Loads the plugin that the first packet names, describes it, and then answers questions of the
 /// backend until nobody sends any more; see messages.hpp.
 void serve_plugin(int socket);

@@ -4,7 +4,6 @@ The plugins are in tests/bad_plugins; each table says what must happen with them
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -12,7 +11,8 @@ import subprocess
 import time
 import unittest
 
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, process_table, run, run_json
+from hostile_case import process_with_plugin
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, run, run_json
 
 # AddressSanitizer reports it on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
@@ -161,8 +161,8 @@ class Table(TestCase):
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
-        # Those of test_process_state.py and test_results.py.
-        tables |= {"meddles", "garbage"}
+        # Those of test_process_state.py, test_results.py and test_supervision.py.
+        tables |= {"meddles", "garbage", "hostile", "garbled-texts"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):
@@ -273,23 +273,16 @@ class Process(TestCase):
         self.assertTrue(json.loads(done.stdout)["verified"])
         self.assertIn('{"iterations": NaN', done.stderr)
 
-    @staticmethod
-    def maps_of(pid):
-        try:
-            return pathlib.Path(f"/proc/{pid}/maps").read_text()
-        except OSError:
-            return ""  # it has ended
-
     def start_hanging(self):
-        """verify of a plugin that hangs, and its child."""
+        """verify of a plugin that hangs, and the process that it hangs in."""
         process = subprocess.Popen([LLOYD, "verify", file_of("fit-hangs")], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            children = [pid for pid, (parent, _) in process_table().items() if parent == process.pid]
-            if children and "lloyd_fit-hangs.so" in self.maps_of(children[0]):
-                self.wait_until_idle(process.pid, children[0])
-                return process, children[0]
+            child = process_with_plugin(process.pid, file_of("fit-hangs"))
+            if child is not None:
+                self.wait_until_idle(process.pid, child)
+                return process, child
             time.sleep(0.01)
         process.kill()
         self.fail(f"verify has started no process: {process.communicate()}")

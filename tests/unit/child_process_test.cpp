@@ -99,6 +99,52 @@ TEST(ChildProcess, NothingIsLeftBehind) {
   EXPECT_TRUE(process_ends(grandchild));
 }
 
+// A process that has left its parent, its group and its session.
+TEST(ChildProcess, NoDaemonIsLeftBehind) {
+  const auto start_daemon = [](const Reporter& report) {
+    if (::fork() != 0) return ::pause();
+    ::setsid();
+    const pid_t daemon = ::fork();
+    if (daemon == 0) return ::pause();
+    report(std::to_string(daemon));
+    ::_exit(0);
+  };
+  pid_t daemon = 0;
+  {
+    ChildProcess child(start_daemon);
+    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    daemon = std::stoi(child.line());
+  }
+  EXPECT_TRUE(process_ends(daemon));
+
+  ChildProcess parent([&](const Reporter& report) {
+    ChildProcess child(start_daemon);
+    child.wait(in(60s));
+    report(child.line());
+    return ::raise(SIGKILL);
+  });
+  ASSERT_EQ(parent.wait(in(60s)), Event::line);
+  daemon = std::stoi(parent.line());
+  ASSERT_EQ(parent.wait(in(60s)), Event::ended);
+  EXPECT_TRUE(process_ends(daemon));
+}
+
+TEST(ChildProcess, WhatItPrintsIsPrintable) {
+  testing::internal::CaptureStderr();
+  {
+    ChildProcess child([](const Reporter&) {
+      std::printf("one\x1b[2J\n");
+      std::fprintf(stderr, "two\r");
+      return 0;
+    });
+    EXPECT_EQ(child.wait(in(60s)), Event::ended);
+  }
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("one?[2J\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("two?"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+}
+
 TEST(ChildProcess, ItEndsWithItsParent) {
   ChildProcess parent([](const Reporter& report) {
     ChildProcess child([](const Reporter& report_back) {

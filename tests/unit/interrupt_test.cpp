@@ -16,6 +16,7 @@ namespace {
 
 // In a process of its own, which the signals may end: each thread sends itself one.
 [[noreturn]] void signal_all_threads() {
+  std::signal(SIGINT, SIG_DFL);  // whoever runs the test may ignore it
   install_interrupt_handler();
   constexpr int kThreads = 4;
   std::atomic<int> ready{0};
@@ -41,6 +42,22 @@ TEST(Interrupt, SignalsAtOnceAreOneRequest) {
     ASSERT_FALSE(WIFSIGNALED(status)) << "signal " << WTERMSIG(status) << " in round " << i;
     ASSERT_EQ(WEXITSTATUS(status), 0);
   }
+}
+
+TEST(Interrupt, IgnoredSignalsStayIgnored) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
+    install_cleanup_handler();
+    install_interrupt_handler();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::raise(signal);
+    ::_exit(interrupted() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_FALSE(WIFSIGNALED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

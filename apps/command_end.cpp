@@ -1,0 +1,49 @@
+#include "command_end.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+
+#include "context.hpp"
+#include "interrupt.hpp"
+#include "supervision.hpp"
+
+namespace lloyd::apps {
+
+int run_to_status(const std::function<int()>& body) {
+  try {
+    const int status = body();
+    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
+    return status;
+  } catch (const SupervisedEnd& end) {
+    return end.status;
+  } catch (const InputError& error) {
+    report_failure(error.what());
+    return kBadInput;
+  } catch (const BackendError& error) {
+    report_failure(error.what());
+    // What a backend cannot do at all was a wrong request; else it failed.
+    if (error.code() == StatusCode::unsupported) return kBadInput;
+    return interrupted() ? kInterrupted : kFailed;
+  } catch (const Cancelled&) {
+    report_failure("interrupted");
+    return kInterrupted;
+  } catch (const std::bad_alloc&) {
+    report_failure("out of memory");
+    return kFailed;
+  } catch (const std::exception& error) {
+    report_failure(printable(error.what()));
+    return interrupted() ? kInterrupted : kFailed;
+  }
+}
+
+int run_to_end(const std::function<int()>& body) {
+  const int status = run_to_status(body);
+  report_end(status);
+  return status;
+}
+
+}  // namespace lloyd::apps

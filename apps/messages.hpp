@@ -1,0 +1,18 @@
+// Messages: where this program's own words go that are no results.
+#pragma once
+
+#include <cstdio>
+
+namespace lloyd::apps {
+
+/// Standard error, or what it was before divert_standard_error(). Not buffered.
+std::FILE* message_stream() noexcept;
+
+/// Whether somebody reads the messages at a terminal, where a line can be written anew.
+bool messages_go_to_terminal() noexcept;
+
+/// From now on what is written to standard error goes to the descriptor `output`; messages go
+/// where they went. Throws Error.
+void divert_standard_error(int output);
+
+}  // namespace lloyd::apps

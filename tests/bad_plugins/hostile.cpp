@@ -1,0 +1,171 @@
+// Does something hostile in one of its calls: LLOYD_HOSTILE is "<call> <what>", see below.
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <lloyd/plugin/session_notes.hpp>
+
+#include "bad_plugin.hpp"
+
+namespace {
+
+using namespace lloyd;
+
+[[noreturn]] void hang() {
+  while (true) ::pause();
+}
+
+void block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+// A process that has left its session, its parent and its group.
+void start_daemon() {
+  if (::fork() != 0) return;
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  block_signals();
+  hang();
+}
+
+void close_all() {
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) ::close(descriptor);
+}
+
+// 64 MiB of lines.
+void print_much() {
+  const std::string line = std::string(1023, '{') + '\n';
+  for (int i = 0; i < 1 << 16; ++i) std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void act(const std::string& what) {
+  if (what == "hang") hang();
+  if (what == "hang-deaf") {
+    block_signals();
+    hang();
+  }
+  if (what == "crash") std::abort();
+  if (what == "throw") throw 42;
+  if (what == "exit-thread") ::pthread_exit(nullptr);
+  if (what == "start-daemon") start_daemon();
+  if (what == "close-all") close_all();
+  if (what == "kill-parent") ::kill(::getppid(), SIGKILL);
+  if (what == "stop-parent") ::kill(::getppid(), SIGSTOP);
+  if (what == "print") {
+    std::printf("\x1b]0;out\x07\r\x1b[2J\xc2\x9b");
+    std::fflush(stdout);
+    // A character in two pieces, and a line that does not end.
+    for (const char* piece : {"\x1b[31merr\n", "caf\xc3", "\xa9"}) {
+      std::fputs(piece, stderr);
+      ::usleep(1000);
+    }
+  }
+  if (what == "print-much") print_much();
+}
+
+void in_call(const std::string& call) {
+  const char* const text = std::getenv("LLOYD_HOSTILE");
+  const std::string wanted = text == nullptr ? "" : text;
+  if (wanted.starts_with(call + " ")) act(wanted.substr(call.size() + 1));
+}
+
+class Notes final : public SessionNotes {
+ public:
+  const char* notes() const noexcept override {
+    in_call("notes");
+    return "";
+  }
+};
+
+class HostileSession final : public Session {
+ public:
+  explicit HostileSession(Session* honest) : honest_(honest) {}
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    in_call("fit");
+    return honest_->fit(spec, observer, result);
+  }
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    in_call("label");
+    return honest_->label(request, observer, result);
+  }
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    in_call("partial");
+    return honest_->partial(request, observer, result);
+  }
+  void* query(const char* name) noexcept override {
+    in_call("query");
+    if (std::strcmp(name, kSessionNotes) == 0) return static_cast<SessionNotes*>(&notes_);
+    return honest_->query(name);
+  }
+  void release() noexcept override {
+    in_call("release-session");
+    honest_->release();
+    delete this;
+  }
+
+ private:
+  Session* honest_;
+  Notes notes_;
+};
+
+class HostileBackend final : public Backend {
+ public:
+  explicit HostileBackend(Backend* honest) : honest_(honest) {}
+
+  const BackendInfo* info() const noexcept override { return honest_->info(); }
+  Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                  const FitSpec& spec) const noexcept override {
+    in_call("supports");
+    return honest_->supports(shape, parameters, spec);
+  }
+  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
+                  MemoryEstimate& memory) const noexcept override {
+    in_call("estimate");
+    return honest_->estimate(shape, parameters, spec, memory);
+  }
+  Status open(const DatasetView& dataset, const ParameterList& parameters,
+              Session** session) noexcept override {
+    in_call("open");
+    Session* honest = nullptr;
+    const Status status = honest_->open(dataset, parameters, &honest);
+    if (status.ok()) *session = new HostileSession(honest);
+    return status;
+  }
+  void* query(const char* name) noexcept override { return honest_->query(name); }
+  void release() noexcept override {
+    in_call("release-backend");
+    honest_->release();
+    delete this;
+  }
+
+ private:
+  Backend* honest_;
+};
+
+Status probe(DeviceList* devices) noexcept {
+  in_call("probe");
+  return bad::probe_honest(devices);
+}
+
+Status create(Backend** backend) noexcept {
+  return guarded([&] { *backend = new HostileBackend(bad::make_honest()); });
+}
+
+struct AtLoad {
+  AtLoad() { in_call("load"); }
+};
+[[maybe_unused]] const AtLoad at_load;
+
+}  // namespace
+
+LLOYD_EXPORT_BAD_PLUGIN(&probe, &create);
