@@ -161,6 +161,8 @@ class Table(TestCase):
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
+        # Those of test_release.py.
+        tables |= {"session-crashes", "session-exits", "session-hangs", "backend-crashes", "backend-hangs"}
         # Those of test_process_state.py and test_results.py.
         tables |= {"meddles", "garbage"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
