@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include <lloyd/registry.hpp>
 
 #include "isolated/plugins.hpp"
+#include "output.hpp"
 
 namespace lloyd::apps {
 
@@ -30,8 +32,13 @@ struct Context {
   std::function<int()> action;
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
-  /// Loads plugins in processes of their own. `plugins` must outlive the registry.
+  /// Loads plugins in processes of their own. `plugins` must outlive the registry. A note says
+  /// which entries of LLOYD_PLUGIN_PATH are passed over.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
+    for (const std::string& entry : Registry::ignored_entries()) {
+      note("lloyd: LLOYD_PLUGIN_PATH: '{}' is not looked at; write the folder's full path\n",
+           entry);
+    }
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }
 };

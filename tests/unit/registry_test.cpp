@@ -148,6 +148,7 @@ TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
 TEST_F(Loader, SearchesNoRelativeFolders) {
   ::setenv("LLOYD_PLUGIN_PATH", "/opt/one:relative::/opt/two:", 1);
   const std::vector<fs::path> folders = Registry::default_folders({"/explicit"});
+  EXPECT_EQ(Registry::ignored_entries(), std::vector<std::string>{"relative"});
   ::unsetenv("LLOYD_PLUGIN_PATH");
   ASSERT_EQ(folders.size(), 5u);
   EXPECT_EQ(folders[0], "/explicit");
