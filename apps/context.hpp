@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include <lloyd/registry.hpp>
 
 #include "isolated/plugins.hpp"
+#include "output.hpp"
 #include "worker_command.hpp"
 
 namespace lloyd::apps {
@@ -31,10 +33,15 @@ struct Context {
   std::function<int()> action;
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
-  /// Loads plugins in processes of their own. `plugins` must outlive the registry. Throws Error
-  /// where the folder of this program and its plugins cannot be told.
+  /// Loads plugins in processes of their own. `plugins` must outlive the registry. A note says
+  /// which entries of LLOYD_PLUGIN_PATH are passed over. Throws Error where the folder of this
+  /// program and its plugins cannot be told.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
     program_file();
+    for (const std::string& entry : Registry::ignored_entries()) {
+      note("lloyd: LLOYD_PLUGIN_PATH: '{}' is not looked at; write the folder's full path\n",
+           entry);
+    }
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }
 };

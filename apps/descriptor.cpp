@@ -19,6 +19,11 @@ std::int64_t descriptor_limit() {
       std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(kUnlimited)));
 }
 
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM ||
+         error == ENOSPC;
+}
+
 std::string descriptor_error(int error) {
   std::string text = ::strerror(error);
   if (error != EMFILE) return text;

@@ -38,6 +38,9 @@ class Descriptor {
 
 /// How many descriptors this process may have open.
 std::int64_t descriptor_limit();
+/// Whether an error number says that this machine, or a limit of this process, has no more
+/// descriptors, processes, memory or space: nothing that the caller's input is to blame for.
+bool is_shortage(int error);
 /// What the system says of an error number, with the limit where this process has no descriptor
 /// left.
 std::string descriptor_error(int error);

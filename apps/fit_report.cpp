@@ -98,8 +98,9 @@ void print(const FitReport& report) {
                  ? fmt::format(", best of {} restarts", report.options.restarts)
                  : "");
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
-  print_text("iterations  {} (stopped by {})\n", fit.result.iterations,
-             to_string(fit.result.stop_reason));
+  print_text("iterations  {} ({})\n", fit.result.iterations,
+             fit.cancelled ? "interrupted"
+                           : fmt::format("stopped by {}", to_string(fit.result.stop_reason)));
   if (report.complete() && !dataset.classes.empty()) {
     print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
   }

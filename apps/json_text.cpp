@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 namespace lloyd::apps {
 
@@ -18,11 +19,23 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// What the library says, without its own name and number.
-std::string error_text(const Json::exception& error) {
-  std::string text = error.what();
-  if (text.starts_with("[json.exception.")) text.erase(0, text.find("] ") + 2);
-  return text;
+// Where the text stops being JSON. The library counts bytes from 1.
+std::string syntax_error(std::string_view text, std::size_t byte) {
+  if (text.empty()) return "it is not JSON: it is empty";
+  if (byte > text.size()) {
+    return fmt::format("it is not JSON: it ends after {} bytes, before its value does",
+                       text.size());
+  }
+  const std::size_t last = std::max<std::size_t>(byte, 1) - 1;
+  return fmt::format("it is not JSON: unexpected '{}' at byte {}", printable(text.substr(last, 1)),
+                     byte);
+}
+
+// What is said of a text that the library refuses.
+std::string refusal_of(std::string_view text, const Json::exception& error) {
+  const auto* const syntax = dynamic_cast<const Json::parse_error*>(&error);
+  if (syntax != nullptr) return syntax_error(text, syntax->byte);
+  return "it is not JSON that can be read: a number is beyond the range of float64";
 }
 
 // What a text of JSON holds if it is well-formed.
@@ -77,7 +90,7 @@ Json parse_strictly(std::string_view text, int most_levels) {
   try {
     return Json::parse(text, check);
   } catch (const Json::exception& error) {
-    throw InputError(error_text(error));
+    throw InputError(refusal_of(text, error));
   }
 }
 
@@ -137,7 +150,7 @@ Json parse_json(std::string_view text, int most_levels) {
     Json json = Json::parse(text);
     if (keys_in(json) == outline.keys) return json;
   } catch (const Json::exception& error) {
-    throw InputError(error_text(error));
+    throw InputError(refusal_of(text, error));
   }
   return parse_strictly(text, most_levels);
 }

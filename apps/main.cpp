@@ -13,34 +13,16 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/status_text.hpp>
-#include <lloyd/suggestion.hpp>
 
 #include "command_end.hpp"
 #include "context.hpp"
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "output.hpp"
+#include "usage_error.hpp"
 #include "whole_number.hpp"
 
 namespace {
-
-// One sentence for what CLI11 could not parse. It calls a misspelt subcommand a missing one.
-std::string usage_error(const CLI::App& app, int argc, char** argv, const CLI::ParseError& error) {
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-    std::vector<std::string> known;
-    for (const CLI::App* subcommand : app.get_subcommands(nullptr)) {
-      known.push_back(subcommand->get_name());
-    }
-    return fmt::format("unknown subcommand '{}'{}", lloyd::printable(argv[1]),
-                       lloyd::suggestion(argv[1], known));
-  }
-  std::string message = error.what();
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  message = lloyd::printable(message);
-  const auto subcommands = app.get_subcommands();
-  const std::string of = subcommands.empty() ? "" : subcommands.front()->get_name() + " ";
-  return fmt::format("{}; 'lloyd {}--help' lists what there is", message, of);
-}
 
 // An empty text, most often a variable that is not set, must not pass for an option that was not
 // given.
@@ -84,6 +66,10 @@ int main(int argc, char** argv) {
                  "Seconds that a plugin is given to load, to answer, and to end")
       ->check(apps::whole_number(1, 1000000))
       ->capture_default_str();
+  app.footer(
+      "Plugins are looked for in the folders of --plugin-dir, in those of the variable "
+      "LLOYD_PLUGIN_PATH\n(full paths, separated by ':'), beside the program and in its "
+      "../lib/lloyd.");
   apps::add_run_command(app, context);
   apps::add_report_command(app, context);
   apps::add_compare_command(app, context);
@@ -105,7 +91,7 @@ int main(int argc, char** argv) {
       apps::note("lloyd: standard output cannot be written\n");
       return apps::kFailed;
     }
-    apps::note("lloyd: {}\n", usage_error(app, argc, argv, error));
+    apps::note("lloyd: {}\n", apps::usage_error(app, argc, argv, error));
     return apps::kBadInput;
   }
 

@@ -1,5 +1,6 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
+#include "descriptor.hpp"
 #include "file_identity.hpp"
 
 namespace lloyd::apps {
@@ -29,22 +31,48 @@ void check_extension(const std::filesystem::path& file,
                                fmt::join(extensions, " or ")));
 }
 
+namespace {
+
+// A message about a file that standard error was redirected to must not end up in that file: it
+// goes to standard output, or nowhere where that is one of the files too. From then on.
+void keep_messages_out_of(const std::vector<FileIdentity>& files) {
+  const auto is_named = [&](int stream) {
+    const FileIdentity file = identify(stream);
+    return std::find(files.begin(), files.end(), file) != files.end();
+  };
+  if (!is_named(STDERR_FILENO)) return;
+  if (!is_named(STDOUT_FILENO)) {
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    return;
+  }
+  const Descriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  ::dup2(nothing.get(), STDERR_FILENO);
+}
+
+}  // namespace
+
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs) {
   const FileIdentity printed = identify(STDOUT_FILENO);
   const FileIdentity noted = identify(::fileno(message_stream()));
   std::vector<FileIdentity> read;
+  std::string clash;
   for (const std::filesystem::path& input : inputs) {
     std::error_code error;
     // One that is not there, or cannot be reached, is refused where it is read.
     if (input.empty() || !std::filesystem::exists(input, error)) continue;
-    read.push_back(identify(input));
-    if (read.back() == printed || read.back() == noted) {
-      throw InputError(
-          fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
-                      read.back() == printed ? "output" : "error", input.string()));
+    const FileIdentity& file = read.emplace_back(identify(input));
+    if (clash.empty() && (file == printed || file == noted)) {
+      clash = fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
+                          file == printed ? "output" : "error", input.string());
     }
   }
+  std::vector<FileIdentity> named = read;
+  for (const std::filesystem::path& output : outputs) {
+    if (!output.empty()) named.push_back(identify(output));
+  }
+  keep_messages_out_of(named);
+  if (!clash.empty()) throw InputError(clash);
   std::vector<FileIdentity> written = {printed, noted};
   for (const std::filesystem::path& output : outputs) {
     if (output.empty()) continue;

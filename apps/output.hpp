@@ -41,7 +41,8 @@ void check_extension(const std::filesystem::path& file,
 /// The rule of every command, before its work begins: what it reads is not what it writes, whatever
 /// the paths. Standard output and standard error are outputs too, and may be one file. Throws
 /// InputError where an output is an input, and where two outputs are one file. Empty paths are
-/// passed over.
+/// passed over. Where standard error goes to one of the files, messages go to standard output from
+/// then on, or nowhere where that is one of them too.
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs);
 

@@ -1,42 +1,26 @@
 #include "worker_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 
 #include <fmt/format.h>
 
-#include <lloyd/error.hpp>
-
 #include "machine/affinity.hpp"
+#include "spawn.hpp"
 
 namespace lloyd::apps {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kLastWords = 300;   // bytes
 constexpr milliseconds kApart{100};       // of looks at what cannot be waited for
 constexpr milliseconds kMemoryApart{10};  // of looks at the memory
 constexpr std::string_view kTemporary = "TMPDIR=";
-
-[[noreturn]] void fail(const char* what, int error) {
-  throw Error(fmt::format("cannot {}: {}", what, descriptor_error(error)));
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
 
 std::vector<std::string> worker_environment(const std::filesystem::path& scratch) {
   std::vector<std::string> variables;
@@ -47,43 +31,6 @@ std::vector<std::string> worker_environment(const std::filesystem::path& scratch
   if (!scratch.empty()) variables.push_back(std::string(kTemporary) + scratch.string());
   return variables;
 }
-
-// Owns what posix_spawn is told.
-class SpawnPlan {
- public:
-  SpawnPlan(int socket_from, int socket_to, int output) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, socket_from, socket_to);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, socket_to + 1);
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes_, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~SpawnPlan() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  int start(pid_t& pid, std::vector<std::string> command, std::vector<std::string> environment) {
-    return ::posix_spawn(&pid, command.front().c_str(), &actions_, &attributes_,
-                         pointers(command).data(), pointers(environment).data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
 
 // 0 where it cannot be told.
 std::int64_t resident_bytes(pid_t pid) {
@@ -108,39 +55,18 @@ std::vector<pid_t> with_children(pid_t pid) {
 
 }  // namespace
 
-std::string printable_ascii(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-    if (blank && (result.empty() || result.back() == ' ')) continue;
-    const bool shown = c > ' ' && c < 0x7f;
-    result += blank ? ' ' : shown ? c : '?';
-  }
-  if (result.ends_with(' ')) result.pop_back();
-  return result;
-}
-
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket,
                              const std::filesystem::path& scratch) {
   ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
   auto [mine, its] = make_packet_sockets();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);
-  output_ = Descriptor(ends[0]);
-  Descriptor write_end(ends[1]);
-  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-  // Out of the way of the descriptors that the new process has.
-  const int first_free = socket + 1;
-  Descriptor from(::fcntl(its.get(), F_DUPFD_CLOEXEC, first_free));
-  Descriptor output(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, first_free));
-  if (!from || !output) fail("duplicate a descriptor", errno);
+  const Descriptor output = words_.take_output();
+  std::vector<int> descriptors(static_cast<std::size_t>(socket) + 1, -1);
+  descriptors[STDOUT_FILENO] = descriptors[STDERR_FILENO] = output.get();
+  descriptors.back() = its.get();
   // Or the new process stays where this thread is bound, which computes nothing from here on.
   machine::run_on(machine::processors_at_start());
-  pid_t pid = -1;
-  const int error =
-      SpawnPlan(from.get(), socket, output.get()).start(pid, command, worker_environment(scratch));
-  if (error != 0) fail("start a process", error);
-  process_.adopt(pid);
+  const std::vector<std::string> environment = worker_environment(scratch);
+  process_.adopt(spawn(command, descriptors, &environment));
   socket_ = std::move(mine);
 }
 
@@ -150,7 +76,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::send(std::string_view text, const std::vector<int>& descriptors) {
-  drain();
+  words_.drain();
   words_.clear();
   memory_bytes_ = 0;
   if (socket_ && !send_packet(socket_.get(), text, descriptors)) hang_up();
@@ -158,7 +84,7 @@ void WorkerProcess::send(std::string_view text, const std::vector<int>& descript
 
 WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
   while (true) {
-    drain();
+    words_.drain();
     const bool ended = has_ended();  // first: what it has said before is there then
     if (socket_) {
       const Received received = receive_packet(socket_.get(), false, packet_);
@@ -166,7 +92,7 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
       if (received == Received::end) hang_up();
     }
     if (ended) {
-      drain();
+      words_.drain();
       return Event::ended;
     }
     if (lost_ && Clock::now() - *lost_ >= kGrace) return Event::lost;
@@ -180,7 +106,7 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
       slice = std::min(slice, left);
     }
     // Negative descriptors are passed over.
-    std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
     ::poll(waited.data(), waited.size(), static_cast<int>(slice.count()));
   }
 }
@@ -188,25 +114,6 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
 void WorkerProcess::hang_up() {
   socket_.close();
   if (!lost_) lost_ = Clock::now();
-}
-
-// Reads what was printed, but not without end: who prints faster than this can read is waited for
-// nevertheless.
-void WorkerProcess::drain() {
-  std::array<char, 4096> bytes;  // on the stack, which may be small
-  for (int reads = 0; reads < 256 && output_; ++reads) {
-    const ssize_t count = ::read(output_.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return;
-    if (count <= 0) {
-      output_.close();
-      return;
-    }
-    const auto size = static_cast<std::size_t>(count);
-    const std::size_t kept = std::min(size, kLastWords);
-    words_.append(bytes.data() + (size - kept), kept);
-    if (words_.size() > kLastWords) words_.erase(0, words_.size() - kLastWords);
-  }
 }
 
 bool WorkerProcess::is_over(std::int64_t limit) {

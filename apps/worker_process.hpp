@@ -13,13 +13,11 @@
 #include <vector>
 
 #include "descriptor.hpp"
+#include "last_words.hpp"
 #include "packet_socket.hpp"
 #include "spawned_process.hpp"
 
 namespace lloyd::apps {
-
-/// The text in one line of ASCII: other bytes are '?', and a run of blanks is one space.
-std::string printable_ascii(std::string_view text);
 
 /// A process in a group of its own, which is killed with all that it has started; see also
 /// run_supervised(). It has one end of
@@ -66,9 +64,8 @@ class WorkerProcess {
   /// The most memory that wait() has seen resident since the last send(), in bytes; 0 without a
   /// limit.
   std::int64_t memory_bytes() const { return memory_bytes_; }
-  /// The end of what the process has printed since the last send(), see printable_ascii(); may be
-  /// empty.
-  std::string last_words() const { return printable_ascii(words_); }
+  /// The end of what the process has printed since the last send(); may be empty.
+  std::string last_words() const { return words_.text(); }
   /// Whether the process has ended, without waiting.
   bool has_ended() { return process_.has_ended(); }
 
@@ -80,13 +77,11 @@ class WorkerProcess {
   void kill() { process_.kill(); }
 
  private:
-  void drain();
   bool is_over(std::int64_t limit);
 
   Descriptor socket_;
-  Descriptor output_;
   Packet packet_;
-  std::string words_;
+  LastWords words_;
   std::optional<Clock::time_point> lost_;  ///< when one side closed the socket
   std::int64_t memory_bytes_ = 0;
   SpawnedProcess process_{SpawnedProcess::Reach::group};

@@ -179,6 +179,12 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
   }
 }
 
+int status_of(const Plan& plan, const RunResult& result) {
+  if (!result.error.empty()) return kFailed;
+  if (result.cancelled) return kInterrupted;
+  return result.failed > 0 || plan.trials() == 0 ? kFailed : kDone;
+}
+
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
                const RunFiles& files, RecordWriter& writer, const std::function<void()>& check,
                const RunCommand& command, std::chrono::seconds plugin_limit) {
@@ -204,20 +210,27 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
   finish_results();
+  // A plugin in this process may not let it go on from here.
+  report_end(status_of(plan, result));
+  trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
     note("lloyd: interrupted; the same command with --resume makes what is left\n");
-    return kInterrupted;
+  } else if (plan.trials() == 0) {
+    throw Error("nothing was run: every trial was skipped");
   }
-  if (plan.trials() == 0) throw Error("nothing was run: every trial was skipped");
-  return result.failed > 0 ? kFailed : kDone;
+  return status_of(plan, result);
 }
 
 // The same variants on plugins of this process, which the user has asked for.
-void load_into_this_process(std::vector<Variant>& variants) {
+void load_into_this_process(std::vector<Variant>& variants, std::chrono::seconds limit) {
   std::map<fs::path, std::shared_ptr<const LoadedBackend>> loaded;
   for (Variant& variant : variants) {
-    if (variant.backend == nullptr || external::is_program(variant.backend->path())) continue;
+    if (variant.backend == nullptr) continue;
+    if (external::is_program(variant.backend->path())) {
+      external::set_close_limit(*variant.backend, limit);
+      continue;
+    }
     std::shared_ptr<const LoadedBackend>& backend = loaded[variant.backend->path()];
     if (backend == nullptr) backend = load_supervised(variant.backend->path());
     check_same(identity_of(*variant.backend), identity_of(*backend));
@@ -257,7 +270,7 @@ int run(const RunCommand& command, const Context& context) {
   if (command.dry_run && !command.json) print_text("{}", plan_text(plan));
   if (command.require) require_all(plan);
   if (command.dry_run) return kDone;
-  if (in_process) load_into_this_process(plan.variants);
+  if (in_process) load_into_this_process(plan.variants, context.plugin_limit());
   if (writer == nullptr) {
     make_folder(files.records.parent_path());
     writer = open_records(files.records);

@@ -1,5 +1,5 @@
-// lloyd worker: runs trials for `lloyd run`, or describes a plugin for any command. They start it,
-// and nobody else does.
+// lloyd worker: runs trials for `lloyd run`, describes a plugin for any command, or becomes an
+// external program. They start it, and nobody else does.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include <lloyd/error.hpp>
 
@@ -16,6 +17,7 @@
 #include "descriptor.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "experiment/worker_service.hpp"
+#include "external/program.hpp"
 #include "interrupt.hpp"
 #include "isolated/service.hpp"
 #include "packet_socket.hpp"
@@ -54,8 +56,22 @@ int take_socket() {
   return socket;
 }
 
-int work(pid_t parent, bool describe) {
+struct WorkerCommand {
+  pid_t parent = 0;
+  bool describe = false;
+  std::string program;  ///< to become; empty: none
+  std::string argument;
+};
+
+int work(const WorkerCommand& command) {
+  const pid_t parent = command.parent;
+  const bool describe = command.describe;
   const int socket = take_socket();
+  if (!command.program.empty()) {
+    offer_memory_back();
+    external::become_program(socket, parent, command.program, command.argument);
+    return kFailed;
+  }
   try {
     run_supervised(parent);
   } catch (const Error& error) {  // no fault of the plugin
@@ -83,13 +99,12 @@ int work(pid_t parent, bool describe) {
 void add_worker_command(CLI::App& app, Context& context) {
   CLI::App* const sub = app.add_subcommand("worker", "Serve another process of lloyd");
   sub->group("");  // not listed
-  const auto parent = std::make_shared<pid_t>(0);
-  const auto describe = std::make_shared<bool>(false);
-  sub->add_option("--parent", *parent)->required();
-  sub->add_flag("--describe", *describe);
-  sub->callback([&context, parent, describe] {
-    context.action = [parent, describe] { return work(*parent, *describe); };
-  });
+  const auto command = std::make_shared<WorkerCommand>();
+  sub->add_option("--parent", command->parent)->required();
+  sub->add_flag("--describe", command->describe);
+  sub->add_option("--program", command->program);
+  sub->add_option("--argument", command->argument);
+  sub->callback([&context, command] { context.action = [command] { return work(*command); }; });
 }
 
 }  // namespace lloyd::apps

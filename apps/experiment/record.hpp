@@ -99,6 +99,8 @@ struct Record {
   /// Of the process that the trial ran in: from its start until the plugin was loaded. Nothing
   /// where that is the process of `lloyd run`.
   std::optional<double> start_ms;
+  /// What went wrong after the outcome, when session or backend were released; empty: nothing.
+  std::string release_failure;
   std::optional<Measurements> fit;
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;

@@ -100,6 +100,7 @@ void check_stop(const ordered_json& stop) {
 void read_outcome(const JsonFields& json, Record& record) {
   record.status = parse_trial_status(json.text("status"));
   record.reason = json.text_or_null("reason");
+  record.release_failure = json.text_or_nothing("release_failure");
   const double start_ms = json.number_or_nothing("start_ms", 0);
   if (std::isfinite(start_ms)) record.start_ms = start_ms;
   if (!json.is_null("iterations")) record.fit = measurements_from_json(json);

@@ -86,6 +86,7 @@ ordered_json to_json(const Record& record) {
   json["status"] = to_string(record.status);
   json["reason"] = text_or_null(record.reason);
   json["start_ms"] = record.start_ms ? finite_or_null(*record.start_ms) : ordered_json(nullptr);
+  if (!record.release_failure.empty()) json["release_failure"] = record.release_failure;
   add_measurements(json, record.fit);
   json["inertia_after_one"] = nullptr;
   json["wrong_labels"] = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,10 @@ class PlanRun {
                                    to_string(status), record.reason));
       }
     }
+    if (!record.release_failure.empty() && release_noted_.insert(fit.variant).second) {
+      progress_.note(
+          fmt::format("{}: {}", plan_.variants[fit.variant].label, record.release_failure));
+    }
     // Known before it is kept: the run ends as cancelled even where the disk is full.
     result.cancelled = result.cancelled || status == TrialStatus::cancelled;
     add(fit, std::move(record));
@@ -104,6 +109,7 @@ class PlanRun {
   Progress& progress_;
   std::function<bool(const PlannedFit&, std::int64_t)> done_;
   bool resumed_;
+  std::set<std::size_t> release_noted_;                                           // variants
   std::vector<std::optional<std::vector<PlannedTrial>>> left_of_further_rounds_;  // by setting
 };
 

@@ -74,8 +74,9 @@ Fit watch(OpenSession& session, const TraceWork& work, std::uint32_t observe,
 
 }  // namespace
 
-Trace make_trace(const TraceWork& work, Observer& observer) {
-  OpenSession session(work.backend, work.dataset, work.parameters);
+Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<OpenSession>& open) {
+  open = std::make_unique<OpenSession>(work.backend, work.dataset, work.parameters);
+  OpenSession& session = *open;
   if (work.warm_up) warm_up(session, work, observer);
   TraceObserver timed(observer, nullptr);
   watch(session, work, kObserveIterations, timed);

@@ -24,7 +24,8 @@ struct TraceWork {
 
 /// Fits twice from the start: once only the times of the iterations are observed, and once inertia
 /// is computed in each, and what a replay shows. Throws Cancelled where `observer` asked to stop,
-/// and BackendError for what the backend reports and where it told of no iteration.
-Trace make_trace(const TraceWork& work, Observer& observer);
+/// and BackendError for what the backend reports and where it told of no iteration. The session is
+/// left open in `open`, see run_trial_work().
+Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<OpenSession>& open);
 
 }  // namespace lloyd::experiment

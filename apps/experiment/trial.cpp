@@ -7,6 +7,7 @@
 #include "experiment/replay_recorder.hpp"
 #include "experiment/setting_json.hpp"
 #include "experiment/trace_work.hpp"
+#include "external/backend.hpp"
 #include "guest_scope.hpp"
 #include "machine/threads.hpp"
 
@@ -70,19 +71,35 @@ Trace SharedStartRunner::trace(const PlannedFit& fit, std::int64_t restart, bool
   return trace;
 }
 
+void InProcessRunner::finish(const std::function<void(const std::string&)>&) {
+  release();
+}
+
+void InProcessRunner::release() {
+  if (session_ == nullptr) return;
+  apps::GuestScope guest;
+  session_.reset();
+  guest.end();
+}
+
 const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
+  release();
   dataset_.reset();  // so that two are never in memory
   dataset_ = datasets_.get(setting);
   return *dataset_;
 }
 
-TrialOutcome InProcessRunner::attempt(const Task& task, Record&) {
+TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   const Variant& variant = plan().variants[task.fit.variant];
   apps::GuestScope guest;
   TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
                                          plan().settings[task.fit.setting].setting.options,
                                          task.starts.centroids, task.probe, task.check_result},
-                                        observer());
+                                        observer(), session_);
+  if (external::is_program(variant.backend->path())) {  // which cannot end this process
+    session_.reset();
+    record.release_failure = external::take_close_failure(*variant.backend);
+  }
   machine::wait_for_idle_threads(machine::kMostSpinning);
   guest.end();
   return outcome;
@@ -95,7 +112,7 @@ Trace InProcessRunner::watch(const TraceTask& task) {
   Trace trace = make_trace({variant.backend, variant.parameters, task.dataset,
                             plan().settings[task.fit.setting].setting.options,
                             task.starts.centroids[restart], task.replay},
-                           observer());
+                           observer(), session_);
   machine::wait_for_idle_threads(machine::kMostSpinning);
   guest.end();
   return trace;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,9 @@ class SharedStartRunner : public TrialRunner {
   /// Watches a fit that has been run, from the start of one restart, where trials run. Throws
   /// Cancelled, or Error where there is no trace, for whatever reason.
   Trace trace(const PlannedFit& fit, std::int64_t restart, bool replay);
+  /// After the last trial: releases what backends still hold. `note` is told what goes wrong, one
+  /// sentence each.
+  virtual void finish(const std::function<void(const std::string&)>& note) = 0;
 
  protected:
   /// One trial, with all that running it takes.
@@ -58,7 +62,8 @@ class SharedStartRunner : public TrialRunner {
 
   /// The data set, which stays valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
-  /// Runs the trial. May write status and reason of another end than an outcome's into the record.
+  /// Runs the trial. May write status and reason of another end than an outcome's into the record,
+  /// and what went wrong when the session was released.
   virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
   /// Makes the trace, but for the names of a replay's axes.
   virtual Trace watch(const TraceTask& task) = 0;
@@ -85,7 +90,8 @@ class SharedStartRunner : public TrialRunner {
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
 };
 
-/// Runs trials in this process.
+/// Runs trials in this process. The session of a trial is released when its record was kept: not
+/// before the next trial begins, or the run ends.
 class InProcessRunner final : public SharedStartRunner {
  public:
   InProcessRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
@@ -93,13 +99,17 @@ class InProcessRunner final : public SharedStartRunner {
       : SharedStartRunner(plan, observer, std::move(run), std::move(machine)),
         datasets_(datasets) {}
 
+  void finish(const std::function<void(const std::string&)>& note) override;
+
  private:
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
+  void release();
 
   DatasetCache& datasets_;
   std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<OpenSession> session_;
 };
 
 }  // namespace lloyd::experiment

@@ -11,11 +11,14 @@
 namespace lloyd::experiment {
 namespace {
 
-AfterOne probe(const TrialWork& work, Observer& observer) {
+std::unique_ptr<OpenSession> open(const TrialWork& work) {
+  return std::make_unique<OpenSession>(work.backend, work.dataset, work.parameters);
+}
+
+AfterOne probe(OpenSession& session, const TrialWork& work, Observer& observer) {
   FitOptions options = work.options;
   options.fixed_iterations = true;
   options.max_iterations = 1;
-  OpenSession session(work.backend, work.dataset, work.parameters);
   const Fit one = session.fit_from(work.starts.front(), options, &observer);
   if (one.cancelled) throw Cancelled();
   AfterOne after_one;
@@ -53,8 +56,14 @@ int begin(const TrialWork& work) {
   return work.processor ? machine::begin_on(*work.processor) : machine::current_processor();
 }
 
-void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome) {
-  OpenSession session(work.backend, work.dataset, work.parameters);
+void release(const TrialWork& work, std::unique_ptr<OpenSession>& session) {
+  if (work.on_release) work.on_release(false);
+  session.reset();
+  if (work.on_release) work.on_release(true);
+}
+
+void fit_whole(OpenSession& session, const TrialWork& work, Observer& observer,
+               TrialOutcome& outcome) {
   Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
@@ -65,17 +74,21 @@ void fit_whole(const TrialWork& work, Observer& observer, TrialOutcome& outcome)
 
 }  // namespace
 
-TrialOutcome run_trial_work(const TrialWork& work, Observer& observer) {
+TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
+                            std::unique_ptr<OpenSession>& session) {
   TrialOutcome outcome;
   try {
     if (work.probe) {
       begin(work);  // what it warms is to be the timed fit's
       outcome.probe_failed = true;
-      outcome.after_one = probe(work, observer);
+      session = open(work);
+      outcome.after_one = probe(*session, work, observer);
       outcome.probe_failed = false;
+      if (!work.one_session) release(work, session);
     }
     const int processor = begin(work);
-    fit_whole(work, observer, outcome);
+    if (session == nullptr) session = open(work);
+    fit_whole(*session, work, observer, outcome);
     outcome.process = this_process();
     if (!external::is_program(work.backend->path())) outcome.process->processor = processor;
   } catch (const Cancelled&) {

@@ -1,6 +1,7 @@
 // run_trial_work: what a trial is, in whatever process it runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,11 @@ struct TrialWork {
   /// Where the timed fit begins if the process has one thread, and otherwise where none of the
   /// others is; none: anywhere.
   std::optional<int> processor = std::nullopt;
+  /// The timed fit has the session of the untimed one: for a backend that fails to release one.
+  bool one_session = false;
+  /// Called before the session of the untimed fit is released, and with true after it. May be
+  /// empty.
+  std::function<void(bool released)> on_release = {};
 };
 
 /// How it went.
@@ -47,9 +53,11 @@ struct TrialOutcome {
   std::optional<TrialProcess> process;  ///< the one that ran the trial, after it
 };
 
-/// Opens a session, fits, and closes it. `observer` can cancel. Whatever the backend throws or
+/// Opens a session and fits. `observer` can cancel. Whatever the backend throws or
 /// reports becomes a failure, and so does a result that OpenSession::check() refuses: what is
-/// compared and printed is not taken on the backend's word.
-TrialOutcome run_trial_work(const TrialWork& work, Observer& observer);
+/// compared and printed is not taken on the backend's word. The session is left open in `session`,
+/// which is empty before: a backend may fail to release it, so the caller keeps the outcome first.
+TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
+                            std::unique_ptr<OpenSession>& session);
 
 }  // namespace lloyd::experiment

@@ -124,7 +124,7 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
         variant.name = variant.label = variant.backend->name();
       }
       variant.parameters = variant.backend->default_parameters();
-    } catch (const Error& error) {
+    } catch (const InputError& error) {  // any other is no fault of the experiment
       if (!request.optional) request.place.fail(error.what());
       variant.missing = error.what();
     }

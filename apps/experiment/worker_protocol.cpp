@@ -16,13 +16,14 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 6> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 7> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
      {MessageKind::trial, "trial"},
      {MessageKind::trace, "trace"},
-     {MessageKind::settle, "settle"}}};
+     {MessageKind::settle, "settle"},
+     {MessageKind::finish, "finish"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -89,6 +90,7 @@ std::string start_message(const StartMessage& message) {
   json["parameters"] = message.parameters;
   json["cpus"] = format_processors(message.cpus);
   json["identity"] = message.identity;
+  json["close_limit_ms"] = message.close_limit.count();
   return packet_text(json);
 }
 
@@ -107,6 +109,7 @@ std::string trial_message(const TrialMessage& message) {
   write_options(message.options, json);
   json["probe"] = message.probe;
   json["check_result"] = message.check_result;
+  json["one_session"] = message.one_session;
   json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
   return packet_text(json);
 }
@@ -122,6 +125,14 @@ std::string trace_message(const TraceMessage& message) {
 
 std::string settle_message() {
   return packet_text(message_of(MessageKind::settle));
+}
+
+std::string finish_message() {
+  return packet_text(message_of(MessageKind::finish));
+}
+
+std::string answer_releasing() {
+  return packet_text({{"answer", "releasing"}});
 }
 
 std::string answer_done() {
@@ -178,6 +189,7 @@ StartMessage read_start_message(const ordered_json& message) {
   start.parameters = read_texts(json, "parameters");
   start.identity = read_texts(json, "identity");
   start.cpus = parse_processors(json.text("cpus"));
+  start.close_limit = std::chrono::milliseconds(json.integer("close_limit_ms", 0));
   return start;
 }
 
@@ -191,6 +203,7 @@ TrialMessage read_trial_message(const ordered_json& message) {
   trial.options = read_options(json);
   trial.probe = json.boolean("probe");
   trial.check_result = json.boolean("check_result");
+  trial.one_session = json.boolean("one_session");
   if (!json.is_null("processor")) trial.processor = read_processor(json);
   return trial;
 }
@@ -216,12 +229,14 @@ Answer read_answer(std::string_view text) {
   } else if (kind == "outcome") {
     answer.outcome = read_outcome(json);
     answer.has_outcome = true;
+  } else if (kind == "releasing") {
+    answer.releasing = true;
   } else if (kind == "trace") {
     answer.has_trace = true;
   } else if (kind == "cancelled") {
     answer.cancelled = true;
   } else if (kind != "done") {
-    json.fail("answer", "done, failure, outcome, trace or cancelled");
+    json.fail("answer", "done, failure, outcome, releasing, trace or cancelled");
   }
   return answer;
 }

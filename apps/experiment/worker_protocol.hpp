@@ -1,7 +1,10 @@
 // What `lloyd run` and its workers say to each other: JSON, a packet for each message. Every
-// message to a worker but `forget` has one answer.
+// message to a worker but `forget` has one answer. A trial and a trace have another one, `done` or
+// a failure, when their session was released. Where the untimed fit of a trial has a session of its
+// own, `releasing` and `done` come first, before and after the release of that.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -27,6 +30,8 @@ struct StartMessage {
   std::map<std::string, std::string> parameters;  ///< all of them, as texts
   std::vector<int> cpus;                          ///< processors to run on; empty: all
   BackendIdentity identity;                       ///< what the plan knows it as
+  /// For an external program to close a data set.
+  std::chrono::milliseconds close_limit{60'000};
 };
 
 /// A trial on the data set that came last. With the descriptor of the initial centroids of all
@@ -36,6 +41,7 @@ struct TrialMessage {
   bool probe = true;
   bool check_result = true;
   std::optional<int> processor;  ///< where the timed fit begins
+  bool one_session = false;      ///< see TrialWork
 };
 
 /// A fit on the data set that came last, to be watched. With the same descriptor as a trial.
@@ -51,11 +57,12 @@ struct Answer {
   std::string failure;  ///< empty where what was asked for was done
   bool has_outcome = false;
   TrialOutcome outcome;    ///< of a trial
+  bool releasing = false;  ///< the session of a trial's untimed fit
   bool has_trace = false;  ///< which comes in shared memory, with a descriptor of it
   bool cancelled = false;  ///< the fit that was watched; a trial's outcome has its own
 };
 
-enum class MessageKind { start, dataset, forget, trial, trace, settle };
+enum class MessageKind { start, dataset, forget, trial, trace, settle, finish };
 
 std::string start_message(const StartMessage& message);
 /// With the descriptors of its values and statistics.
@@ -66,8 +73,11 @@ std::string trial_message(const TrialMessage& message);
 std::string trace_message(const TraceMessage& message);
 /// The worker answers when its threads are idle, or have had machine::kMostSpinning to become so.
 std::string settle_message();
+/// The last message: the worker releases its backend.
+std::string finish_message();
 
 std::string answer_done();
+std::string answer_releasing();
 std::string answer_failure(std::string_view failure);
 std::string answer_outcome(const TrialOutcome& outcome);
 /// With the descriptor of share_trace().

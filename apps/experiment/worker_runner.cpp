@@ -33,11 +33,33 @@ constexpr std::chrono::seconds kSettleGrace{5};
 
 constexpr std::size_t kQuoted = 80;  // bytes
 
+// What a worker releases.
+constexpr std::string_view kSession = "the session";
+constexpr std::string_view kBackend = "the backend";
+
 // Descriptors that a worker takes here, and what the rest of this process is left.
 constexpr std::int64_t kWorkerDescriptors = 2;
 constexpr std::int64_t kOtherDescriptors = 48;
 // Of initial centroids that are kept in shared memory, each with a descriptor.
 constexpr std::size_t kMaxSharedStarts = 8;
+
+// Beyond what an external program is given to close a data set, for its worker to say so.
+constexpr std::chrono::seconds kCloseGrace{5};
+
+std::chrono::milliseconds shorter(std::chrono::milliseconds limit, std::optional<double> seconds) {
+  if (!seconds || *seconds >= std::chrono::duration<double>(limit).count()) return limit;
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(*seconds));
+}
+
+bool runs_program(const Variant& variant) {
+  return external::is_program(variant.backend->path());
+}
+
+// What is to blame for what happens to a worker's process.
+std::string subject_of(const Variant& variant) {
+  if (!runs_program(variant)) return "the plugin";
+  return fmt::format("the program {}", variant.backend->path().string());
+}
 
 std::size_t max_workers() {
   const std::int64_t rest = apps::descriptor_limit() - kOtherDescriptors;
@@ -54,6 +76,7 @@ WorkerRunner::WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& o
       datasets_(datasets),
       command_(std::move(command)),
       plugin_limit_(plugin_limit),
+      release_limit_(shorter(plugin_limit, plan.isolation.timeout)),
       processors_(machine::fastest_processors(
           plan.isolation.cpus.empty() ? machine::processors_at_start() : plan.isolation.cpus)) {
   if (command_.empty()) command_ = apps::worker_command();
@@ -107,14 +130,17 @@ int WorkerRunner::starts_descriptor(const Starts& starts) {
 std::string WorkerRunner::describe_end(const Worker& worker, Event event) const {
   const WorkerProcess& process = worker.process;
   const Isolation& isolation = plan().isolation;
+  const std::string subject = subject_of(worker.variant);
   std::string text;
   if (event == Event::answer) {
-    text = fmt::format("the plugin's process answered something else: {}",
+    text = fmt::format("{}'s process answered something else: {}", subject,
                        apps::printable_ascii(process.answer().substr(0, kQuoted)));
+  } else if (event == Event::ended && runs_program(worker.variant)) {
+    text = fmt::format("the process that serves {} ended: {}", subject, process.end().text());
   } else if (event == Event::ended) {
     text = fmt::format("the plugin ended its process: {}", process.end().text());
   } else if (event == Event::lost) {
-    text = "the plugin closed the socket of its process";
+    text = fmt::format("{} closed the socket of its process", subject);
   } else if (event == Event::timed_out) {
     text = fmt::format("it took longer than {:g} s", isolation.timeout.value_or(0));
   } else {
@@ -122,8 +148,7 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
                        format_bytes(process.memory_bytes()),
                        format_bytes(isolation.memory_limit.value_or(0)));
   }
-  const std::string words = process.last_words();
-  return words.empty() ? text : fmt::format("{}; last words: {}", text, words);
+  return apps::with_last_words(text, process.last_words());
 }
 
 Answer WorkerRunner::ask_for(Worker& worker, const Limits& limits) {
@@ -143,6 +168,11 @@ Answer WorkerRunner::ask_for(Worker& worker, const Limits& limits) {
 Answer WorkerRunner::ask(Worker& worker, const std::string& message,
                          const std::vector<int>& descriptors, const Limits& limits) {
   worker.process.send(message, descriptors);
+  return await(worker, limits);
+}
+
+// The next answer. Where the run is to stop, the worker is told so and given a moment to answer.
+Answer WorkerRunner::await(Worker& worker, const Limits& limits) {
   try {
     return ask_for(worker, limits);
   } catch (const Cancelled&) {
@@ -155,10 +185,10 @@ Answer WorkerRunner::ask(Worker& worker, const std::string& message,
   }
 }
 
-void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limits) {
-  const Variant& of = plan().variants[variant];
+void WorkerRunner::start(Worker& worker, const Limits& limits) {
+  const Variant& of = worker.variant;
   const StartMessage message{of.backend->path().string(), of.parameters.texts(),
-                             plan().isolation.cpus, identity_of(*of.backend)};
+                             plan().isolation.cpus, identity_of(*of.backend), release_limit_};
   const Clock::time_point deadline = Clock::now() + plugin_limit_;
   Limits loading = limits;
   if (!loading.deadline || deadline < *loading.deadline) loading.deadline = deadline;
@@ -168,22 +198,24 @@ void WorkerRunner::start(Worker& worker, std::size_t variant, const Limits& limi
     } catch (const Lost& lost) {
       if (lost.status != TrialStatus::timed_out || loading.deadline == limits.deadline) throw;
       throw Lost(TrialStatus::failed,
-                 fmt::format("the plugin did not load again within {} s; --plugin-timeout gives it "
-                             "longer",
-                             plugin_limit_.count()));
+                 fmt::format("{} did not load again within {} s; --plugin-timeout gives it longer",
+                             subject_of(of), plugin_limit_.count()));
     }
   }();
   if (!answer.failure.empty()) {
     throw Lost(TrialStatus::failed,
-               fmt::format("the plugin could not be loaded again: {}", answer.failure));
+               fmt::format("{} could not be loaded again: {}", subject_of(of), answer.failure));
   }
 }
 
 void WorkerRunner::make_room() {
   if (workers_.size() < max_workers()) return;
-  workers_.erase(std::min_element(
+  const auto oldest = std::min_element(
       workers_.begin(), workers_.end(),
-      [](const auto& a, const auto& b) { return a.second.last_trial < b.second.last_trial; }));
+      [](const auto& a, const auto& b) { return a.second.last_trial < b.second.last_trial; });
+  const std::string& label = oldest->second.variant.label;
+  const std::string failure = end(oldest->first);
+  if (!failure.empty()) notes_.push_back(fmt::format("{}: {}", label, failure));
 }
 
 WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits& limits) {
@@ -195,11 +227,11 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   if (found == workers_.end()) {
     make_room();
     const Clock::time_point begin = Clock::now();
-    found =
-        workers_
-            .try_emplace(variant, command_, scratch_ ? scratch_->path() : std::filesystem::path())
-            .first;
-    start(found->second, variant, limits);
+    found = workers_
+                .try_emplace(variant, plan().variants[variant], command_,
+                             scratch_ ? scratch_->path() : std::filesystem::path())
+                .first;
+    start(found->second, limits);
     found->second.start_ms =
         std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
@@ -227,17 +259,93 @@ WorkerRunner::Limits WorkerRunner::limits() const {
   return limits;
 }
 
-// After a worker's answer: the next trial is to have the machine to itself. Whatever happens to the
-// worker now is at the cost of no trial.
-void WorkerRunner::settle(std::size_t variant) {
+// Of a release that begins now.
+WorkerRunner::Limits WorkerRunner::release_limits() const {
+  Limits limits;
+  limits.memory_bytes = plan().isolation.memory_limit;
+  limits.stop = [this] { return observer().stop_requested(); };
+  limits.deadline = Clock::now() + release_limit_;
+  return limits;
+}
+
+// Waits until a worker has answered that it has released something. Empty where it has, or where
+// the run is to stop and nobody waits any more; else what went wrong.
+std::string WorkerRunner::await_release(Worker& worker, std::string_view what,
+                                        const Limits& limits) {
+  const bool program = runs_program(worker.variant);
+  Limits waiting = limits;
+  if (program) *waiting.deadline += kCloseGrace;
+  const Event event = worker.process.wait(waiting);
+  if (event == Event::stopped) return {};
+  if (event == Event::answer) {
+    try {
+      return read_answer(worker.process.answer()).failure;
+    } catch (const InputError&) {
+      return describe_end(worker, event);
+    }
+  }
+  if (program || event == Event::lost || event == Event::over_memory) {
+    return fmt::format("when {} was released: {}", what, describe_end(worker, event));
+  }
+  const std::string how = event == Event::ended
+                              ? "ended the process: " + worker.process.end().text()
+                              : fmt::format("did not return within {:g} s",
+                                            std::chrono::duration<double>(release_limit_).count());
+  return apps::with_last_words(fmt::format("release() of {} {}", what, how),
+                               worker.process.last_words());
+}
+
+// The next trial is to have the machine to itself.
+void WorkerRunner::settle(Worker& worker) {
   Limits limits;
   limits.deadline = Clock::now() + machine::kMostSpinning + kSettleGrace;
+  ask(worker, settle_message(), {}, limits);
+}
+
+// Ends a worker that is idle. Returns what went wrong when it released its backend.
+std::string WorkerRunner::end(std::size_t variant) {
+  Worker& worker = workers_.at(variant);
+  std::string failure;
+  if (const auto failed = failed_ends_.find(variant); failed != failed_ends_.end()) {
+    failure = "the backend was not released, since earlier " + failed->second;
+  } else {
+    worker.process.send(finish_message());
+    failure = await_release(worker, kBackend, release_limits());
+    if (!failure.empty()) failed_ends_.emplace(variant, failure);
+  }
+  if (failure.empty()) {
+    workers_.erase(variant);
+  } else {
+    let_go(variant);
+  }
+  return failure;
+}
+
+// After a worker's answer to a trial or a trace: whatever happens to the worker now is at the cost
+// of neither. Returns what went wrong with the release of the session or, where each trial has a
+// worker of its own, of the backend.
+std::string WorkerRunner::conclude(std::size_t variant) {
+  if (const auto failed = failed_releases_.find(variant); failed != failed_releases_.end()) {
+    let_go(variant);
+    return "the session was not released, since earlier " + failed->second;
+  }
+  Worker& worker = workers_.at(variant);
+  std::string failure = await_release(worker, kSession, release_limits());
+  if (observer().stop_requested() || (!failure.empty() && !runs_program(worker.variant))) {
+    if (!failure.empty()) failed_releases_.emplace(variant, failure);
+    let_go(variant);
+    return failure;
+  }
   try {
-    ask(workers_.at(variant), settle_message(), {}, limits);
-    if (plan().isolation.mode == IsolateMode::trial) workers_.erase(variant);
+    settle(worker);
+    if (plan().isolation.mode == IsolateMode::trial) {
+      const std::string end_failure = end(variant);
+      if (failure.empty()) failure = end_failure;
+    }
   } catch (const Lost&) {
     let_go(variant);
   }
+  return failure;
 }
 
 // Of a worker that has no answer. There may be none yet.
@@ -248,34 +356,71 @@ void WorkerRunner::let_go(std::size_t variant) {
   workers_.erase(found);
 }
 
-TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
+TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   const std::size_t variant = task.fit.variant;
   const Limits limits = this->limits();
-  TrialOutcome outcome;
+  Worker& worker = worker_of(variant, limits);
+  record.start_ms = worker.start_ms;
+  TrialMessage message;
+  message.options = plan().settings[task.fit.setting].setting.options;
+  message.probe = task.probe || !worker.warm.contains(task.fit.setting);
+  message.check_result = task.check_result;
+  message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
+  message.one_session = failed_releases_.contains(variant);
+  Answer answer = ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);
+  if (answer.releasing) {
+    Limits releasing = release_limits();
+    if (limits.deadline) releasing.deadline = std::min(*releasing.deadline, *limits.deadline);
+    const std::string failure = await_release(worker, kSession, releasing);
+    if (!failure.empty()) throw LostInRelease(failure);
+    answer = await(worker, limits);
+  }
+  if (!answer.has_outcome) {
+    throw Lost(TrialStatus::failed,
+               answer.failure.empty() ? describe_end(worker, Event::answer) : answer.failure);
+  }
+  worker.warm.insert(task.fit.setting);
+  record.release_failure = conclude(variant);
+  return answer.outcome;
+}
+
+TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
+  const std::size_t variant = task.fit.variant;
   try {
-    Worker& worker = worker_of(variant, limits);
-    record.start_ms = worker.start_ms;
-    TrialMessage message;
-    message.options = plan().settings[task.fit.setting].setting.options;
-    message.probe = task.probe || !worker.warm.contains(task.fit.setting);
-    message.check_result = task.check_result;
-    message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
-    const Answer answer =
-        ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);
-    if (!answer.has_outcome) {
-      throw Lost(TrialStatus::failed,
-                 answer.failure.empty() ? describe_end(worker, Event::answer) : answer.failure);
+    try {
+      return attempt_once(task, record);
+    } catch (const LostInRelease& lost) {
+      // Nothing is wrong with the fits of this backend: once more, with one session for both.
+      let_go(variant);
+      failed_releases_.emplace(variant, lost.what());
+      return attempt_once(task, record);
     }
-    worker.warm.insert(task.fit.setting);
-    outcome = answer.outcome;
-    settle(variant);
   } catch (const Lost& lost) {
     let_go(variant);
+    TrialOutcome outcome;
     outcome.cancelled = observer().stop_requested();
     outcome.failure = lost.what();
     record.status = lost.status;
+    return outcome;
   }
-  return outcome;
+}
+
+void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
+  if (!observer().stop_requested()) {
+    for (auto& [variant, worker] : workers_) {
+      if (!failed_ends_.contains(variant)) worker.process.send(finish_message());
+    }
+    // They release side by side.
+    const Limits limits = release_limits();
+    for (auto& [variant, worker] : workers_) {
+      if (failed_ends_.contains(variant)) continue;
+      const std::string failure = await_release(worker, kBackend, limits);
+      if (failure.empty()) continue;
+      worker.process.kill();
+      notes_.push_back(fmt::format("{}: {}", worker.variant.label, failure));
+    }
+  }
+  for (const std::string& text : std::exchange(notes_, {})) note(text);
 }
 
 // Of a worker that reports no failure.
@@ -309,7 +454,11 @@ Trace WorkerRunner::watch(const TraceTask& task) {
       trace = take_trace(worker, answer, message.options.clusters);
       worker.warm.insert(task.fit.setting);
     }
-    settle(variant);
+    const std::string release_failure = conclude(variant);
+    if (!release_failure.empty()) {
+      notes_.push_back(
+          fmt::format("{}: after a trace, {}", plan().variants[variant].label, release_failure));
+    }
     if (!trace) throw Error(answer.failure);
     return std::move(*trace);
   } catch (const Lost& lost) {

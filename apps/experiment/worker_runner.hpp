@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/shared_dataset.hpp"
@@ -32,14 +34,18 @@ class WorkerRunner final : public SharedStartRunner {
                std::chrono::seconds plugin_limit = std::chrono::seconds(isolated::kPluginTimeout));
   ~WorkerRunner() override;
 
+  void finish(const std::function<void(const std::string&)>& note) override;
+
   /// Workers that there are at most; beyond that the one that was idle for longest is ended. Fewer
   /// where this process may have few descriptors.
   static constexpr std::size_t kMostWorkers = 32;
 
  private:
   struct Worker {
-    Worker(const std::vector<std::string>& command, const std::filesystem::path& scratch)
-        : process(command, kWorkerSocket, scratch) {}
+    Worker(const Variant& its_variant, const std::vector<std::string>& command,
+           const std::filesystem::path& scratch)
+        : variant(its_variant), process(command, kWorkerSocket, scratch) {}
+    const Variant& variant;
     apps::WorkerProcess process;
     double start_ms = 0;
     bool has_dataset = false;
@@ -51,6 +57,10 @@ class WorkerRunner final : public SharedStartRunner {
     Lost(TrialStatus how, const std::string& reason) : std::runtime_error(reason), status(how) {}
     TrialStatus status;
   };
+  /// A worker that was lost while it released the session of a trial's untimed fit.
+  struct LostInRelease : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
   using Limits = apps::WorkerProcess::Limits;
 
   const Dataset& dataset(const DatasetSetting& setting) override;
@@ -58,15 +68,21 @@ class WorkerRunner final : public SharedStartRunner {
   Trace watch(const TraceTask& task) override;
 
   Limits limits() const;
+  Limits release_limits() const;
   Worker& worker_of(std::size_t variant, const Limits& limits);
-  void start(Worker& worker, std::size_t variant, const Limits& limits);
+  void start(Worker& worker, const Limits& limits);
   void make_room();
   void end_idle(const Worker* busy);
-  void settle(std::size_t variant);
+  TrialOutcome attempt_once(const Task& task, Record& record);
+  std::string conclude(std::size_t variant);
+  std::string await_release(Worker& worker, std::string_view what, const Limits& limits);
+  void settle(Worker& worker);
+  std::string end(std::size_t variant);
   void let_go(std::size_t variant);
   int starts_descriptor(const Starts& starts);
   Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,
              const Limits& limits);
+  Answer await(Worker& worker, const Limits& limits);
   Answer ask_for(Worker& worker, const Limits& limits);
   Trace take_trace(const Worker& worker, const Answer& answer, std::int64_t clusters) const;
   std::string describe_end(const Worker& worker, apps::WorkerProcess::Event event) const;
@@ -74,6 +90,7 @@ class WorkerRunner final : public SharedStartRunner {
   DatasetCache& datasets_;
   std::vector<std::string> command_;
   std::chrono::seconds plugin_limit_;
+  std::chrono::milliseconds release_limit_;
   std::vector<int> processors_;  ///< that timed fits begin on
   std::string dataset_key_;
   SharedDataset shared_;
@@ -81,6 +98,10 @@ class WorkerRunner final : public SharedStartRunner {
   /// External programs take data from files, which go with it, however a worker ends.
   std::optional<apps::ScratchFolder> scratch_;
   std::map<std::size_t, Worker> workers_;  ///< by variant
+  /// How the release of a session or of the backend went wrong, by variant: not tried again.
+  std::map<std::size_t, std::string> failed_releases_;
+  std::map<std::size_t, std::string> failed_ends_;
+  std::vector<std::string> notes_;  ///< that belong to no record
   std::int64_t trials_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,28 +39,44 @@ struct Reply {
 
 class Service {
  public:
+  explicit Service(int socket) : socket_(socket) {}
+
   Reply answer(const ordered_json& message, const Packet& packet) {
     switch (message_kind(message)) {
       case MessageKind::start:
         start(read_start_message(message));
-        return {answer_done(), {}};
+        break;
       case MessageKind::dataset:
         dataset_.reset();
         dataset_ = receive_dataset(read_dataset_message(message), packet.descriptors);
-        return {answer_done(), {}};
+        break;
       case MessageKind::forget:
         dataset_.reset();
         return {};
       case MessageKind::trial:
+        releases_ = true;
         return {answer_outcome(run(read_trial_message(message), packet)), {}};
+      case MessageKind::trace:
+        releases_ = true;
+        return trace(read_trace_message(message), packet);
       case MessageKind::settle:
         // The next trial is to have the machine to itself.
         machine::wait_for_idle_threads(machine::kMostSpinning);
-        return {answer_done(), {}};
-      case MessageKind::trace:
+        break;
+      case MessageKind::finish:
+        backend_.reset();
         break;
     }
-    return trace(read_trace_message(message), packet);
+    return {answer_done(), {}};
+  }
+
+  // After a trial or a trace, whose answer is safe by now, this is one more answer; else empty.
+  std::string release() {
+    if (!std::exchange(releases_, false)) return {};
+    session_.reset();
+    const std::string failure =
+        backend_ == nullptr ? std::string() : external::take_close_failure(*backend_);
+    return failure.empty() ? answer_done() : answer_failure(failure);
   }
 
  private:
@@ -70,6 +87,7 @@ class Service {
                               format_processors(message.cpus), ::strerror(errno)));
     }
     backend_ = external::load_plugin_or_program(message.plugin);
+    external::set_close_limit(*backend_, message.close_limit);
     check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
@@ -96,9 +114,13 @@ class Service {
   TrialOutcome run(const TrialMessage& message, const Packet& packet) {
     const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
     apps::InterruptObserver observer;
-    return run_trial_work({backend_, *parameters_, *dataset_, message.options, starts,
-                           message.probe, message.check_result, message.processor},
-                          observer);
+    const auto on_release = [this](bool released) {
+      apps::send_packet(socket_, released ? answer_done() : answer_releasing());
+    };
+    return run_trial_work(
+        {backend_, *parameters_, *dataset_, message.options, starts, message.probe,
+         message.check_result, message.processor, message.one_session, on_release},
+        observer, session_);
   }
 
   Reply trace(const TraceMessage& message, const Packet& packet) {
@@ -108,7 +130,7 @@ class Service {
       const Trace trace = make_trace(
           {backend_, *parameters_, *dataset_, message.options,
            starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
-          observer);
+          observer, session_);
       return {answer_trace(), share_trace(trace)};
     } catch (const Cancelled&) {
       return {answer_cancelled(), {}};
@@ -118,12 +140,15 @@ class Service {
   std::shared_ptr<const LoadedBackend> backend_;
   std::optional<ParameterSet> parameters_;
   std::unique_ptr<const Dataset> dataset_;
+  int socket_;
+  bool releases_ = false;
+  std::unique_ptr<OpenSession> session_;  ///< of a trial or a trace that was answered
 };
 
 }  // namespace
 
 void serve_trials(int socket) {
-  Service service;
+  Service service(socket);
   Packet packet;
   for (;;) {
     Reply answer;
@@ -137,6 +162,8 @@ void serve_trials(int socket) {
     std::vector<int> descriptors;
     if (answer.descriptor) descriptors.push_back(answer.descriptor.get());
     if (!apps::send_packet(socket, answer.text, descriptors)) return;
+    const std::string release = service.release();
+    if (!release.empty() && !apps::send_packet(socket, release)) return;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,11 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kDefaultCloseLimit{60};
+// What a backend of this file is asked for its ServingProgram by.
+constexpr char kServingProgram[] = "lloyd.serving_program";
+
 // One program for all sessions: they are made one after the other.
 class ExternalBackend final : public Backend {
  public:
   ExternalBackend(fs::path file, std::string_view description)
-      : file_(std::move(file)), description_(description) {}
+      : program_{std::move(file), kDefaultCloseLimit}, description_(description) {}
 
   const ProgramDescription& description() const { return description_; }
 
@@ -46,17 +51,18 @@ class ExternalBackend final : public Backend {
       const std::span<const ParameterInfo> schema(
           description_.info.parameters,
           static_cast<std::size_t>(description_.info.parameter_count));
-      *session = new ExternalSession(program_, file_, dataset,
-                                     apps::parameters_json(schema, parameters).dump());
+      *session =
+          new ExternalSession(program_, dataset, apps::parameters_json(schema, parameters).dump());
     });
   }
-  void* query(const char*) noexcept override { return nullptr; }
+  void* query(const char* name) noexcept override {
+    return std::string_view(name) == kServingProgram ? &program_ : nullptr;
+  }
   void release() noexcept override { delete this; }
 
  private:
-  fs::path file_;
+  ServingProgram program_;
   ProgramDescription description_;
-  std::unique_ptr<Program> program_;
 };
 
 }  // namespace
@@ -65,14 +71,13 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
   if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(file)) {
     throw InputError(fmt::format("{} is no program: it must be an executable file", file.string()));
   }
+  const std::string text = Program(file, "describe").output();
   std::unique_ptr<ExternalBackend> backend;
   try {
-    backend = std::make_unique<ExternalBackend>(file, Program(file, "describe").output());
+    backend = std::make_unique<ExternalBackend>(file, text);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{} does not describe itself as external programs do: {}",
                                  file.string(), error.what()));
-  } catch (const Error& error) {
-    throw InputError(error.what());
   }
   const ProgramDescription& description = backend->description();
   PluginHeader header = make_plugin_header("", "");
@@ -82,6 +87,25 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
   Backend* const object = backend.release();
   return std::make_shared<const LoadedBackend>(file, header, object, description.devices,
                                                description.unavailable);
+}
+
+namespace {
+
+// Null for a plugin.
+ServingProgram* serving_program(const LoadedBackend& backend) {
+  if (!is_program(backend.path())) return nullptr;
+  return static_cast<ServingProgram*>(backend.backend().query(kServingProgram));
+}
+
+}  // namespace
+
+void set_close_limit(const LoadedBackend& backend, std::chrono::milliseconds limit) {
+  if (ServingProgram* const program = serving_program(backend)) program->close_limit = limit;
+}
+
+std::string take_close_failure(const LoadedBackend& backend) {
+  ServingProgram* const program = serving_program(backend);
+  return program == nullptr ? std::string() : std::exchange(program->close_failure, {});
 }
 
 bool is_program(const fs::path& file) {

@@ -2,63 +2,113 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <chrono>
-#include <optional>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
+
+#include "packet_socket.hpp"
+#include "spawn.hpp"
+#include "supervisor.hpp"
+#include "worker_command.hpp"
 
 namespace lloyd::external {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of an answer
-constexpr std::chrono::seconds kMostDescribing{60};
-constexpr std::chrono::seconds kMostHolding{2};  // of the output of a program that has ended
+constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxQuotedBytes = 80;
+constexpr std::chrono::seconds kDescribeLimit{60};
+// From the end of its output until it has ended.
+constexpr std::chrono::seconds kEndGrace{5};
 constexpr int kSliceMs = 100;
 
+// What the started process says before it becomes the program, and where it cannot.
+constexpr char kStarting = 's';
+constexpr char kFailed = 'f';  // followed by a sentence
+constexpr char kNoExec = 'x';  // followed by the error number
+
 }  // namespace
+
+std::string quoted_line(std::string_view line) {
+  const bool whole = line.size() <= kMaxQuotedBytes;
+  return fmt::format("'{}{}'", printable(line.substr(0, kMaxQuotedBytes)), whole ? "" : "...");
+}
 
 Program::Program(const std::filesystem::path& file, const char* argument) : file_(file) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(fmt::format("cannot make a socket: {}", ::strerror(errno)));
+    throw Error(fmt::format("cannot make a socket: {}", apps::descriptor_error(errno)));
   }
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  const std::string path = file.string();
-  const char* arguments[] = {path.c_str(), argument, nullptr};
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, path.c_str(), &actions, nullptr,
-                                  const_cast<char* const*>(arguments), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  socket_ = ends[0];
-  if (error != 0) {
-    ::close(socket_);
-    throw Error(fmt::format("cannot start {}: {}", path, ::strerror(error)));
+  socket_ = apps::Descriptor(ends[0]);
+  const apps::Descriptor its(ends[1]);
+  auto [started, starting] = apps::make_packet_sockets();
+  {
+    const apps::Descriptor output = words_.take_output();
+    const std::vector<std::string> command = apps::worker_command(
+        {"--program", std::filesystem::absolute(file).string(), "--argument", argument});
+    process_.adopt(apps::spawn(command, {its.get(), its.get(), output.get(), starting.get()}));
   }
-  process_.adopt(pid);
+  starting.close();
+  wait_for_start(started.get());
+}
+
+void Program::wait_for_start(int started) {
+  apps::Packet packet;
+  bool is_starting = false;
+  while (apps::receive_packet(started, true, packet) == apps::Received::packet) {
+    const std::string text = packet.text.substr(std::min<std::size_t>(1, packet.text.size()));
+    if (packet.text.starts_with(kFailed)) throw Error(text);
+    if (packet.text.starts_with(kNoExec)) {
+      const int error = std::atoi(text.c_str());
+      const std::string why =
+          fmt::format("cannot start {}: {}", file_.string(), apps::descriptor_error(error));
+      if (apps::is_shortage(error)) throw Error(why);
+      throw InputError(why);
+    }
+    is_starting = packet.text.starts_with(kStarting);
+  }
+  if (is_starting) return;
+  words_.drain();
+  throw Error(apps::with_last_words(
+      fmt::format("the process for {} ended before the program was started", file_.string()),
+      words_.text()));
+}
+
+void become_program(int socket, pid_t parent, const std::string& file,
+                    const std::string& argument) {
+  try {
+    apps::run_supervised(parent);
+  } catch (const Error& error) {
+    apps::send_packet(socket, kFailed + std::string(error.what()));
+    return;
+  }
+  apps::send_packet(socket, std::string(1, kStarting));
+  std::string path = file;
+  std::string word = argument;
+  const std::array<char*, 3> arguments = {path.data(), word.data(), nullptr};
+  ::execv(path.c_str(), arguments.data());
+  apps::send_packet(socket, kNoExec + fmt::format("{}", errno));
 }
 
 Program::~Program() {
   process_.kill();
-  ::close(socket_);
 }
 
 void Program::send(std::string line) {
   line += '\n';
   for (std::size_t sent = 0; sent < line.size();) {
     // No signal where it has ended: what follows finds out.
-    const ssize_t count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    const ssize_t count =
+        ::send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;
     sent += static_cast<std::size_t>(count);
@@ -67,10 +117,12 @@ void Program::send(std::string line) {
 
 // Waits for what the program writes; false once it cannot write any more.
 bool Program::receive(int wait_ms) {
-  pollfd waited{socket_, POLLIN, 0};
-  if (::poll(&waited, 1, wait_ms) <= 0) return open_;
+  std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
+  if (::poll(waited.data(), waited.size(), wait_ms) <= 0) return open_;
+  words_.drain();
+  if (waited[0].revents == 0) return open_;
   char bytes[4096];
-  const ssize_t count = ::read(socket_, bytes, sizeof(bytes));
+  const ssize_t count = ::recv(socket_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
   if (count > 0) {
     received_.append(bytes, static_cast<std::size_t>(count));
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -79,59 +131,87 @@ bool Program::receive(int wait_ms) {
   return open_;
 }
 
-// How the program ended, of which it has given up its socket.
-std::string Program::end_text() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point patience = Clock::now() + std::chrono::seconds(1);
-  while (!process_.has_ended() && Clock::now() < patience) ::poll(nullptr, 0, 5);
-  if (!process_.ended()) return "it closed its output";
-  return "it ended with " + process_.end().text();
+std::string Program::sentence(std::string text) {
+  words_.drain();
+  return apps::with_last_words(std::move(text), words_.text());
 }
 
-std::optional<std::string> Program::ask(const std::string& line,
-                                        const std::function<bool()>& stop) {
+// How the program ended, of which it has given up its socket.
+std::string Program::end_text() {
+  const Clock::time_point patience = Clock::now() + kEndGrace;
+  while (!process_.has_ended() && Clock::now() < patience) ::poll(nullptr, 0, 5);
+  if (!process_.ended()) {
+    return sentence(fmt::format("the program {} closed its output", file_.string()));
+  }
+  const apps::ProcessEnd& end = process_.end();
+  return sentence(
+      fmt::format("the program {} ended: {}", file_.string(),
+                  end.signalled ? end.text() : fmt::format("exit status {}", end.code)));
+}
+
+// Else it would be taken for the answer to the next request.
+void Program::refuse_stray_line() {
+  while (open_ && received_.size() <= kMaxAnswerBytes) {
+    const std::size_t before = received_.size();
+    receive(0);
+    if (received_.size() == before) break;
+  }
+  if (received_.empty()) return;
+  const std::string line = quoted_line(received_.substr(0, received_.find('\n')));
+  if (request_.empty()) {
+    throw Error(fmt::format("the program {} wrote a line before it had a request: {}",
+                            file_.string(), line));
+  }
+  throw Error(fmt::format("the program {} answered the request '{}' twice, the second time {}",
+                          file_.string(), request_, line));
+}
+
+std::optional<std::string> Program::ask(std::string_view name, const std::string& line,
+                                        const std::function<bool()>& stop,
+                                        std::optional<std::chrono::milliseconds> limit) {
+  refuse_stray_line();
+  words_.clear();
+  const Clock::time_point begin = Clock::now();
   send(line);
   for (;;) {
     const std::size_t end = received_.find('\n');
     if (end != std::string::npos) {
       std::string answer = received_.substr(0, end);
       received_.erase(0, end + 1);
+      request_ = name;
       return answer;
     }
-    if (received_.size() > kMostBytes) {
-      throw Error(fmt::format("{} answered more than {} bytes without a line feed", file_.string(),
-                              kMostBytes));
+    if (received_.size() > kMaxAnswerBytes) {
+      throw Error(fmt::format("the program {} answered more than {} bytes without a line feed",
+                              file_.string(), kMaxAnswerBytes));
     }
     if (stop && stop()) {
       process_.kill();
       return std::nullopt;
     }
-    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) {
-      throw Error(fmt::format("{} gave no answer: {}", file_.string(), end_text()));
+    if (limit && Clock::now() - begin >= *limit) {
+      throw Error(
+          sentence(fmt::format("the program {} did not answer the request '{}' within {:g} s",
+                               file_.string(), name, static_cast<double>(limit->count()) / 1000)));
     }
+    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) throw Error(end_text());
   }
 }
 
 std::string Program::output() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + kMostDescribing;
-  std::optional<Clock::time_point> ended;
+  const Clock::time_point deadline = Clock::now() + kDescribeLimit;
   while (receive(kSliceMs)) {
-    if (received_.size() > kMostBytes) {
-      throw Error(fmt::format("{} printed more than {} bytes", file_.string(), kMostBytes));
-    }
-    if (process_.has_ended() && !ended) ended = Clock::now();
-    if (ended && Clock::now() - *ended > kMostHolding) {
-      throw Error(fmt::format("{}: it ended, but a process that it has started holds its output",
-                              file_.string()));
+    if (received_.size() > kMaxAnswerBytes) {
+      throw InputError(fmt::format("the program {} described itself in more than {} bytes",
+                                   file_.string(), kMaxAnswerBytes));
     }
     if (Clock::now() > deadline) {
-      throw Error(
-          fmt::format("{} did not end within {} seconds", file_.string(), kMostDescribing.count()));
+      throw InputError(sentence(fmt::format("the program {} did not describe itself within {} s",
+                                            file_.string(), kDescribeLimit.count())));
     }
   }
   const std::string end = end_text();
-  if (end != "it ended with exit(0)") throw Error(fmt::format("{}: {}", file_.string(), end));
+  if (!process_.ended() || !process_.end().clean()) throw InputError(end);
   return received_;
 }
 

@@ -24,22 +24,41 @@ namespace {
 using experiment::JsonFields;
 using nlohmann::ordered_json;
 
+// Of an answer that is not what it must be: which, and what is wrong with it.
+[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view request,
+                         std::string_view answer, std::string_view fault) {
+  throw Error(fmt::format("the program {} answered the request '{}' with {}: {}", file.string(),
+                          request, quoted_line(answer), fault));
+}
+
 // Throws where the program answers that it failed.
-ordered_json parse_answer(const std::filesystem::path& file, const std::string& answer) {
+ordered_json parse_answer(const std::filesystem::path& file, std::string_view request,
+                          const std::string& answer) {
   ordered_json json;
   if (answer.find_first_not_of(" \t\r") == std::string::npos) {
-    throw Error(fmt::format("{}: its answer is an empty line", file.string()));
+    throw Error(fmt::format("the program {} answered the request '{}' with an empty line",
+                            file.string(), request));
   }
   try {
     json = apps::parse_json(answer, kMaxJsonLevels);
   } catch (const InputError& error) {
-    throw Error(fmt::format("{}: its answer is no JSON: {}", file.string(), error.what()));
+    refuse(file, request, answer, error.what());
   }
-  if (!json.is_object()) throw Error(fmt::format("{}: its answer is no object", file.string()));
+  if (!json.is_object()) refuse(file, request, answer, "it is not a JSON object");
+  if (request != "fit" && json.contains("iterations")) {
+    throw Error(fmt::format("the program {} answered the request 'fit' twice, the second time {}",
+                            file.string(), quoted_line(answer)));
+  }
   if (json.contains("error")) {
     const JsonFields fields(json);
-    const bool out_of_memory = json.contains("out_of_memory") && fields.boolean("out_of_memory");
-    std::string error = fields.text("error");
+    bool out_of_memory = false;
+    std::string error;
+    try {
+      out_of_memory = json.contains("out_of_memory") && fields.boolean("out_of_memory");
+      error = fields.text("error");
+    } catch (const InputError& wrong) {
+      refuse(file, request, answer, wrong.what());
+    }
     if (error.find_first_not_of(" \t\r\n") == std::string::npos) {
       error = "it failed, and its 'error' says nothing";
     }
@@ -81,9 +100,9 @@ Matrix read_array(const std::filesystem::path& file, std::int64_t rows, std::int
 
 }  // namespace
 
-ExternalSession::ExternalSession(std::unique_ptr<Program>& program, std::filesystem::path file,
-                                 const DatasetView& dataset, const std::string& parameters)
-    : program_(program), file_(std::move(file)), dataset_(dataset) {
+ExternalSession::ExternalSession(ServingProgram& program, const DatasetView& dataset,
+                                 const std::string& parameters)
+    : program_(program), dataset_(dataset) {
   write_npy(folder_ / "samples.npy", view_of(dataset));
   open_request_ = ordered_json{{"request", "open"},
                                {"samples", (folder_ / "samples.npy").string()},
@@ -94,17 +113,46 @@ ExternalSession::ExternalSession(std::unique_ptr<Program>& program, std::filesys
 
 ExternalSession::~ExternalSession() {
   guarded([&] {
-    if (program_ != nullptr) program_->ask(R"({"request": "close"})");
+    try {
+      close();
+    } catch (const std::exception& error) {
+      program_.process.reset();
+      program_.close_failure = error.what();
+    }
   });
 }
 
 // Starts the program where it is not running, and hands the data over.
 void ExternalSession::open() {
-  if (program_ == nullptr) program_ = std::make_unique<Program>(file_, "serve");
+  if (program_.process == nullptr) {
+    program_.process = std::make_unique<Program>(program_.file, "serve");
+  }
   try {
-    parse_answer(file_, *program_->ask(open_request_));
+    parse_answer(program_.file, "open", *program_.process->ask("open", open_request_));
   } catch (...) {
-    program_.reset();
+    program_.process.reset();
+    throw;
+  }
+}
+
+// What fits have computed is safe by now, so that nobody waits for it twice.
+void ExternalSession::close() {
+  if (program_.process == nullptr) return;
+  if (program_.close_hangs) {
+    program_.process.reset();
+    program_.close_failure = fmt::format(
+        "the program {} was killed instead of closed, as it did not answer the request "
+        "'close' before",
+        program_.file.string());
+    return;
+  }
+  const auto begin = Program::Clock::now();
+  try {
+    const std::string answer =
+        *program_.process->ask("close", R"({"request": "close"})", {}, program_.close_limit);
+    parse_answer(program_.file, "close", answer);
+  } catch (...) {
+    program_.close_hangs = Program::Clock::now() - begin >= program_.close_limit;
     throw;
   }
 }
@@ -116,11 +164,14 @@ Status ExternalSession::fit(const FitSpec& spec, Observer* observer, FitResult& 
 void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult& result) {
   result.valid = 0;
   notes_.clear();
-  if (program_ == nullptr) open();
+  if (program_.process == nullptr) open();
   const std::span<const double> start(spec.initial_centroids,
                                       static_cast<std::size_t>(spec.clusters * dataset_.features));
   // Those of the fit before need not outlive a power cut, which replacing them would wait for.
-  std::filesystem::remove(folder_ / "centroids.npy");
+  // Those that it wrote before must not pass for what it writes now.
+  for (const char* file : {"centroids.npy", "final_centroids.npy", "labels.npy"}) {
+    std::filesystem::remove(folder_ / file);
+  }
   write_npy(folder_ / "centroids.npy", start, dataset_.features);
   const ordered_json request{{"request", "fit"},
                              {"clusters", spec.clusters},
@@ -133,14 +184,14 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
                              {"labels", (folder_ / "labels.npy").string()}};
   std::optional<std::string> answer;
   try {
-    answer = program_->ask(request.dump(),
-                           [&] { return observer != nullptr && observer->stop_requested(); });
+    answer = program_.process->ask(
+        "fit", request.dump(), [&] { return observer != nullptr && observer->stop_requested(); });
   } catch (...) {
-    program_.reset();
+    program_.process.reset();
     throw;
   }
   if (!answer) {
-    program_.reset();
+    program_.process.reset();
     // It keeps no iteration that was finished.
     if (result.centroids != nullptr) std::copy(start.begin(), start.end(), result.centroids);
     result.iterations = 0;
@@ -153,13 +204,18 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
 
 void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer,
                                   FitResult& result) {
-  const ordered_json json = parse_answer(file_, answer);
-  const JsonFields fields(json);
-  result.iterations = fields.integer("iterations", 1, spec.max_iterations);
-  result.loop_ms = fields.number("loop_ms", 0);
-  result.closing_ms = fields.number("closing_ms", 0);
-  const bool converged = fields.boolean("converged");
-  notes_ = fields.text_or_nothing("notes").substr(0, kMostNotesBytes - 1);
+  const ordered_json json = parse_answer(program_.file, "fit", answer);
+  bool converged = false;
+  try {
+    const JsonFields fields(json);
+    result.iterations = fields.integer("iterations", 1, spec.max_iterations);
+    result.loop_ms = fields.number("loop_ms", 0);
+    result.closing_ms = fields.number("closing_ms", 0);
+    converged = fields.boolean("converged");
+    notes_ = fields.text_or_nothing("notes").substr(0, kMostNotesBytes - 1);
+  } catch (const InputError& wrong) {
+    refuse(program_.file, "fit", answer, wrong.what());
+  }
   if (spec.stop_rule == StopRule::fixed && result.iterations != spec.max_iterations) {
     throw Error(
         fmt::format("it stopped after {} of {} iterations; with fewer in the experiment "

@@ -1,6 +1,8 @@
 // ExternalSession: fits by an external program, over files.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -12,14 +14,24 @@
 
 namespace lloyd::external {
 
+/// The program of a backend, which serves its sessions one after the other.
+struct ServingProgram {
+  std::filesystem::path file;
+  std::chrono::milliseconds close_limit;       ///< for the answer to `close`
+  std::unique_ptr<Program> process = nullptr;  ///< null: to be started
+  std::string close_failure = {};              ///< of the last session that was closed; empty: none
+  bool close_hangs = false;                    ///< it has not answered `close` in time before
+};
+
 /// Fits only: labelling and partial passes are unsupported.
 class ExternalSession final : public Session, public SessionNotes {
  public:
-  /// Hands the data set to the program, started from `file` where it is null, with parameters as a
-  /// JSON object. `program` must outlive the session; it is started again after a fit that was
+  /// Hands the data set to the program, started where it does not run, with parameters as a JSON
+  /// object. `program` must outlive the session; it is started again after a fit that was
   /// cancelled, or that it did not survive. Throws StatusError or Error.
-  ExternalSession(std::unique_ptr<Program>& program, std::filesystem::path file,
-                  const DatasetView& dataset, const std::string& parameters);
+  ExternalSession(ServingProgram& program, const DatasetView& dataset,
+                  const std::string& parameters);
+  /// Asks the program to close the data set. What goes wrong becomes its `close_failure`.
   ~ExternalSession();
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
@@ -31,13 +43,13 @@ class ExternalSession final : public Session, public SessionNotes {
 
  private:
   void open();
+  void close();
   void run_fit(const FitSpec& spec, Observer* observer, FitResult& result);
   void read_answer(const FitSpec& spec, const std::string& answer, FitResult& result);
   void read_centroids(const FitSpec& spec, FitResult& result) const;
   void read_labels(const FitSpec& spec, FitResult& result) const;
 
-  std::unique_ptr<Program>& program_;
-  std::filesystem::path file_;
+  ServingProgram& program_;
   DatasetView dataset_;
   apps::ScratchFolder folder_;
   std::string open_request_;

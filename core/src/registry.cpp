@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,18 +29,35 @@ std::vector<fs::path> plugin_files(const fs::path& folder) {
   return files;
 }
 
+// The entries of LLOYD_PLUGIN_PATH that are not empty.
+std::vector<std::string> search_path() {
+  std::vector<std::string> entries;
+  const char* const variable = std::getenv("LLOYD_PLUGIN_PATH");
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) entries.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return entries;
+}
+
+bool is_full_path(std::string_view entry) {
+  return entry.starts_with('/');
+}
+
 }  // namespace
+
+std::vector<std::string> Registry::ignored_entries() {
+  std::vector<std::string> entries = search_path();
+  std::erase_if(entries, [](const std::string& entry) { return is_full_path(entry); });
+  return entries;
+}
 
 std::vector<fs::path> Registry::default_folders(const std::vector<fs::path>& explicit_folders) {
   std::vector<fs::path> folders = explicit_folders;
-  if (const char* variable = std::getenv("LLOYD_PLUGIN_PATH")) {
-    std::string_view rest = variable;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      // An empty or relative entry would mean the working directory.
-      if (rest.substr(0, end).starts_with('/')) folders.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+  for (const std::string& entry : search_path()) {
+    if (is_full_path(entry)) folders.emplace_back(entry);
   }
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

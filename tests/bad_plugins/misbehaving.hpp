@@ -24,6 +24,8 @@ struct Misbehaviour {
       partial = {};
   std::function<void()> before_estimate = {};
   std::function<void*(Session& honest, const char* interface_name)> query = {};
+  std::function<void()> before_session_release = {};
+  std::function<void()> before_backend_release = {};
 };
 
 class MisbehavingSession final : public Session {
@@ -50,6 +52,7 @@ class MisbehavingSession final : public Session {
     return how_.query ? how_.query(*honest_, name) : honest_->query(name);
   }
   void release() noexcept override {
+    if (how_.before_session_release) how_.before_session_release();
     honest_->release();
     delete this;
   }
@@ -87,6 +90,7 @@ class MisbehavingBackend final : public Backend {
   }
   void* query(const char* name) noexcept override { return honest_->query(name); }
   void release() noexcept override {
+    if (how_.before_backend_release) how_.before_backend_release();
     honest_->release();
     delete this;
   }

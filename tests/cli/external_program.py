@@ -71,6 +71,12 @@ def fit(samples, request):
     return answer
 
 
+def twice(line):
+    """At once, so that both lines are there."""
+    sys.stdout.write(f"{line}\n{line}\n")
+    sys.stdout.flush()
+
+
 def serve():
     samples = None
     for line in sys.stdin:
@@ -79,6 +85,19 @@ def serve():
         if request["request"] == "open":
             assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
             samples = read_npy(request["samples"])
+            if MODE == "answers-open-twice":
+                twice("{}")
+                continue
+            if MODE == "talks-to-terminals":
+                sys.stderr.write("\033[31mserving\n")
+                os.abort()
+        elif request["request"] == "close":
+            if MODE == "close-exits":
+                sys.exit(4)
+            if MODE == "close-hangs":
+                time.sleep(1000)
+            if MODE == "close-fails":
+                answer = {"error": "the lid is stuck"}
         elif request["request"] == "fit":
             if MODE == "crashes":
                 os.abort()
@@ -101,6 +120,12 @@ def serve():
                 continue
             else:
                 answer = fit(samples, request)
+                if MODE == "answers-fit-twice":
+                    twice(json.dumps(answer))
+                    continue
+                if MODE == "answers-fit-late":
+                    print(json.dumps(answer), flush=True)
+                    sys.stdin.readline()  # it is `close`
         print(json.dumps(answer), flush=True)
 
 
@@ -115,6 +140,13 @@ elif MODE == "unavailable":
 elif MODE == "leaves-child" and sys.argv[1] == "describe" and not os.fork():
     os.close(2)
     time.sleep(1000)
+elif MODE == "leaves-daemon" and sys.argv[1] == "describe" and not os.fork():
+    os.setsid()
+    os.closerange(0, 3)
+    time.sleep(1000)
+elif MODE == "describe-talks":
+    sys.stderr.write("\033[31mdescribing\n")
+    sys.exit(6)
 elif MODE == "changes" and os.path.exists(__file__ + ".described"):
     print(json.dumps(DESCRIPTION | {"version": "1.3", "accuracy": "half"}))
 else:

@@ -163,6 +163,8 @@ class Table(TestCase):
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         # Those of test_process_state.py, test_results.py and test_supervision.py.
         tables |= {"meddles", "garbage", "hostile", "garbled-texts"}
+        # Those of test_release.py.
+        tables |= {"session-crashes", "session-exits", "session-hangs", "backend-crashes", "backend-hangs"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
     def test_a_good_plugin_is_neither(self):

@@ -31,11 +31,11 @@ class External(TestCase):
         file.chmod(0o755)
         return file
 
-    def experiment(self, mode, program="{program: PROGRAM}", status=0):
+    def experiment(self, mode, program="{program: PROGRAM}", status=0, more="", options=()):
         self.output = self.folder / f"results-{mode}"
         config = CONFIG.replace("{program: PROGRAM}", program)
         config = config.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(self.output))
-        return run("run", self.write("config.yaml", config), status=status)
+        return run(*options, "run", self.write("config.yaml", config + more), status=status)
 
     def records(self):
         return [json.loads(line) for line in (self.output / "records.jsonl").read_text().splitlines()]
@@ -71,26 +71,31 @@ class External(TestCase):
 
     def test_what_goes_wrong_costs_its_own_trials_alone(self):
         sentences = {
-            "crashes": "gave no answer: it ended with signal 6 (Aborted)",
-            "exits": "gave no answer: it ended with exit(3)",
+            "crashes": "the program {} ended: signal 6 (Aborted)",
+            "exits": "the program {} ended: exit status 3",
             "endless": "answered more than 1048576 bytes without a line feed",
-            "garbage": "its answer is no JSON",
+            "garbage": "the program {} answered the request 'fit' with '{{not json': it is not JSON: "
+                       "unexpected 'o' at byte 3",
             "fails": "the moon is full",
             "label-k": "the label of sample 3 is 4, with 4 clusters",
             "too-few-labels": "labels.npy is 119 x 1, not 120 x 1",
             "early": "it stopped after 2 of 3 iterations",
             "no-time": "'loop_ms' is missing",
+            "answers-open-twice": "the program {} answered the request 'open' twice, the second time '{{}}'",
+            "talks-to-terminals": "the program {} ended: signal 6 (Aborted); last words: ?[31mserving",
             "changes": "it is not what it was when the run began: accuracy for float32 'half', was "
                        "'float32'; accuracy for float64 'half', was 'float32'; version '1.3', was '1.2'",
-            "empty-line": "its answer is an empty line",
+            "empty-line": "the program {} answered the request 'fit' with an empty line",
             "says-nothing": "it failed, and its 'error' says nothing",
         }
         for mode, sentence in sentences.items():
             with self.subTest(mode):
-                self.experiment(mode, status=1)
+                done = self.experiment(mode, status=1)
+                self.assertNotIn("\033", done.stderr)
                 for record in self.of_program():
                     self.assertEqual(record["status"], "failed")
-                    self.assertIn(sentence, record["reason"])
+                    self.assertIn(sentence.format(self.folder / f"{mode}.py"), record["reason"])
+                    self.assertNotIn("plugin", record["reason"])
                 others = [r for r in self.records() if r["backend"]["name"] == "sequential"]
                 self.assertEqual([record["status"] for record in others], ["ok", "ok"])
 
@@ -102,7 +107,8 @@ class External(TestCase):
     def test_what_is_no_program_is_refused(self):
         sentences = {
             "no-description": r"does not describe itself as external programs do: ",
-            "describe-fails": r": it ended with exit\(5\)",
+            "describe-fails": r"the program \S+describe-fails.py ended: exit status 5\n",
+            "describe-talks": r"ended: exit status 6; last words: \?\[31mdescribing\n",
             "other-protocol": r"'protocol' is 2, not 1",
         }
         for mode, sentence in sentences.items():
@@ -123,14 +129,54 @@ class External(TestCase):
                 self.assertIn(sentence, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_a_child_that_holds_the_output_of_a_description_is_not_waited_for(self):
-        begin = time.monotonic()
-        done = self.experiment("leaves-child", status=2)
-        self.assertLess(time.monotonic() - begin, 30)
-        self.assertIn("it ended, but a process that it has started holds its output", done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1)
-        for pid in self.running("describe"):  # not followed
-            os.kill(int(pid), signal.SIGKILL)
+    def test_processes_that_a_description_leaves_behind_are_ended(self):
+        for mode in ("leaves-child", "leaves-daemon"):
+            for isolation in ("worker", "none"):
+                with self.subTest(mode, isolation=isolation):
+                    self.experiment(mode, more=f"isolate: {isolation}\n")
+                    self.assertEqual([record["status"] for record in self.of_program()], ["ok"] * 2)
+                    self.assertEqual(self.running("describe"), [])
+                    (self.output / "records.jsonl").unlink()
+
+    def test_what_goes_wrong_with_closing_costs_no_trial(self):
+        sentences = {
+            "close-exits": "the program {} ended: exit status 4",
+            "close-hangs": "the program {} was killed instead of closed, as it did not answer the request "
+                           "'close' before",
+            "close-fails": "the lid is stuck",
+            "answers-fit-twice": "the program {} answered the request 'fit' twice, the second time "
+                                 "'{{\"iterations\": ",
+            "answers-fit-late": "the program {} answered the request 'fit' twice, the second time "
+                                "'{{\"iterations\": ",
+        }
+        for mode, sentence in sentences.items():
+            for isolation in ("worker", "trial", "none"):
+                with self.subTest(mode, isolation=isolation):
+                    done = self.experiment(mode, more=f"isolate: {isolation}\n", options=["--plugin-timeout", 2])
+                    records = self.of_program()
+                    for record in records:
+                        self.assertEqual((record["status"], record["reason"]), ("ok", None))
+                        self.assertEqual(record["iterations"], 3)
+                    said = [record["release_failure"] for record in records]
+                    for text in said:
+                        self.assertIn(sentence.format(self.folder / f"{mode}.py"), text)
+                    self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
+                    (self.output / "records.jsonl").unlink()
+
+    def test_an_experiment_of_a_program_without_descriptors_is_not_to_blame(self):
+        self.experiment("honest")  # writes the files
+        (self.output / "records.jsonl").unlink()
+        refused = 0
+        for limit in range(5, 14):
+            done = subprocess.run(["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", LLOYD, "run",
+                                   str(self.folder / "config.yaml")],
+                                  capture_output=True, text=True, timeout=300)
+            self.assertNotIn("config.yaml:", done.stderr)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("Too many open files", done.stderr)
+            refused += not (self.output / "records.jsonl").exists()
+            (self.output / "records.jsonl").unlink(missing_ok=True)
+        self.assertGreater(refused, 0)
 
     def test_two_of_one_name_are_refused(self):
         file = self.program("honest")

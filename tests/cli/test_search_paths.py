@@ -172,8 +172,15 @@ class PlantedLibraries(TestCase):
         env = {"LLOYD_LOADING_MARK": str(mark)}
         for path in ("", ".", ":", "./", "::.:", "plugins:../plugins"):
             with self.subTest(path):
-                run("backends", cwd=planted, env={**env, "LLOYD_PLUGIN_PATH": path})
+                done = run("backends", cwd=planted, env={**env, "LLOYD_PLUGIN_PATH": path})
                 self.assertFalse(mark.exists())
+                # Nobody is left to wonder why it was not found.
+                passed_over = [entry for entry in path.split(":") if entry]
+                self.assertEqual(done.stderr, "".join(
+                    f"lloyd: LLOYD_PLUGIN_PATH: '{entry}' is not looked at; write the folder's full path\n"
+                    for entry in passed_over))
+        self.assertIn("LLOYD_PLUGIN_PATH (full paths, separated by ':')",
+                      " ".join(run("--help").stdout.split()))
         run("backends", cwd=planted, env={**env, "LLOYD_PLUGIN_PATH": str(planted)})
         self.assertTrue(mark.exists())
 

@@ -89,9 +89,10 @@ class WorkerCase(TestCase):
         if self.output.exists():
             self.assertLessEqual(set(os.listdir(self.output)), {"records.jsonl", "summary.csv"})
 
-    def start(self, bad=(), keys="", config=None, plugins=(), descriptors=None):
+    def start(self, bad=(), keys="", config=None, plugins=(), descriptors=None, options=(), arguments=()):
         """A run of the experiment, with more backends at the end of it, and more keys. `plugins`
-        replace PLUGINS in it; `descriptors` is the limit of open files."""
+        replace PLUGINS in it; `descriptors` is the limit of open files; `options` stand before `run`, `arguments`
+        after it."""
         text = (config or self.config).replace("PLUGINS", ", ".join(plugins))
         if bad:
             text = text.replace("good]", f"good, {', '.join(bad)}]")
@@ -103,7 +104,7 @@ class WorkerCase(TestCase):
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
         process = subprocess.Popen(
-            [LLOYD, *folders, "run", str(file), "--output", str(self.output)],
+            [LLOYD, *folders, *map(str, options), "run", str(file), "--output", str(self.output), *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
             env={**os.environ, "TMPDIR": str(self.temporary)},
             preexec_fn=lower_limit if descriptors else None)

@@ -49,6 +49,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.options.profile = true;
   message.probe = false;
   message.processor = 5;
+  message.one_session = true;
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
   const TrialMessage read = read_trial_message(trial);
@@ -62,6 +63,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_FALSE(read.probe);
   EXPECT_TRUE(read.check_result);
   EXPECT_EQ(read.processor, 5);
+  EXPECT_TRUE(read.one_session);
   message.processor.reset();
   EXPECT_FALSE(read_trial_message(parse_message(trial_message(message))).processor.has_value());
 
@@ -82,6 +84,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
       << "of 3 restarts";
 
   EXPECT_EQ(message_kind(parse_message(forget_message())), MessageKind::forget);
+  EXPECT_EQ(message_kind(parse_message(finish_message())), MessageKind::finish);
   const auto dataset = parse_message(dataset_message({{"rows", 3}}));
   EXPECT_EQ(message_kind(dataset), MessageKind::dataset);
   EXPECT_EQ(read_dataset_message(dataset).at("rows"), 3);
@@ -91,6 +94,8 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_FALSE(read_answer(answer_done()).has_outcome);
   EXPECT_EQ(read_answer(answer_failure("it is \xff broken")).failure, "it is \xef\xbf\xbd broken");
 
+  EXPECT_TRUE(read_answer(answer_releasing()).releasing);
+  EXPECT_FALSE(read_answer(answer_done()).releasing);
   EXPECT_TRUE(read_answer(answer_trace()).has_trace);
   EXPECT_FALSE(read_answer(answer_trace()).has_outcome);
   EXPECT_TRUE(read_answer(answer_cancelled()).cancelled);

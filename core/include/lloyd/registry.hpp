@@ -99,10 +99,15 @@ class Registry {
   /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once.
   explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
-  /// Explicit folders, then those of LLOYD_PLUGIN_PATH (separated by ':'), the folder of the
-  /// running executable, and ../lib/lloyd beside it. Never the working directory.
+  /// Explicit folders, then those of LLOYD_PLUGIN_PATH (full paths, separated by ':'), the folder
+  /// of the running executable, and ../lib/lloyd beside it. Never the working directory: see
+  /// ignored_entries().
   static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& explicit_folders = {});
+
+  /// The entries of LLOYD_PLUGIN_PATH that are not full paths: what they mean would depend on the
+  /// working directory, so they are passed over. Empty entries mean nothing and are not among them.
+  static std::vector<std::string> ignored_entries();
 
   /// Names found, sorted; not yet loaded. A name that two plugins claim is not among them.
   std::vector<std::string> names() const;
