@@ -1,10 +1,10 @@
 #include "json_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <vector>
 
@@ -111,7 +111,18 @@ std::ifstream open_text_file(const std::filesystem::path& file) {
 
 std::string read_text_file(const std::filesystem::path& file) {
   std::ifstream stream = open_text_file(file);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  do {
+    stream.read(piece.data(), piece.size());
+    const std::string_view read(piece.data(), static_cast<std::size_t>(stream.gcount()));
+    const std::size_t zero = read.find('\0');
+    if (zero != std::string_view::npos) {  // and maybe a hole of any size
+      throw InputError(fmt::format("{}: byte {} (counted from 0) is zero, which text has none of",
+                                   file.string(), text.size() + zero));
+    }
+    text += read;
+  } while (stream);
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", file.string()));
   return text;
 }

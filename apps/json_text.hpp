@@ -14,7 +14,8 @@ namespace lloyd::apps {
 /// A regular file, opened. Throws InputError with the file's name.
 std::ifstream open_text_file(const std::filesystem::path& file);
 
-/// All of a regular file. Throws InputError with the file's name.
+/// All of a regular file. Throws InputError with the file's name, also for a byte of zero, behind
+/// which it reads no further.
 std::string read_text_file(const std::filesystem::path& file);
 
 /// The text where it is UTF-8; else each of its bytes as the character of that number, which is

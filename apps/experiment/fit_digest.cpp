@@ -33,8 +33,7 @@ TrialDigest::TrialDigest(const Record& record) : status(record.status), repeat(r
     fit_ms = record.fit->fit_ms;
     rare.phases = record.fit->phases;
   }
-  own_threads = std::max({std::int64_t{record.machine.cores},
-                          std::int64_t{record.machine.physical_cores},
+  own_threads = std::max({record.machine.cores, record.machine.physical_cores,
                           record.process ? record.process->threads : std::int64_t{0}});
   if (record.conditions) {
     has_conditions = true;

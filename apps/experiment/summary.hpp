@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/disturbances.hpp"
-#include "experiment/quality.hpp"
 #include "experiment/fit_digest.hpp"
+#include "experiment/quality.hpp"
 #include "experiment/record.hpp"
 #include "experiment/samples.hpp"
 #include "experiment/varying_axes.hpp"

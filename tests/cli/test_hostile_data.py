@@ -112,6 +112,16 @@ class Changed(TestCase):
         self.assertEqual(output, "")
 
 
+class Holes(TestCase):
+    def test_a_model_with_a_hole_is_refused_where_it_begins(self):
+        data, model = self.write("data.csv", "0,1\n2,3\n"), self.folder / "model.json"
+        run("fit", data, "-k", "2", "--model", model)
+        size = model.stat().st_size
+        os.truncate(model, size + 1000)
+        self.assertEqual(run("predict", model, data, status=2).stderr,
+                         f"lloyd: {model}: byte {size} (counted from 0) is zero, which text has none of\n")
+
+
 class Memory(TestCase):
     def peak(self, *arguments):
         """Status, messages and peak of resident memory in bytes of one run of lloyd."""
