@@ -7,13 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -23,10 +26,6 @@ namespace {
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 struct Process {
   pid_t parent = 0;
   bool zombie = false;
@@ -35,19 +34,14 @@ struct Process {
 // Its line in /proc is "12 (name) S 1 ...", where the name may have blanks and parentheses. False
 // for a process that has ended.
 bool read_process(pid_t pid, Process& process) {
-  const std::unique_ptr<std::FILE, CloseFile> file(
-      std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re"));
-  if (file == nullptr) return false;
-  char line[512];
-  const std::size_t length = std::fread(line, 1, sizeof(line), file.get());
-  const std::string text(line, length);
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::size_t end = text.rfind(") ");
+  if (end == std::string::npos) return false;
+  std::istringstream rest(text.substr(end + 2));
   char state = 0;
   int parent = 0;
-  if (end == std::string::npos ||
-      std::sscanf(text.c_str() + end, ") %c %d", &state, &parent) != 2) {
-    return false;
-  }
+  if (!(rest >> state >> parent)) return false;
   process = {parent, state == 'Z' || state == 'X'};
   return true;
 }
@@ -57,7 +51,9 @@ std::map<pid_t, Process> all_processes() {
   const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc"));
   if (folder == nullptr) return processes;
   while (const dirent* const entry = ::readdir(folder.get())) {
-    const auto pid = static_cast<pid_t>(std::atoi(entry->d_name));
+    const std::string_view name(entry->d_name);
+    pid_t pid = 0;  // stays 0 where the name is no number
+    std::from_chars(name.data(), name.data() + name.size(), pid);
     Process process;
     if (pid > 0 && read_process(pid, process)) processes[pid] = process;
   }

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdint>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -34,22 +35,17 @@ std::vector<std::string> worker_environment(const std::filesystem::path& scratch
 
 // 0 where it cannot be told.
 std::int64_t resident_bytes(pid_t pid) {
-  std::FILE* const file = std::fopen(fmt::format("/proc/{}/statm", pid).c_str(), "re");
-  if (file == nullptr) return 0;
-  long long pages = 0;
-  const int read = std::fscanf(file, "%*s %lld", &pages);
-  std::fclose(file);
-  return read == 1 ? pages * ::sysconf(_SC_PAGESIZE) : 0;
+  std::ifstream file(fmt::format("/proc/{}/statm", pid));
+  std::int64_t all = 0;
+  std::int64_t resident = 0;  // both in pages
+  return file >> all >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
 // A process and those that it has started: where it is a supervisor, its child is what grows.
 std::vector<pid_t> with_children(pid_t pid) {
   std::vector<pid_t> processes = {pid};
-  const std::string name = fmt::format("/proc/{0}/task/{0}/children", pid);
-  std::FILE* const file = std::fopen(name.c_str(), "re");
-  if (file == nullptr) return processes;
-  for (pid_t child = 0; std::fscanf(file, "%d", &child) == 1;) processes.push_back(child);
-  std::fclose(file);
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
+  for (pid_t child = 0; file >> child;) processes.push_back(child);
   return processes;
 }
 

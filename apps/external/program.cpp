@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -68,7 +68,8 @@ void Program::wait_for_start(int started) {
     const std::string text = packet.text.substr(std::min<std::size_t>(1, packet.text.size()));
     if (packet.text.starts_with(kFailed)) throw Error(text);
     if (packet.text.starts_with(kNoExec)) {
-      const int error = std::atoi(text.c_str());
+      int error = 0;
+      std::from_chars(text.data(), text.data() + text.size(), error);
       const std::string why =
           fmt::format("cannot start {}: {}", file_.string(), apps::descriptor_error(error));
       if (apps::is_shortage(error)) throw Error(why);
