@@ -152,6 +152,12 @@ class Processes(HostileCase):
                 self.run_hostile(hostile, *command)
                 self.assert_gone()
 
+    def test_a_daemon_that_starts_while_its_command_ends(self):
+        # It is a matter of milliseconds which of the two is first.
+        for _ in range(40):
+            self.run_hostile("load start-daemon", "backends", "hostile")
+        self.assert_gone()
+
     def wait_for_daemon(self, process):
         """Until there is a process with the plugin that has left the session of the command."""
         session = os.getsid(process.pid)
