@@ -1,5 +1,6 @@
 // lloyd: the command line.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,17 @@ void open_standard_streams() {
     // The lowest free descriptor is this one. Standard output stays one that cannot be written.
     ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
+}
+
+// Plugins and their libraries take more of it than this program: too small a stack would be blamed
+// on the one that is loaded.
+void require_stack() {
+  constexpr rlim_t kMinBytes = 128 << 10;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kMinBytes) return;
+  throw lloyd::Error(
+      fmt::format("the stack may have {} KiB, see 'ulimit -s'; at least {} are needed",
+                  limit.rlim_cur >> 10, kMinBytes >> 10));
 }
 
 }  // namespace
@@ -97,6 +109,7 @@ int main(int argc, char** argv) {
 
   return apps::run_to_end([&] {
     refuse_empty_values(app);
+    require_stack();
     return context.action();
   });
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,6 +62,29 @@ std::map<pid_t, Process> all_processes() {
   return processes;
 }
 
+struct Descendants {
+  std::vector<pid_t> living;
+  std::vector<pid_t> zombies;
+};
+
+Descendants find_descendants(pid_t ancestor) {
+  const std::map<pid_t, Process> processes = all_processes();
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& [pid, process] : processes) children.emplace(process.parent, pid);
+  Descendants found;
+  std::vector<pid_t> parents = {ancestor};
+  while (!parents.empty()) {
+    const auto [first, last] = children.equal_range(parents.back());
+    parents.pop_back();
+    for (auto child = first; child != last; ++child) {
+      parents.push_back(child->second);
+      (processes.at(child->second).zombie ? found.zombies : found.living).push_back(child->second);
+    }
+  }
+  std::sort(found.zombies.begin(), found.zombies.end());
+  return found;
+}
+
 }  // namespace
 
 bool has_children() {
@@ -69,20 +94,7 @@ bool has_children() {
 }
 
 std::vector<pid_t> descendants_of(pid_t ancestor) {
-  const std::map<pid_t, Process> processes = all_processes();
-  std::multimap<pid_t, pid_t> children;
-  for (const auto& [pid, process] : processes) children.emplace(process.parent, pid);
-  std::vector<pid_t> found;
-  std::vector<pid_t> parents = {ancestor};
-  while (!parents.empty()) {
-    const auto [first, last] = children.equal_range(parents.back());
-    parents.pop_back();
-    for (auto child = first; child != last; ++child) {
-      parents.push_back(child->second);
-      if (!processes.at(child->second).zombie) found.push_back(child->second);
-    }
-  }
-  return found;
+  return find_descendants(ancestor).living;
 }
 
 void kill_descendants(pid_t ancestor) {
@@ -90,11 +102,15 @@ void kill_descendants(pid_t ancestor) {
   if (ancestor == ::getpid() && !has_children()) return;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
+  std::vector<pid_t> known_zombies;
   for (;;) {
-    const std::vector<pid_t> found = descendants_of(ancestor);
-    for (const pid_t pid : found) ::kill(pid, SIGKILL);
-    if (found.empty() || Clock::now() >= deadline) return;
-    ::poll(nullptr, 0, 1);
+    Descendants found = find_descendants(ancestor);
+    for (const pid_t pid : found.living) ::kill(pid, SIGKILL);
+    // A process that was listed alive and read as a zombie may have started another one in between.
+    const bool complete = found.living.empty() && found.zombies == known_zombies;
+    if (complete || Clock::now() >= deadline) return;
+    known_zombies = std::move(found.zombies);
+    if (!found.living.empty()) ::poll(nullptr, 0, 1);
   }
 }
 

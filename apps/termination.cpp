@@ -32,8 +32,7 @@ std::string type_name() {
 std::string termination_reason() {
   const std::exception_ptr thrown = std::current_exception();
   if (thrown == nullptr) {
-    return "std::terminate() was called without an exception, as where pthread_exit() ends a "
-           "thread";
+    return "the C++ runtime was told to end the process, as where pthread_exit() ends its thread";
   }
   const std::string type = type_name();
   try {

@@ -320,8 +320,8 @@ class InThisProcess(LoadingCase):
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGTERM)
         # On a busy machine the time after the first one may be over sooner.
-        self.assertRegex(err, r"^lloyd: the backend 'open-deaf' did not (end within 1 s of a second|return from open\(\) "
-                              r"within 10 s of) signal 15 \(Terminated\)\n$")
+        self.assertRegex(err, r"^lloyd: the backend 'open-deaf' did not (end within 1 s of a second|return from "
+                              r"open\(\) within 10 s of) signal 15 \(Terminated\)\n$")
         self.assertTrue(is_gone(child))
 
     def test_a_killed_fit_leaves_no_process(self):

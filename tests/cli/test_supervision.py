@@ -152,6 +152,12 @@ class Processes(HostileCase):
                 self.run_hostile(hostile, *command)
                 self.assert_gone()
 
+    def test_a_daemon_that_starts_while_its_command_ends(self):
+        # It is a matter of milliseconds which of the two is first.
+        for _ in range(40):
+            self.run_hostile("load start-daemon", "backends", "hostile")
+        self.assert_gone()
+
     def wait_for_daemon(self, process):
         """Until there is a process with the plugin that has left the session of the command."""
         session = os.getsid(process.pid)
@@ -201,8 +207,8 @@ class Processes(HostileCase):
         # With the caller's process number comes its child.
         child = self.folder / "child"
         done = subprocess.run(["sh", "-c", f'sleep 300 >/dev/null 2>&1 & echo $! >"{child}"; exec "$@"', "sh",
-                               *self.command(*self.FIT)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300,
-                              env=self.environment("fit kill-parent"))
+                               *self.command(*self.FIT)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              timeout=300, env=self.environment("fit kill-parent"))
         pid = int(child.read_text())
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.assertEqual(done.returncode, 1)
@@ -289,8 +295,8 @@ class Sentences(HostileCase):
                      "with a C++ runtime of its own a plugin has words of its own")
     def test_exceptions_that_leave_a_call(self):
         for hostile, how in (("estimate throw", "an exception of type int was not caught"),
-                             ("fit exit-thread", r"std::terminate\(\) was called without an exception, as where "
-                                                 r"pthread_exit\(\) ends a thread")):
+                             ("fit exit-thread", r"the C\+\+ runtime was told to end the process, as where "
+                                                 r"pthread_exit\(\) ends its thread")):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -313,6 +319,13 @@ class Sentences(HostileCase):
                 done = self.run_hostile(hostile, *self.FIT, "--json")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr, r"^lloyd: a plugin has closed descriptors that it did not open.*\n$")
+
+    @unittest.skipIf(SANITIZED, "the sanitizer needs more of it itself")
+    def test_too_small_a_stack(self):
+        done = subprocess.run(["sh", "-c", 'ulimit -s 48; exec "$@"', "sh", LLOYD, "fit", str(IRIS), "-k", "3"],
+                              capture_output=True, text=True, timeout=120, env={})
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, "", "lloyd: the stack may have 48 KiB, see 'ulimit -s'; at least 128 are needed\n"))
 
     @unittest.skipIf(SANITIZED, "the sanitizer reads /proc")
     def test_without_proc(self):
