@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -37,7 +36,8 @@ struct Process {
 // for a process that has ended.
 bool read_process(pid_t pid, Process& process) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  std::getline(file, text, '\0');  // the whole of it; nothing where the process ends meanwhile
   const std::size_t end = text.rfind(") ");
   if (end == std::string::npos) return false;
   std::istringstream rest(text.substr(end + 2));

@@ -136,7 +136,8 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   options.fit.observe = kObserveIterations;
   set_seeding(options, options.fit.seeding);
-  prepare_outputs(options);
+  prepare_outputs(options);  // first: it may lead the messages of both processes elsewhere
+  supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
@@ -227,10 +228,7 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&context, options] {
-    context.action = [&context, options] {
-      supervise(context.plugin_limit());
-      return run_fit(context, *options);
-    };
+    context.action = [&context, options] { return run_fit(context, *options); };
   });
 }
 

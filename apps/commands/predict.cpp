@@ -65,6 +65,7 @@ int predict(const Context& context, PredictOptions options) {
   options.labels = absolute_path(options.labels).string();
   refuse_overwriting({options.labels}, {options.model, options.data.file});
   try_outputs({options.labels});
+  supervise(context.plugin_limit());  // last: messages may have been led elsewhere
   const Model model = read_model(options.model);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
@@ -136,10 +137,7 @@ void add_predict_command(CLI::App& app, Context& context) {
                       "Write the labels to this .csv or .npy file (default: standard output)");
   command->add_flag("--json", options->json, "Print a summary as JSON");
   command->callback([&context, options] {
-    context.action = [&context, options] {
-      supervise(context.plugin_limit());
-      return predict(context, *options);
-    };
+    context.action = [&context, options] { return predict(context, *options); };
   });
 }
 

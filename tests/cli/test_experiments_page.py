@@ -45,7 +45,7 @@ class Documentation(TestCase):
         documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
         documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
                        "memory_bytes", "notes", "check", "published", "start_ms", "machine", "process",
-                       "conditions", "time", "shift", "replay"}  # of records
+                       "conditions", "time", "shift", "replay", "release_failure"}  # of records
         self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
         for key in sorted(documented):
             with self.subTest(key):
@@ -67,7 +67,8 @@ class Documentation(TestCase):
         section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]
         rows = re.findall(r"(?m)^\| (`.*?) \| ", section)
         documented = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
-        self.assertEqual(documented, set(record))
+        # Nothing went wrong with releasing the session.
+        self.assertEqual(documented - {"release_failure"}, set(record))
 
 
 if __name__ == "__main__":

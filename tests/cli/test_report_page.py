@@ -158,8 +158,8 @@ class ReportPage(TestCase):
         folder.mkdir()
         self.assertIn("is not a regular file", self.refusal(self.output, "-o", folder))
         self.assertIn("holds no records", self.refusal(self.write("e", ""), "-o", self.page))
-        self.assertIn("excludes", self.refusal(self.output, "-o", self.page, "--json"))
-        self.assertIn("requires", self.refusal(self.output, "--ceilings", self.records))
+        self.assertIn("cannot be given together", self.refusal(self.output, "-o", self.page, "--json"))
+        self.assertIn("needs --output too", self.refusal(self.output, "--ceilings", self.records))
         self.assertIn("cannot be opened",
                       self.refusal(self.output, "-o", self.page, "--ceilings", self.folder / "none"))
         self.assertFalse(self.page.exists())
