@@ -13,6 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +32,7 @@
 #include "output.hpp"
 #include "process_tree.hpp"
 #include "sanitizer.hpp"
+#include "scratch_folder.hpp"
 #include "spawned_process.hpp"
 #include "supervised_backend.hpp"
 #include "supervision_board.hpp"
@@ -279,7 +282,7 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
 
 }  // namespace
 
-void supervise(seconds limit) {
+void supervise(seconds limit, Scratch scratch) {
   sigset_t watched = requests();
   ::sigaddset(&watched, SIGCHLD);
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -292,10 +295,16 @@ void supervise(seconds limit) {
   // one. Children that came with the program, by a shell's exec, are none of its affair.
   const bool adopts = !has_children();
   if (adopts) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // A child of this process: what is left of the other's is killed with it, also what would remove
+  // its files.
+  std::unique_ptr<ScratchFolder> folder;
+  if (scratch == Scratch::own) folder = std::make_unique<ScratchFolder>();
   std::fflush(nullptr);  // or the child would print it too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
+    if (folder != nullptr) ::setenv("TMPDIR", folder->path().c_str(), 1);
+    [[maybe_unused]] static const ScratchFolder* const kOfTheParent = folder.release();
     become_supervised(parent, board, its_output.get(), before);
     return;
   }

@@ -16,6 +16,12 @@ struct SupervisedEnd {
   int status;  ///< what the program is to end with
 };
 
+/// Where a supervised child makes temporary files.
+enum class Scratch {
+  shared,  ///< where this process does
+  own,     ///< in a folder that is removed with the child
+};
+
 /// Forks, and returns in the child, which goes on with the command: it has the same standard input
 /// and output and process group, and messages go where they went. What else it writes to standard
 /// error, a plugin's words for example, is made printable on the way. It is killed, with all that
@@ -33,9 +39,12 @@ struct SupervisedEnd {
 /// has been ended by a plugin: that is said on standard error, and the status is kFailed. A signal
 /// that was handed on, and SIGPIPE, end this process as they ended the child.
 ///
+/// The folder of Scratch::own is TMPDIR for the child and what it starts; it is removed even where
+/// all of them are killed.
+///
 /// Call it while this process has one thread and no plugin. Throws Error where there can be no
 /// further process.
-void supervise(std::chrono::seconds limit);
+void supervise(std::chrono::seconds limit, Scratch scratch = Scratch::shared);
 
 /// What a plugin is given to return from a call after the first signal.
 inline constexpr std::chrono::seconds kMaxRequestGrace{10};

@@ -249,7 +249,8 @@ int run(const RunCommand& command, const Context& context) {
   const bool in_process = experiment.isolation.mode == IsolateMode::none && !command.dry_run;
   const RunFiles files = files_of(experiment.output);
   check_inputs(files, command.config, experiment);
-  if (in_process) supervise(context.plugin_limit());  // last: messages may have been led elsewhere
+  // Not before: messages may have been led elsewhere.
+  if (in_process) supervise(context.plugin_limit(), Scratch::own);
   std::unique_ptr<RecordWriter> writer;
   std::error_code error;
   if (!command.dry_run && fs::exists(files.records, error)) writer = open_records(files.records);
