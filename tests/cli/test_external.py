@@ -9,7 +9,7 @@ import time
 
 import unittest
 
-from program import LLOYD, ROOT, TestCase, run
+from program import LLOYD, ROOT, TestCase, leaves_no_descriptor, run
 
 PROGRAM = pathlib.Path(__file__).with_name("external_program.py").read_text()
 CONFIG = """
@@ -163,6 +163,7 @@ class External(TestCase):
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
                     (self.output / "records.jsonl").unlink()
 
+    @leaves_no_descriptor
     def test_an_experiment_of_a_program_without_descriptors_is_not_to_blame(self):
         self.experiment("honest")  # writes the files
         (self.output / "records.jsonl").unlink()

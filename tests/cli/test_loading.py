@@ -14,7 +14,7 @@ import time
 import unittest
 
 from hostile_case import process_with_plugin, processes_with
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, run, run_json
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, leaves_no_descriptor, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
 # AddressSanitizer reports it and aborts.
@@ -195,7 +195,7 @@ class Named(LoadingCase):
 class Shortage(LoadingCase):
     """Where no process can be started, that is said, and no plugin is blamed."""
 
-    @unittest.skipIf(SANITIZED, "the sanitizer needs descriptors of its own to judge an address")
+    @leaves_no_descriptor
     def test_too_few_descriptors_for_a_process(self):
         for arguments in (["backends"], ["doctor", "--quick"], ["fit", IRIS, "-k", "3"]):
             with self.subTest(arguments[0]):
