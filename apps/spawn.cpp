@@ -62,7 +62,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-pid_t spawn(std::vector<std::string> command, const std::vector<int>& descriptors,
+pid_t spawn(const std::vector<std::string>& command, const std::vector<int>& descriptors,
             const std::vector<std::string>* environment) {
   const auto count = static_cast<int>(descriptors.size());
   SpawnPlan plan;

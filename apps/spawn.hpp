@@ -12,7 +12,7 @@ namespace lloyd::apps {
 /// own, with no signal blocked or ignored. `descriptors[i]` becomes its descriptor i, or /dev/null
 /// where it is negative; it has no others. `environment`: "NAME=value" each; without one, that of
 /// this process. Throws Error where no process can be started.
-pid_t spawn(std::vector<std::string> command, const std::vector<int>& descriptors,
+pid_t spawn(const std::vector<std::string>& command, const std::vector<int>& descriptors,
             const std::vector<std::string>* environment = nullptr);
 
 }  // namespace lloyd::apps

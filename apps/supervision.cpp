@@ -304,7 +304,9 @@ void supervise(seconds limit, Scratch scratch) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (folder != nullptr) ::setenv("TMPDIR", folder->path().c_str(), 1);
-    [[maybe_unused]] static const ScratchFolder* const kOfTheParent = folder.release();
+    // The parent removes it; a leak is what nothing points to.
+    [[maybe_unused]] static const ScratchFolder* of_parent = nullptr;
+    of_parent = folder.release();
     become_supervised(parent, board, its_output.get(), before);
     return;
   }

@@ -64,8 +64,9 @@ void change_inputs(const std::string& what, const double* centroids) {
   if (what == "changes-samples") change_sample();
   if (what == "unprotects-samples") {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(opened.data) / page * page;
-    if (::mprotect(reinterpret_cast<void*>(begin), page, PROT_READ | PROT_WRITE) == 0) {
+    const auto offset = reinterpret_cast<std::uintptr_t>(opened.data) % page;
+    char* const begin = static_cast<char*>(const_cast<void*>(opened.data)) - offset;
+    if (::mprotect(begin, page, PROT_READ | PROT_WRITE) == 0) {
       change_sample();
     }
   }

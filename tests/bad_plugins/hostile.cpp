@@ -164,7 +164,7 @@ Status create(Backend** backend) noexcept {
 struct AtLoad {
   AtLoad() { in_call("load"); }
 };
-[[maybe_unused]] const AtLoad at_load;
+[[maybe_unused]] const AtLoad kAtLoad;
 
 }  // namespace
 
