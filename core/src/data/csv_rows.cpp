@@ -41,15 +41,12 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
            fmt::format("the row has {} columns; the first row has {}", count, expected));
 }
 
-// Whether the cursor, a copy, has two rows before it.
-bool has_two_rows(CsvCursor cursor) {
-  if (!cursor.find_row()) return false;
+void pass_row(CsvCursor& cursor) {
   std::int64_t column = 0;
   do {
     cursor.take_cell(column++);
   } while (cursor.take_delimiter());
   cursor.next_line();
-  return cursor.find_row();
 }
 
 }  // namespace
@@ -60,15 +57,18 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4)),
       block_(blocks_.next(1)),
       cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
-  // What the first row is, the second tells.
+  // What the first row is, the second tells. Empty lines between them are passed once, however many
+  // blocks they take.
   bool more = find_row();
-  while (more && !has_two_rows(cursor_)) {
+  CsvCursor second = cursor_;
+  if (more) pass_row(second);
+  while (more && !second.find_row()) {
     const std::size_t size = block_.size();
     const std::size_t parsed = size - cursor_.bytes_left();
     check_memory(blocks_.memory());
-    const std::string_view rest = cursor_.rest();
-    block_ = blocks_.extend(cursor_.line() + std::count(rest.begin(), rest.end(), '\n'));
+    block_ = blocks_.extend(second.line());
     cursor_.continue_with(block_.substr(parsed));
+    second.continue_with(block_.substr(size));
     more = block_.size() > size;
   }
   columns_ = read_csv_columns(cursor_, options, memory_limit_ / kCsvColumnBytes);
