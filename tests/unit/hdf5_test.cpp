@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -81,7 +82,7 @@ class Hdf5 : public testing::Test {
   hid_t file_ = -1;
 };
 
-const std::vector<double> kValues = {1, 2, 3, 4, 5, 6};
+const std::vector<double> kSixValues = {1, 2, 3, 4, 5, 6};
 
 TEST_F(Hdf5, ReadsEveryRealType) {
   const struct {
@@ -96,7 +97,7 @@ TEST_F(Hdf5, ReadsEveryRealType) {
       {"i4", H5T_STD_I32LE, DType::float64},        {"u8", H5T_STD_U64BE, DType::float64},
       {"long", H5T_NATIVE_LDOUBLE, DType::float64},
   };
-  for (const auto& c : cases) add(c.name, c.type, {3, 2}, kValues);
+  for (const auto& c : cases) add(c.name, c.type, {3, 2}, kSixValues);
   for (const auto& c : cases) {
     const Matrix matrix = read(c.name);
     EXPECT_EQ(matrix.dtype, c.dtype) << c.name;
@@ -107,13 +108,13 @@ TEST_F(Hdf5, ReadsEveryRealType) {
 }
 
 TEST_F(Hdf5, TakesTheOnlyDataSet) {
-  add("alone", H5T_IEEE_F32LE, {3, 2}, kValues);
-  add("ids", H5T_STD_I32LE, {6}, kValues);  // of one dimension: no rival
+  add("alone", H5T_IEEE_F32LE, {3, 2}, kSixValues);
+  add("ids", H5T_STD_I32LE, {6}, kSixValues);  // of one dimension: no rival
   EXPECT_EQ(read().columns, 2);
 }
 
 TEST_F(Hdf5, TakesTheOnlyOneOfOneDimensionAsOneFeature) {
-  add("ids", H5T_STD_I32LE, {6}, kValues);
+  add("ids", H5T_STD_I32LE, {6}, kSixValues);
   const Matrix matrix = read();
   EXPECT_EQ(matrix.rows, 6);
   EXPECT_EQ(matrix.columns, 1);
@@ -122,8 +123,8 @@ TEST_F(Hdf5, TakesTheOnlyOneOfOneDimensionAsOneFeature) {
 
 TEST_F(Hdf5, FindsDataSetsInGroupsAndListsThem) {
   H5Gclose(H5Gcreate2(file_, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  add("a/train", H5T_IEEE_F32LE, {3, 2}, kValues);
-  add("test", H5T_IEEE_F32LE, {2, 3}, kValues);
+  add("a/train", H5T_IEEE_F32LE, {3, 2}, kSixValues);
+  add("test", H5T_IEEE_F32LE, {2, 3}, kSixValues);
   EXPECT_EQ(refusal(),
             "the HDF5 file holds 2 data sets, a/train, test; the option 'dataset' says which one "
             "is meant");
@@ -162,7 +163,7 @@ TEST_F(Hdf5, RefusesOtherShapesAndTypes) {
   H5Dclose(
       H5Dcreate2(file_, "scalar", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   H5Sclose(space);
-  add("cube", H5T_IEEE_F32LE, {1, 2, 3}, kValues);
+  add("cube", H5T_IEEE_F32LE, {1, 2, 3}, kSixValues);
   add("none", H5T_IEEE_F32LE, {0, 3}, {});
   add("text", text, {3, 2}, {});
   H5Tclose(text);
@@ -255,12 +256,34 @@ TEST_F(Hdf5, RefusesValuesInOtherFiles) {
   const auto other = folder_.path() / "other.h5";
   const hid_t first =
       std::exchange(file_, H5Fcreate(other.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  add("data", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   close();
   file_ = first;
   H5Lcreate_external(other.c_str(), "data", file_, "link", H5P_DEFAULT, H5P_DEFAULT);
   EXPECT_EQ(refusal("link"), "the data set lies in another file, " + other.string() +
                                  ", through an external link; that file can be named instead");
+}
+
+// Opened, a pipe that nobody writes to would never answer.
+TEST_F(Hdf5, OpensNoOtherFile) {
+  const auto pipe = folder_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t shape[2] = {6, 2};
+  const hsize_t most[2] = {H5S_UNLIMITED, 2};
+  const hid_t space = H5Screate_simple(2, shape, most);
+  const hsize_t start[2] = {0, 0};
+  const hsize_t count[2] = {H5S_UNLIMITED, 1};
+  const hsize_t block[2] = {1, 2};
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, block);
+  ASSERT_GE(H5Pset_virtual(layout, space, pipe.c_str(), "data", space), 0);
+  H5Dclose(H5Dcreate2(file_, "virtual", H5T_IEEE_F32LE, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Pclose(layout);
+  H5Lcreate_external(pipe.c_str(), "data", file_, "link", H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_TRUE(refusal().starts_with("the data set is virtual"));
+  EXPECT_TRUE(refusal("virtual").starts_with("the data set is virtual"));
+  EXPECT_TRUE(refusal("link").starts_with("the data set lies in another file, " + pipe.string()));
 }
 
 // Behind the end of a file the library reads zeros.
@@ -293,7 +316,7 @@ TEST_F(Hdf5, AFileThatIsChangedMeanwhileSaysSo) {
 
 // Another file under the same name is none of the first one's business.
 TEST_F(Hdf5, AFileThatIsReplacedMeanwhileIsReadOn) {
-  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  add("data", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   close();
   const auto source = open_rows(path_);
   const auto other = folder_.write("other", "something else");
@@ -304,7 +327,7 @@ TEST_F(Hdf5, AFileThatIsReplacedMeanwhileIsReadOn) {
 }
 
 TEST_F(Hdf5, AFileThatIsLockedSaysSo) {
-  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  add("data", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   close();
   const int descriptor = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
@@ -318,7 +341,7 @@ TEST_F(Hdf5, AFileThatIsLockedSaysSo) {
 }
 
 TEST_F(Hdf5, RefusesDamagedFiles) {
-  add("data", H5T_IEEE_F32LE, {3, 2}, kValues);
+  add("data", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   close();
   const std::string whole = TemporaryFolder::read(path_);
   const auto said = [&](const std::string& bytes) {
@@ -350,8 +373,8 @@ TEST_F(Hdf5, LeavesTheLibrarysErrorReportsAsTheyWere) {
 }
 
 TEST_F(Hdf5, IsADatasetNamedByItsFile) {
-  add("train", H5T_IEEE_F32LE, {3, 2}, kValues);
-  add("test", H5T_IEEE_F64LE, {2, 3}, kValues);
+  add("train", H5T_IEEE_F32LE, {3, 2}, kSixValues);
+  add("test", H5T_IEEE_F64LE, {2, 3}, kSixValues);
   close();
   FileOptions options;
   options.hdf5_dataset = "test";

@@ -23,12 +23,20 @@ struct Search {
   std::vector<Candidate> found;
 };
 
-// Dimensions of a data set of numbers; 0 for all else.
+// The library opens the sources of a virtual data set to tell its shape, and a source may be a
+// pipe.
+bool is_virtual(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  return H5Pget_layout(creation.id()) == H5D_VIRTUAL;
+}
+
+// Dimensions of a data set of numbers; 0 for all else. Two for one that is virtual.
 int dimensions_of(hid_t object) {
   if (H5Iget_type(object) != H5I_DATASET) return 0;
   const Hdf5Handle type(H5Dget_type(object), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type.id());
   if (kind != H5T_FLOAT && kind != H5T_INTEGER) return 0;
+  if (is_virtual(object)) return 2;
   const Hdf5Handle space(H5Dget_space(object), H5Sclose);
   return H5Sget_simple_extent_ndims(space.id());
 }
@@ -82,12 +90,38 @@ std::string choose(const std::string& path, const std::vector<Candidate>& all) {
                   path, found.size(), list(found)));
 }
 
+// Is called before the other file is opened, which a negative value prevents.
+herr_t refuse_external_link(const char*, const char*, const char* other, const char*, unsigned*,
+                            hid_t, void* found) {
+  try {
+    *static_cast<std::string*>(found) = other;
+  } catch (...) {
+    return -1;  // no exception may pass through the library
+  }
+  return -1;
+}
+
 }  // namespace
 
 Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
                              const std::string& dataset) {
   const std::string name = dataset.empty() ? choose(path, find_all(path, file)) : dataset;
-  Hdf5Handle opened(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  std::string other;
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.id(), refuse_external_link, &other);
+  Hdf5Handle opened(H5Dopen2(file.id(), name.c_str(), access.id()), H5Dclose);
+  if (!other.empty()) {
+    throw InputError(fmt::format(
+        "{}: the data set lies in another file, {}, through an external link; that file can "
+        "be named instead",
+        path, shown(other)));
+  }
+  if (opened.valid() && is_virtual(opened.id())) {
+    throw InputError(
+        fmt::format("{}: the data set is virtual, put together of other data sets; h5repack makes "
+                    "one that holds its values",
+                    path));
+  }
   if (opened.valid()) return opened;
   const std::string reason = hdf5_reason();
   throw InputError(fmt::format("{}: the data set '{}' cannot be opened: {}; there are {}", path,

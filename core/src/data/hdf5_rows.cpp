@@ -27,14 +27,6 @@ struct Table {
   DType dtype = DType::float32;
 };
 
-// The name of the file that an object lies in.
-std::string file_name_of(const Hdf5Handle& object) {
-  const ssize_t length = H5Fget_name(object.id(), nullptr, 0);
-  std::string name(static_cast<std::size_t>(std::max<ssize_t>(0, length)), '\0');
-  H5Fget_name(object.id(), name.data(), name.size() + 1);
-  return name;
-}
-
 // The library's own descriptor of an open file; -1 where it has none.
 int descriptor_of(const Hdf5Handle& file) {
   void* handle = nullptr;
@@ -76,25 +68,12 @@ void read_shape(const std::string& path, Table& table) {
 }
 
 // Only what one file holds can be watched, and no other file is read that the user did not name.
-void check_layout(const std::string& path, const Table& table, const Hdf5Handle& creation) {
-  if (H5Pget_external_count(creation.id()) > 0) {
-    throw InputError(fmt::format(
-        "{}: the data set keeps its values in another file (external storage); h5repack "
-        "makes a file that holds them",
-        path));
-  }
-  if (H5Pget_layout(creation.id()) == H5D_VIRTUAL) {
-    throw InputError(
-        fmt::format("{}: the data set is virtual, put together of other data sets; h5repack makes "
-                    "one that holds its values",
-                    path));
-  }
-  if (file_name_of(table.dataset) != file_name_of(table.file)) {
-    throw InputError(
-        fmt::format("{}: the data set lies in another file, {}, through an external "
-                    "link; that file can be named instead",
-                    path, file_name_of(table.dataset)));
-  }
+void check_external_storage(const std::string& path, const Hdf5Handle& creation) {
+  if (H5Pget_external_count(creation.id()) == 0) return;
+  throw InputError(
+      fmt::format("{}: the data set keeps its values in another file (external storage); h5repack "
+                  "makes a file that holds them",
+                  path));
 }
 
 // A file of a few bytes may claim any shape: the library gives fill values for what is not there.
@@ -160,7 +139,7 @@ class Hdf5Rows : public RowSource {
     table.dtype = dtype_of(path_, table.dataset);
     read_shape(path_, table);
     const Hdf5Handle creation(H5Dget_create_plist(table.dataset.id()), H5Pclose);
-    check_layout(path_, table, creation);
+    check_external_storage(path_, creation);
     check_stored(path_, table, creation);
     check_chunks(path_, table, creation);
     table_ = std::move(table);
