@@ -9,12 +9,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/memory_plan.hpp>
 
 #include "experiment/numbers.hpp"
 #include "interrupt.hpp"
+#include "json_text.hpp"
 #include "machine/memory.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
@@ -102,6 +104,22 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
        planned.block_rows, experiment::format_bytes(limit));
   give_back_what_is_freed();
   return {describe(std::move(source_), planned.block_rows), planned.block_rows};
+}
+
+void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
+                         const std::string& owner) {
+  const std::vector<std::string> needed = utf8_texts(names);
+  const std::vector<std::string> columns = data.feature_names();
+  const std::vector<std::string> given = utf8_texts(columns);
+  if (needed.size() != given.size() || needed.empty() || needed == given) return;
+  const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
+  throw InputError(
+      fmt::format("feature {} of {} is '{}', but that of {} is '{}'{}", at.first - needed.begin(),
+                  data.name(), *at.second, owner, *at.first,
+                  std::is_permutation(needed.begin(), needed.end(), columns.begin())
+                      ? fmt::format("; --columns {} gives the features the order of {}",
+                                    fmt::join(needed, ","), owner)
+                      : ""));
 }
 
 }  // namespace lloyd::apps

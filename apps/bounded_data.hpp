@@ -55,4 +55,9 @@ class BoundedFile {
   std::unique_ptr<RowSource> source_;
 };
 
+/// Features are told apart by their place alone; where both sides name them, the names must agree.
+/// `names` are those of `owner`, such as "the model m.json". Throws InputError.
+void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
+                         const std::string& owner);
+
 }  // namespace lloyd::apps

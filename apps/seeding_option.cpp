@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,13 +14,14 @@
 
 namespace lloyd::apps {
 
-void parse_seeding_option(const std::string& text, std::int64_t k, Seeding& seeding) {
+std::vector<std::string> parse_seeding_option(const std::string& text, std::int64_t k,
+                                              Seeding& seeding) {
   for (const SeedingMethod method :
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
         SeedingMethod::first}) {
     if (text == to_string(method)) {
       seeding.method = method;
-      return;
+      return {};
     }
   }
   if (!std::filesystem::path(text).has_extension()) {
@@ -34,6 +36,7 @@ void parse_seeding_option(const std::string& text, std::int64_t k, Seeding& seed
   seeding.centroids = std::move(read.centroids);
   seeding.method = SeedingMethod::file;
   seeding.file = text;
+  return std::move(read.feature_names);
 }
 
 }  // namespace lloyd::apps

@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <lloyd/seeding.hpp>
 
 namespace lloyd::apps {
 
 /// Sets method and centroids of `seeding` from "k-means++", "k-means||", "random", "first" or the
-/// name of a data file with k rows. Throws InputError for an unknown word or a bad file.
-void parse_seeding_option(const std::string& text, std::int64_t k, Seeding& seeding);
+/// name of a data file with k rows. Returns the file's feature names, if any. Throws InputError for
+/// an unknown word or a bad file.
+std::vector<std::string> parse_seeding_option(const std::string& text, std::int64_t k,
+                                              Seeding& seeding);
 
 }  // namespace lloyd::apps

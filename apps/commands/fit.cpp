@@ -115,8 +115,10 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
-  parse_seeding_option(options.seeding, options.fit.clusters, seeding);
+// Returns the feature names of a file of centroids, if any.
+std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& seeding) {
+  std::vector<std::string> names =
+      parse_seeding_option(options.seeding, options.fit.clusters, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
   if (!parallel && (options.oversampling || options.rounds)) {
     throw InputError(fmt::format("{} is for --seeding k-means||, not {}",
@@ -126,6 +128,7 @@ void set_seeding(const FitCommandOptions& options, Seeding& seeding) {
   seeding.oversampling = options.oversampling.value_or(seeding.oversampling);
   seeding.rounds = options.rounds.value_or(seeding.rounds);
   check_seeding(seeding);
+  return names;
 }
 
 int run_fit(const Context& context, FitCommandOptions options) {
@@ -135,10 +138,11 @@ int run_fit(const Context& context, FitCommandOptions options) {
     options.fit.max_iterations = options.iterations;
   }
   options.fit.observe = kObserveIterations;
-  set_seeding(options, options.fit.seeding);
+  const std::vector<std::string> centroid_names = set_seeding(options, options.fit.seeding);
   prepare_outputs(options);  // first: it may lead the messages of both processes elsewhere
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
+  check_feature_names(file, centroid_names, options.seeding);
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
     note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());

@@ -1,11 +1,9 @@
 // lloyd predict: labels new samples by the centroids of a model.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <lloyd/data/files.hpp>
@@ -40,24 +38,12 @@ struct PredictOptions {
   bool json = false;
 };
 
-// Features are told apart by their place alone; where both sides name them, the names must agree.
 void check_features(const std::string& file, const Model& model, const BoundedFile& data) {
   if (data.features() != model.features) {
     throw InputError(fmt::format("{} has {} features, but the model {} has {}", data.name(),
                                  data.features(), file, model.features));
   }
-  const std::vector<std::string> needed = utf8_texts(model.feature_names);
-  const std::vector<std::string> names = data.feature_names();
-  const std::vector<std::string> given = utf8_texts(names);
-  if (needed.empty() || given.empty() || needed == given) return;
-  const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
-  throw InputError(
-      fmt::format("feature {} of {} is '{}', but that of the model {} is '{}'{}",
-                  at.first - needed.begin(), data.name(), *at.second, file, *at.first,
-                  std::is_permutation(needed.begin(), needed.end(), names.begin())
-                      ? fmt::format("; --columns {} gives the features the model's order",
-                                    fmt::join(needed, ","))
-                      : ""));
+  check_feature_names(data, model.feature_names, "the model " + file);
 }
 
 int predict(const Context& context, PredictOptions options) {
