@@ -1,5 +1,6 @@
 #include "data_options.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,23 @@
 #include "names.hpp"
 
 namespace lloyd::apps {
+namespace {
+
+// Of a list with commas.
+void append_columns(const std::string& list, std::vector<std::string>& columns) {
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (begin == end) {
+      throw InputError(fmt::format(
+          "--columns is '{}', with an empty piece; names or numbers parted by commas are needed",
+          list));
+    }
+    columns.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
 
 void DataOptions::add_to(CLI::App& command) {
   command
@@ -21,8 +39,9 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");
   command.add_flag("--no-header", no_header, "Text: the first line is a sample");
+  // One text at a time: the parser would read on into DATA, and take brackets for a list.
   command.add_option("--columns", columns, "Text: columns to use, by name or number from 0")
-      ->delimiter(',');
+      ->allow_extra_args(false);
   command.add_option("--label-column", label_column,
                      "Text: column with the class of each sample, by name or number");
   command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
@@ -41,7 +60,7 @@ CsvOptions DataOptions::csv_options() const {
   }
   if (header && no_header) throw InputError("--header and --no-header exclude each other");
   if (header || no_header) options.header = header;
-  options.columns = columns;
+  for (const std::string& list : columns) append_columns(list, options.columns);
   options.label_column = label_column;
   if (!dtype.empty()) options.dtype = parse_dtype(dtype);
   return options;

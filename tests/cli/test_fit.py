@@ -60,6 +60,16 @@ class Iris(TestCase):
         fit = run_json("fit", IRIS, "-k", "3", "--columns", "petal_length,petal_width")
         self.assertEqual(fit["dataset"]["features"], 2)
 
+    def test_columns_are_taken_literally_and_one_list_at_a_time(self):
+        table = self.write("n.csv", "x,[x]\n1,2\n3,4\n")
+        info = run_json("data", "info", table, "--columns", "[x]")
+        self.assertEqual([one["feature"] for one in info["statistics"]], ["[x]"])
+        info = run_json("data", "info", "--columns", "[x],x", table)
+        self.assertEqual([one["feature"] for one in info["statistics"]], ["[x]", "x"])
+        for columns in ("x,,[x]", ",x", "x,", ","):
+            said = run("data", "info", table, "--columns", columns, status=2).stderr
+            self.assertIn(f"--columns is '{columns}', with an empty piece", said)
+
 
 class Files(TestCase):
     def test_predict_gives_the_labels_of_the_fit_with_any_backend(self):
@@ -113,6 +123,13 @@ class Files(TestCase):
                                    [["x", "y"], "x,y\n1,2\n"], [["x", "y"], "1,2\n"],
                                    [[], "y,x\n1,2\n"]):
             self.assertEqual(self.predict(names, data, *more), "0\n")
+
+    def test_centroids_of_a_start_have_the_names_of_the_data(self):
+        self.write("s.csv", "a,b\n0,0\n1,0\n10,0\n")
+        self.write("c.csv", "b,a\n0,10\n5,0\n")
+        said = run("fit", "s.csv", "-k", "2", "--seeding", "c.csv", cwd=self.folder, status=2).stderr
+        self.assertIn("feature 0 of s.csv is 'a', but that of c.csv is 'b'; --columns b,a gives", said)
+        run("fit", "s.csv", "-k", "2", "--seeding", "c.csv", "--columns", "b,a", cwd=self.folder)
 
     def test_model_reads_back_to_the_same_bits(self):
         model = self.folder / "model.json"
