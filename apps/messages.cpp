@@ -1,6 +1,7 @@
 #include "messages.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,12 @@ int copy_to_high_number(int descriptor) {
 
 std::FILE* message_stream() noexcept {
   return diverted_messages != nullptr ? diverted_messages : stderr;
+}
+
+void write_message(const std::string& text) {
+  const auto former = ::signal(SIGPIPE, SIG_IGN);
+  std::fputs(text.c_str(), message_stream());
+  ::signal(SIGPIPE, former);
 }
 
 bool messages_go_to_terminal() noexcept {

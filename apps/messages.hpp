@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 
 namespace lloyd::apps {
 
 /// Standard error, or what it was before divert_standard_error(). Not buffered.
 std::FILE* message_stream() noexcept;
+
+/// Writes `text`, which the caller has made printable, to message_stream(). Errors are ignored: a
+/// closed pipe neither throws nor raises SIGPIPE.
+void write_message(const std::string& text);
 
 /// Whether somebody reads the messages at a terminal, where a line can be written anew.
 bool messages_go_to_terminal() noexcept;

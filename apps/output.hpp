@@ -16,12 +16,12 @@
 
 namespace lloyd::apps {
 
-/// Prints to message_stream(), and goes on where that cannot be written. Whatever a file, a plugin
-/// or an argument put into the text, a terminal is only sent what is printable, and line feeds.
+/// Prints to message_stream(), and goes on where that cannot be written or nobody reads it.
+/// Whatever a file, a plugin or an argument put into the text, a terminal is only sent what is
+/// printable, and line feeds.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
-  std::fputs(printable_lines(fmt::format(text, std::forward<Args>(args)...)).c_str(),
-             message_stream());
+  write_message(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
 /// The same to standard output. Throws where that cannot be written.

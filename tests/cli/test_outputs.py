@@ -335,6 +335,16 @@ class Keeping(OutputCase):
         self.assertEqual(sorted(path.name for path in self.output.iterdir()),
                          ["centroids.csv", "labels.csv", "model.json"])
 
+    def test_messages_that_nobody_reads_cost_no_file(self):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([LLOYD, "fit", str(self.data), "-k", "2", "-o", str(self.output)],
+                                   stdout=subprocess.DEVNULL, stderr=write)
+        os.close(write)
+        self.assertEqual(process.wait(timeout=300), 0)
+        self.assertEqual(sorted(path.name for path in self.output.iterdir()),
+                         ["centroids.csv", "labels.csv", "model.json"])
+
 
 class Space(OutputCase):
     def test_blobs_beyond_every_disk_are_refused(self):
