@@ -44,7 +44,7 @@ std::string shell_word(const std::string& text) {
 
 // The build folder or the installed one: the program is in its bin, and both are CMake packages.
 fs::path lloyd_folder() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  return program_file().parent_path().parent_path();
 }
 
 void check_name(const Context& context, const std::string& name) {
@@ -68,8 +68,8 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     throw InputError(
         fmt::format("{} exists; --dir names a folder that is to be made", folder.string()));
   }
-  make_folder(folder);
   const std::string lloyd = shell_word(lloyd_folder().string());
+  make_folder(folder);
   try {
     for (const TemplateFile& file : plugin_template()) {
       NewFile target(folder / file.name);
