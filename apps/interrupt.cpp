@@ -33,10 +33,17 @@ std::time_t now() {
   return time.tv_sec + 1;
 }
 
-void end_by(int signal) {
+// A handler: removes temporary files and ends the process by the signal, which the kernel blocks
+// while its handler runs.
+[[noreturn]] void end_by(int signal) {
   remove_temporary_files();
   std::signal(signal, SIG_DFL);
+  sigset_t only;
+  ::sigemptyset(&only);
+  ::sigaddset(&only, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   std::raise(signal);
+  ::_exit(128 + signal);  // only process 1 of a container gets here: no signal ends it
 }
 
 void handle(int signal) {
@@ -108,7 +115,10 @@ void set_unless_ignored(int signal, void (*handler)(int)) {
 }  // namespace
 
 void install_cleanup_handler() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) set_unless_ignored(signal, end_by);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGPIPE, SIGALRM, SIGVTALRM,
+                           SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGXCPU}) {
+    set_unless_ignored(signal, end_by);
+  }
   handle_file_errors();
 }
 

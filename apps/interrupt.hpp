@@ -7,9 +7,9 @@
 
 namespace lloyd::apps {
 
-/// From now on a signal that ends the process (SIGINT, SIGTERM, SIGHUP, SIGQUIT, unless it is
-/// ignored) removes temporary files first. A file that may grow no more is an error, and a mapped
-/// file that is cut ends the process with status 1 and a sentence that names it.
+/// From now on a signal that ends the process, unless it is ignored, SIGKILL, or the sign of a
+/// fault such as SIGSEGV, removes temporary files first. A file that may grow no more is an error,
+/// and a mapped file that is cut ends the process with status 1 and a sentence that names it.
 void install_cleanup_handler();
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
 /// more ends the process at once. A signal that is ignored stays so, as nohup(1) and `trap ''` of a

@@ -20,9 +20,10 @@ namespace lloyd::apps {
 namespace {
 
 // Waits for the end of its input, then removes its argument. A program that is being killed may
-// still write there, so it tries more than once.
+// still write there, so it tries more than once. The caller's PATH could lead to programs of the
+// working directory, or to none.
 constexpr char kRemover[] =
-    "trap '' HUP INT TERM; read -r _; "
+    "PATH=/usr/bin:/bin; trap '' HUP INT TERM; read -r _; "
     "for _ in 1 2 3 4 5 6 7 8 9; do rm -rf -- \"$0\" && exit 0; sleep 1; done";
 
 // A process in a session of its own, so that what ends this one's does not reach it.

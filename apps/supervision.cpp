@@ -89,6 +89,19 @@ std::string signal_text(int signal) {
   return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
+// Ends this process by the signal that ended the child.
+[[noreturn]] void die_of(int signal) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);  // the child's core is the one that tells something
+  ::signal(signal, SIG_DFL);
+  sigset_t only;
+  ::sigemptyset(&only);
+  ::sigaddset(&only, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  ::_exit(128 + signal);  // only process 1 of a container gets here: no signal ends it
+}
+
 class Supervisor {
  public:
   /// `adopts`: whether this process has no children but those that a supervisor has left.
@@ -102,7 +115,13 @@ class Supervisor {
     process_.adopt(child);
   }
 
-  int wait() {
+  // How this process is to end.
+  struct End {
+    int status;
+    int signal;  ///< ends it instead of the status; 0: none does
+  };
+
+  End wait() {
     constexpr milliseconds kApart{100};  // of looks at the board
     while (!process_.has_ended()) {
       std::array<pollfd, 2> waited = {output_.waited(), {signals_.get(), POLLIN, 0}};
@@ -121,9 +140,7 @@ class Supervisor {
       interrupted = interrupted || read_signals();
       return interrupted || (first_request_ && Clock::now() - ended_at > kMessageGrace);
     });
-    if (interrupted) die_of(request_);
-    if (conclusion.signal != 0) die_of(conclusion.signal);
-    return conclusion.status;
+    return {conclusion.status, interrupted ? request_ : conclusion.signal};
   }
 
  private:
@@ -204,7 +221,7 @@ class Supervisor {
     if (!killed_.empty()) {
       result.text += fmt::format("lloyd: {}\n", printable(describe_kill()));
       if (by_request_) result.signal = request_;
-    } else if (end.signalled && (end.code == request_ || end.code == SIGPIPE)) {
+    } else if (end.signalled && (end.code == request_ || lost_reader(end))) {
       result.signal = end.code;
     } else if (has_status() && !end.signalled && end.code == board_.status()) {
       result.status = end.code;
@@ -212,6 +229,11 @@ class Supervisor {
       result.text += fmt::format("lloyd: {}\n", printable(describe_end()));
     }
     return result;
+  }
+
+  // What this program prints, it prints outside of a plugin's calls.
+  bool lost_reader(const ProcessEnd& end) const {
+    return end.code == SIGPIPE && board_.call() == PluginCall::none;
   }
 
   std::string subject() const {
@@ -237,18 +259,6 @@ class Supervisor {
     }
     return fmt::format("{} ended the process{}: {}", subject(),
                        has_status() ? ", whose work was done" : "", how);
-  }
-
-  // As the child did.
-  static void die_of(int signal) {
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_CORE, &none);  // the child's core is the one that tells something
-    ::signal(signal, SIG_DFL);
-    sigset_t only;
-    ::sigemptyset(&only);
-    ::sigaddset(&only, signal);
-    ::raise(signal);
-    ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
   }
 
   const SupervisionBoard& board_;
@@ -316,8 +326,11 @@ void supervise(seconds limit, Scratch scratch) {
     throw Error(fmt::format("cannot start a process: {}", ::strerror(error)));
   }
   its_output.close();
-  throw SupervisedEnd{
-      Supervisor(child, board, std::move(output), std::move(signals), limit, adopts).wait()};
+  const Supervisor::End end =
+      Supervisor(child, board, std::move(output), std::move(signals), limit, adopts).wait();
+  folder.reset();  // a signal ends this process without destructors
+  if (end.signal != 0) die_of(end.signal);
+  throw SupervisedEnd{end.status};
 }
 
 std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path& file) {

@@ -52,6 +52,7 @@ void act(const std::string& what) {
     hang();
   }
   if (what == "crash") std::abort();
+  if (what == "raise-pipe") ::raise(SIGPIPE);
   if (what == "throw") throw 42;
   if (what == "exit-thread") ::pthread_exit(nullptr);
   if (what == "start-daemon") start_daemon();

@@ -137,6 +137,40 @@ class Interrupt(TestCase):
         self.assertGreater(len(self.records()), complete)
 
 
+class Temporary(TestCase):
+    SPACE = 1_000_000_000
+
+    def start_blobs(self, *before):
+        """Returns when a temporary file is there."""
+        process = subprocess.Popen([*before, LLOYD, "data", "blobs", str(self.folder / "blobs.csv"), "--samples",
+                                    "20000000", "--features", "4"], stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while not list(self.folder.iterdir()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.005)
+        return process
+
+    def test_no_signal_that_ends_the_program_leaves_files(self):
+        for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU, signal.SIGPIPE, signal.SIGABRT):
+            with self.subTest(number):
+                process = self.start_blobs()
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=120), -number)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_signal_ends_process_1_of_a_container(self):
+        inner = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
+        if subprocess.run([*inner, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine makes no container")
+        process = self.start_blobs(*inner)
+        child = next(pid for pid in process_tree(process.pid) if pid != process.pid)
+        os.kill(child, signal.SIGQUIT)
+        self.assertEqual(process.wait(timeout=120), 128 + signal.SIGQUIT)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
 class InterruptedFit(TestCase):
     def test_fit_keeps_centroids_and_model(self):
         data, output = self.folder / "blobs.npy", self.folder / "out"

@@ -215,6 +215,40 @@ class Processes(HostileCase):
         self.assertTrue(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"))
 
 
+class Scratch(HostileCase):
+    """The folder for temporary files of a run in one process."""
+
+    def start_run(self, **more):
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        config = self.write("config.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [hostile]\n"
+                                           f"repeats: 1\nisolate: none\noutput: {self.folder / 'out'}\n")
+        process = subprocess.Popen(self.command("run", config), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**self.environment("fit hang"), "TMPDIR": str(scratch), **more})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertIsNotNone(self.wait_for_work(process))
+        self.assertEqual(len(list(scratch.iterdir())), 1)
+        return process, scratch
+
+    def test_it_is_removed_before_a_signal_ends_the_command(self):
+        process, scratch = self.start_run()
+        process.send_signal(signal.SIGQUIT)
+        process.wait(timeout=120)
+        self.assertEqual((process.returncode, list(scratch.iterdir())), (-signal.SIGQUIT, []))
+
+    def test_what_removes_it_is_no_program_of_the_working_directory(self):
+        planted = self.write("rm", f"#!/bin/sh\necho ran >'{self.folder}/ran'\n")
+        planted.chmod(0o755)
+        process, scratch = self.start_run(PATH="")
+        process.kill()
+        process.wait(timeout=120)
+        self.assert_gone(str(scratch))
+        self.assertEqual(list(scratch.iterdir()), [])
+        self.assertFalse((self.folder / "ran").exists())
+
+
 class Output(HostileCase):
     """What a plugin prints steers no terminal."""
 
@@ -310,6 +344,11 @@ class Sentences(HostileCase):
         self.assertIn("an exception of type int was not caught\n", done.stderr)
         self.assertNotIn("terminate called", done.stderr)
 
+    def test_a_plugin_that_dies_of_a_broken_pipe(self):
+        done = self.run_hostile("fit raise-pipe", *self.FIT)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "lloyd: the backend 'hostile' ended the process: signal 13 (Broken pipe)\n"))
+
     def test_closed_descriptors(self):
         done = self.run_hostile("load close-all", *self.FIT)
         self.assertEqual((done.returncode, done.stderr),
@@ -340,6 +379,11 @@ class Sentences(HostileCase):
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr, "^lloyd: plugins cannot be found and loaded, since this program does not "
                                               "know its own file: /proc/self/exe cannot be read: .*\n$")
+        done = subprocess.run([*hidden, LLOYD, "new-plugin", "mine", "--dir", self.folder / "mine"],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^lloyd: .*/proc/self/exe cannot be read: .*\n$")
+        self.assertFalse((self.folder / "mine").exists())
 
 
 if __name__ == "__main__":
