@@ -7,10 +7,15 @@ set(options
 if(LLOYD_WERROR)
   list(APPEND options -Werror)
 endif()
+# Options without sanitizers, for test plugins that stand for those of other people.
+add_library(lloyd_plain_options INTERFACE)
+target_compile_features(lloyd_plain_options INTERFACE cxx_std_20)
+target_compile_options(lloyd_plain_options INTERFACE ${options})
 if(LLOYD_SANITIZE)
   list(APPEND options
     -fsanitize=${LLOYD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(lloyd_compile_options INTERFACE -fsanitize=${LLOYD_SANITIZE})
+  target_compile_options(lloyd_plain_options INTERFACE -O0)
 endif()
 # For code whose speed nobody measures: what it takes to compile counts.
 add_library(lloyd_quick_build INTERFACE)
