@@ -227,7 +227,8 @@ using Types = testing::Types<float, double>;
 class TypeNames {
  public:
   template <class T>
-  static std::string GetName(int) {
+  // GoogleTest's name.
+  static std::string GetName(int) {  // NOLINT(readability-identifier-naming)
     return sizeof(T) == sizeof(float) ? "float32" : "float64";
   }
 };

@@ -110,7 +110,8 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
     }
   }
   EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
-  return volume / static_cast<double>((view.samples + kTile - 1) / kTile);
+  const std::int64_t tile_count = (view.samples + kTile - 1) / kTile;
+  return volume / static_cast<double>(tile_count);
 }
 
 TEST(OpenmpSpatial, TilesHaveAllSamplesInTheirBoxes) {
