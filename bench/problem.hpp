@@ -19,7 +19,7 @@ struct Shape {
   std::int64_t samples = 0;
   std::int64_t features = 0;
   std::int64_t clusters = 0;
-  auto operator<=>(const Shape&) const = default;
+  auto operator<=>(const Shape&) const = default;  // NOLINT(modernize-use-nullptr)
 
   std::string name() const;  ///< "n:1e6/d:16/k:32"
 };

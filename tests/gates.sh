@@ -60,8 +60,8 @@ check_tidy() {
   shift
   rm -rf build/tests/tidy
   cmake --preset tidy -B build/tests/tidy >/dev/null
-  # Headers that are made: those of tests/abi.
-  cmake --build build/tests/tidy --target newer_abi_headers >/dev/null
+  # Sources that are made: the headers of tests/abi, and the commit's name.
+  cmake --build build/tests/tidy --target newer_abi_headers lloyd_commit >/dev/null
   for file in "$@"; do
     grep -rlF "\"$PWD/$file\"" --include='unity_*.cxx' build/tests/tidy || echo "$file"
   done | sort -u >build/tests/tidy/units

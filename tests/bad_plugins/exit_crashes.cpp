@@ -8,7 +8,7 @@ namespace {
 struct Crash {
   ~Crash() { std::abort(); }
 };
-[[maybe_unused]] const Crash crash;
+[[maybe_unused]] const Crash kCrash;
 
 }  // namespace
 

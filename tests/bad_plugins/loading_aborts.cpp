@@ -3,7 +3,7 @@
 
 #include "bad_plugin.hpp"
 
-[[maybe_unused]] static const bool never = [] {
+[[maybe_unused]] static const bool kNever = [] {
   std::abort();
   return true;
 }();

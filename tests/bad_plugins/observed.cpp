@@ -18,8 +18,8 @@ namespace {
 lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
   std::puts("somebody watches");
   std::fflush(stdout);
-  const volatile std::uintptr_t nowhere = 64;  // the compiler must not see it
-  *reinterpret_cast<volatile std::int64_t*>(nowhere) = 1;
+  const volatile std::uintptr_t nowhere = 64;              // the compiler must not see it
+  *reinterpret_cast<volatile std::int64_t*>(nowhere) = 1;  // NOLINT(performance-no-int-to-ptr)
   return {};
 }
 #elif defined(LLOYD_OBSERVED_EXITS)

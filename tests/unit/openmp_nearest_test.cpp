@@ -227,8 +227,7 @@ using Types = testing::Types<float, double>;
 class TypeNames {
  public:
   template <class T>
-  // GoogleTest's name.
-  static std::string GetName(int) {  // NOLINT(readability-identifier-naming)
+  static std::string GetName(int) {
     return sizeof(T) == sizeof(float) ? "float32" : "float64";
   }
 };
