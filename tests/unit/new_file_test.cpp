@@ -145,5 +145,20 @@ TEST(NewFile, TheTargetOfAPathHasOneName) {
   EXPECT_THROW(output_target(folder / "circle.csv"), InputError);
 }
 
+TEST(NewFile, ReplacesNoProtectedFile) {
+  const TemporaryFolder temporary;
+  const fs::path data = temporary.write("data.npy", "samples");
+  const fs::path labels = temporary.path() / "labels.npy";
+  protect_file(temporary.path() / "missing");
+  protect_file(data);
+  fs::create_symlink("data.npy", labels);
+  NewFile file(labels);
+  file.write("labels");
+  EXPECT_EQ(message_of<Error>([&] { file.commit(); }),
+            fmt::format("{}: cannot write the file: it has become a name of a file that is read",
+                        labels.string()));
+  EXPECT_EQ(TemporaryFolder::read(data), "samples");
+}
+
 }  // namespace
 }  // namespace lloyd

@@ -6,12 +6,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -54,6 +58,22 @@ std::size_t remember(const std::string& path) {
 
 void forget(std::size_t slot) {
   if (slot < kSlots) slots[slot].state = Slot::free;
+}
+
+// Device and inode.
+using FileNumber = std::pair<dev_t, ino_t>;
+std::vector<FileNumber> protected_files;
+
+std::optional<FileNumber> number_of(const fs::path& file) {
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return FileNumber(status.st_dev, status.st_ino);
+}
+
+bool is_protected(const fs::path& file) {
+  const std::optional<FileNumber> number = number_of(file);
+  return number && std::find(protected_files.begin(), protected_files.end(), *number) !=
+                       protected_files.end();
 }
 
 std::string unwritable(const fs::path& file, std::string_view reason) {
@@ -114,6 +134,11 @@ fs::path output_target(const fs::path& file) {
   }
   const fs::path folder = fs::canonical(path.parent_path(), error);
   return error ? path : folder / path.filename();
+}
+
+void protect_file(const fs::path& file) {
+  const std::optional<FileNumber> number = number_of(file);
+  if (number) protected_files.push_back(*number);
 }
 
 void require_space(const fs::path& file, std::int64_t bytes) {
@@ -229,6 +254,9 @@ void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
 
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
+  if (is_protected(target_)) {
+    throw Error(unwritable(name_, "it has become a name of a file that is read"));
+  }
   // Otherwise a power cut could leave neither the former content nor the new one.
   if (replaces_ && ::fsync(::fileno(stream_)) != 0 && errno != EINVAL) fail();
   std::FILE* stream = stream_;
