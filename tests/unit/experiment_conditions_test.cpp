@@ -1,4 +1,5 @@
 // What records say of the conditions that their trials ran under.
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,9 @@ namespace {
 
 class ExperimentConditions : public testing::Test {
  protected:
+  // The sensors read those devices only that the caller's variable shows.
+  ExperimentConditions() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
+
   Record run(const char* backend, const char* nvml) {
     const std::string text =
         std::string("{dataset: {blobs: {samples: 50}}, backends: [") + backend + "], repeats: 1}";

@@ -114,7 +114,7 @@ Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
     throw InputError(fmt::format(
         "{}: the data set lies in another file, {}, through an external link; that file can "
         "be named instead",
-        path, shown(other)));
+        path, shown(other, 1000)));
   }
   if (opened.valid() && is_virtual(opened.id())) {
     throw InputError(
