@@ -6,11 +6,12 @@
 
 #include <lloyd/registry.hpp>
 
+#include "fork_barrier.hpp"
 #include "supervision_board.hpp"
 
 namespace lloyd::apps {
 
-/// Marks a call as long as it exists.
+/// Marks a call as long as it exists, and lets one process come back from it.
 class MarkedCall {
  public:
   MarkedCall(SupervisionBoard& board, PluginCall call) noexcept
@@ -22,6 +23,7 @@ class MarkedCall {
  private:
   SupervisionBoard& board_;
   PluginCall former_;
+  ForkBarrier barrier_;  // the last member: it ends first
 };
 
 /// The same backend, with every call of it, of its sessions, of their notes and of their seeding

@@ -19,6 +19,7 @@
 #include "experiment/trace_work.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "external/backend.hpp"
+#include "fork_barrier.hpp"
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "machine/threads.hpp"
@@ -73,6 +74,7 @@ class Service {
   // After a trial or a trace, whose answer is safe by now, this is one more answer; else empty.
   std::string release() {
     if (!std::exchange(releases_, false)) return {};
+    const apps::ForkBarrier barrier;
     session_.reset();
     const std::string failure =
         backend_ == nullptr ? std::string() : external::take_close_failure(*backend_);
@@ -113,8 +115,10 @@ class Service {
 
   TrialOutcome run(const TrialMessage& message, const Packet& packet) {
     const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
+    const apps::ForkBarrier process;
     apps::InterruptObserver observer;
-    const auto on_release = [this](bool released) {
+    const auto on_release = [&, this](bool released) {
+      process.check();
       apps::send_packet(socket_, released ? answer_done() : answer_releasing());
     };
     return run_trial_work(
@@ -154,6 +158,7 @@ void serve_trials(int socket) {
     Reply answer;
     try {
       if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
+      const apps::ForkBarrier barrier;
       answer = service.answer(parse_message(packet.text), packet);
     } catch (const std::exception& error) {
       answer.text = answer_failure(error.what());

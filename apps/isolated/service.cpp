@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
 
+#include "fork_barrier.hpp"
 #include "isolated/messages.hpp"
 #include "packet_socket.hpp"
 
@@ -23,6 +24,7 @@ std::string led_by(LoadOutcome outcome, std::string_view text) {
 
 // `backend` is null where it was not loaded.
 std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backend) {
+  const apps::ForkBarrier barrier;
   try {
     backend = load_plugin(file);
     const std::string description = encode_description(*backend, machine::loaded_openmp_runtimes());
@@ -49,6 +51,7 @@ Reply answer(const LoadedBackend& backend, std::string_view bytes) {
   parameters.values = values.data();
   parameters.count = list.count;
   Reply reply;
+  const apps::ForkBarrier barrier;
   if (question.kind == QuestionKind::supports) {
     reply.status = backend.backend().supports(question.shape, parameters, question.spec);
   } else {
