@@ -9,6 +9,7 @@
 
 #include "context.hpp"
 #include "interrupt.hpp"
+#include "result_stream.hpp"
 #include "supervision.hpp"
 
 namespace lloyd::apps {
@@ -16,7 +17,7 @@ namespace lloyd::apps {
 int run_to_status(const std::function<int()>& body) {
   try {
     const int status = body();
-    if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
+    flush_results();
     return status;
   } catch (const SupervisedEnd& end) {
     return end.status;

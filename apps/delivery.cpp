@@ -13,6 +13,9 @@
 
 #include <lloyd/error.hpp>
 
+#include "interrupt.hpp"
+#include "result_stream.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -29,7 +32,8 @@ fs::path keep_in(const fs::path& folder, const fs::path& name,
     return file;
   } catch (const std::exception&) {
     std::error_code error;
-    fs::remove_all(made, error);
+    // Needs no descriptor, of which there may be none left.
+    if (!fs::remove(made, error)) fs::remove_all(made, error);
     return {};
   }
 }
@@ -44,19 +48,23 @@ fs::path keep(const fs::path& name, const std::function<void(const fs::path&)>& 
 
 void Delivery::print(const std::function<void()>& body) {
   const auto former = ::signal(SIGPIPE, SIG_IGN);
+  const InterruptiblePrint interruptible(::fileno(result_stream()));
+  std::string failure;
   try {
     body();
-    if (std::fflush(stdout) != 0) {
-      throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
-    }
+    flush_results();
+    if (interruptible.abandoned()) failure = "interrupted before the whole result was printed";
   } catch (const std::system_error& error) {
     reader_gone_ = error.code().value() == EPIPE;
-    // What is printed in two steps fails twice for one reason.
-    if (failures_.empty() || failures_.back() != error.what()) failures_.emplace_back(error.what());
+    failure = error.what();
   } catch (const std::exception& error) {
-    failures_.emplace_back(error.what());
+    failure = error.what();
   }
   ::signal(SIGPIPE, former);
+  // What is printed in two steps fails twice for one reason.
+  if (!failure.empty() && (failures_.empty() || failures_.back() != failure)) {
+    failures_.push_back(failure);
+  }
 }
 
 bool Delivery::write(const fs::path& file, const std::function<void(const fs::path&)>& body) {

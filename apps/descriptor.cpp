@@ -1,5 +1,6 @@
 #include "descriptor.hpp"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -10,6 +11,12 @@
 #include <fmt/format.h>
 
 namespace lloyd::apps {
+
+int copy_to_high_number(int descriptor) {
+  constexpr int kHighNumber = 200;
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kHighNumber);
+  return copy >= 0 ? copy : ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
 
 std::int64_t descriptor_limit() {
   constexpr auto kUnlimited = std::numeric_limits<std::int64_t>::max();

@@ -36,6 +36,10 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
+/// A copy that is closed on exec, with a number from 200 on, which no plugin finds by accident, or
+/// the lowest free one where the limit of descriptors allows no such number. Negative, with errno
+/// set, where none can be made.
+int copy_to_high_number(int descriptor);
 /// How many descriptors this process may have open.
 std::int64_t descriptor_limit();
 /// Whether an error number says that this machine, or a limit of this process, has no more

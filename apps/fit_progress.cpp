@@ -15,7 +15,7 @@ FitProgress::FitProgress(const FitOptions& options, std::int64_t samples)
       last_(begun_) {}
 
 FitProgress::~FitProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", message_stream());
+  if (line_open_) write_message("\r\x1b[K");
 }
 
 bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
@@ -27,8 +27,9 @@ bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
     const double elapsed = std::chrono::duration<double>(now - begun_).count();
     const std::int64_t left = (options_.restarts - restart_) * options_.max_iterations +
                               options_.max_iterations - record.iteration;
-    std::fprintf(
-        message_stream(),
+    char text[256];
+    std::snprintf(
+        text, sizeof(text),
         "%srestart %lld of %lld, iteration %lld of at most %lld, %.3g %% of labels changed, "
         "at most %.0f s left%s",
         terminal_ ? "\r\x1b[K" : "", static_cast<long long>(restart_),
@@ -37,7 +38,7 @@ bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
         100.0 * static_cast<double>(record.changed) / static_cast<double>(samples_),
         elapsed / static_cast<double>(iterations_) * static_cast<double>(left),
         terminal_ ? "" : "\n");
-    std::fflush(message_stream());
+    write_message(text);
     line_open_ = terminal_;
   }
   return InterruptObserver::on_iteration(record);

@@ -21,11 +21,11 @@ double rand_index(const FitReport& report) {
 }
 
 void print_check(const ResultCheck& check, std::int64_t samples) {
-  fmt::print("checked     inertia, and {} labels by the definition",
+  print_text("checked     inertia, and {} labels by the definition",
              check.samples == samples ? fmt::format("all {}", samples)
                                       : fmt::format("{} of {}", check.samples, samples));
-  if (check.labels.wrong > 0) fmt::print(": {} differ", check.labels.wrong);
-  fmt::print(" ({:.3g} ms)\n", check.ms);
+  if (check.labels.wrong > 0) print_text(": {} differ", check.labels.wrong);
+  print_text(" ({:.3g} ms)\n", check.ms);
 }
 
 void print_clusters(const FitReport& report) {

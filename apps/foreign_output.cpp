@@ -1,7 +1,6 @@
 #include "foreign_output.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,16 +34,6 @@ std::size_t cut_sequence(std::string_view text) {
     return needed > length ? length : 0;
   }
   return 0;
-}
-
-// Writes without a signal to this process where nobody reads. Returns what write(2) does.
-ssize_t write_unsignalled(int descriptor, std::string_view text) {
-  const auto former = ::signal(SIGPIPE, SIG_IGN);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  const int error = errno;
-  ::signal(SIGPIPE, former);
-  errno = error;
-  return written;
 }
 
 }  // namespace

@@ -1,18 +1,10 @@
 #include "guest_scope.hpp"
 
-#include <stdio_ext.h>
-#include <unistd.h>
-
 #include <cstdio>
 
 #include <lloyd/error.hpp>
 
 namespace lloyd::apps {
-
-GuestScope::GuestScope() {
-  std::fflush(stdout);  // what was printed before it
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
-}
 
 GuestScope::~GuestScope() {
   try {
@@ -25,13 +17,8 @@ GuestScope::~GuestScope() {
 void GuestScope::end() {
   if (ended_) return;
   ended_ = true;
-  std::fflush(stdout);
+  std::fflush(stdout);  // what the plugin printed and has not flushed
   before_.restore();
-}
-
-void finish_results() {
-  ::__fpurge(stdout);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 }  // namespace lloyd::apps

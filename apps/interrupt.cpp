@@ -1,5 +1,6 @@
 #include "interrupt.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <lloyd/data/new_file.hpp>
 
 #include "context.hpp"
+#include "end_by_signal.hpp"
 #include "supervision.hpp"
 
 namespace lloyd::apps {
@@ -33,17 +35,23 @@ std::time_t now() {
   return time.tv_sec + 1;
 }
 
-// A handler: removes temporary files and ends the process by the signal, which the kernel blocks
-// while its handler runs.
+// The descriptor that an InterruptiblePrint writes to, and one of /dev/null. Negative: none.
+std::atomic<int> printed{-1};
+std::atomic<int> nowhere{-1};
+std::atomic<bool> print_abandoned{false};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+// The first request to stop. A write that waits for its reader is begun again after the handler,
+// and then ends at once.
+void request_stop() {
+  flag = true;
+  if (printed >= 0 && ::dup2(nowhere, printed) >= 0) print_abandoned = true;
+}
+
+// A handler.
 [[noreturn]] void end_by(int signal) {
   remove_temporary_files();
-  std::signal(signal, SIG_DFL);
-  sigset_t only;
-  ::sigemptyset(&only);
-  ::sigaddset(&only, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-  std::raise(signal);
-  ::_exit(128 + signal);  // only process 1 of a container gets here: no signal ends it
+  end_by_signal(signal);
 }
 
 void handle(int signal) {
@@ -51,7 +59,7 @@ void handle(int signal) {
   // before the time was there.
   std::time_t first = 0;
   if (first_at.compare_exchange_strong(first, now())) {
-    flag = true;
+    request_stop();
   } else if (now() - first > kSecondsOfOneRequest) {
     end_by(signal);
   }
@@ -63,7 +71,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void handle_of_asker(int signal, siginfo_t* info, void*) {
   if (info->si_code == SI_USER && info->si_pid == asker) {
-    flag = true;
+    request_stop();
   } else {
     end_by(signal);
   }
@@ -138,6 +146,22 @@ void install_interrupt_handler_of(pid_t only) {
 
 bool interrupted() noexcept {
   return flag;
+}
+
+InterruptiblePrint::InterruptiblePrint(int descriptor)
+    : nothing_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
+  if (!nothing_) return;
+  print_abandoned = false;
+  nowhere = nothing_.get();
+  printed = descriptor;
+}
+
+InterruptiblePrint::~InterruptiblePrint() {
+  printed = -1;
+}
+
+bool InterruptiblePrint::abandoned() const noexcept {
+  return print_abandoned;
 }
 
 }  // namespace lloyd::apps

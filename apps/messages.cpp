@@ -1,6 +1,5 @@
 #include "messages.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,23 +17,28 @@ namespace {
 // Null: standard error.
 std::FILE* diverted_messages = nullptr;
 
-// A number that no plugin finds by accident, where the limit of descriptors allows one.
-int copy_to_high_number(int descriptor) {
-  constexpr int kHighNumber = 200;
-  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kHighNumber);
-  return copy >= 0 ? copy : ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-}
-
 }  // namespace
 
 std::FILE* message_stream() noexcept {
   return diverted_messages != nullptr ? diverted_messages : stderr;
 }
 
-void write_message(const std::string& text) {
+ssize_t write_unsignalled(int descriptor, std::string_view text) {
   const auto former = ::signal(SIGPIPE, SIG_IGN);
-  std::fputs(text.c_str(), message_stream());
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  const int error = errno;
   ::signal(SIGPIPE, former);
+  errno = error;
+  return written;
+}
+
+void write_message(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write_unsignalled(::fileno(message_stream()), text);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 bool messages_go_to_terminal() noexcept {

@@ -1,8 +1,10 @@
 // Messages: where this program's own words go that are no results.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdio>
-#include <string>
+#include <string_view>
 
 namespace lloyd::apps {
 
@@ -11,7 +13,10 @@ std::FILE* message_stream() noexcept;
 
 /// Writes `text`, which the caller has made printable, to message_stream(). Errors are ignored: a
 /// closed pipe neither throws nor raises SIGPIPE.
-void write_message(const std::string& text);
+void write_message(std::string_view text);
+
+/// write(2), without SIGPIPE where nobody reads.
+ssize_t write_unsignalled(int descriptor, std::string_view text);
 
 /// Whether somebody reads the messages at a terminal, where a line can be written anew.
 bool messages_go_to_terminal() noexcept;

@@ -18,7 +18,7 @@
 namespace lloyd::apps {
 
 void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
 void check_extension(const std::filesystem::path& file,
@@ -53,7 +53,7 @@ void keep_messages_out_of(const std::vector<FileIdentity>& files) {
 
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs) {
-  const FileIdentity printed = identify(STDOUT_FILENO);
+  const FileIdentity printed = identify(::fileno(result_stream()));
   const FileIdentity noted = identify(::fileno(message_stream()));
   std::vector<FileIdentity> read;
   std::string clash;
@@ -62,6 +62,7 @@ void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
     // One that is not there, or cannot be reached, is refused where it is read.
     if (input.empty() || !std::filesystem::exists(input, error)) continue;
     const FileIdentity& file = read.emplace_back(identify(input));
+    protect_file(input);
     if (clash.empty() && (file == printed || file == noted)) {
       clash = fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
                           file == printed ? "output" : "error", input.string());

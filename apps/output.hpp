@@ -1,7 +1,6 @@
 // What the subcommands print and write in the same way.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <utility>
@@ -13,6 +12,7 @@
 #include <lloyd/status_text.hpp>
 
 #include "messages.hpp"
+#include "result_stream.hpp"
 
 namespace lloyd::apps {
 
@@ -24,13 +24,13 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
   write_message(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
-/// The same to standard output. Throws where that cannot be written.
+/// The same to result_stream(). Throws where that cannot be written.
 template <class... Args>
 void print_text(fmt::format_string<Args...> text, Args&&... args) {
-  fmt::print("{}", printable_lines(fmt::format(text, std::forward<Args>(args)...)));
+  write_result(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
-/// Prints indented JSON and a line feed to standard output; bytes that are no UTF-8 are replaced.
+/// Prints indented JSON and a line feed to result_stream(); bytes that are no UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& json);
 
 /// Throws InputError unless the file has one of these extensions, in small or capital letters.

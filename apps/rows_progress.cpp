@@ -1,6 +1,5 @@
 #include "rows_progress.hpp"
 
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -20,7 +19,7 @@ RowsProgress::RowsProgress(std::string done)
       last_(begun_) {}
 
 RowsProgress::~RowsProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", message_stream());
+  if (line_open_) write_message("\r\x1b[K");
 }
 
 bool RowsProgress::update(std::int64_t samples, double part) {
@@ -31,8 +30,7 @@ bool RowsProgress::update(std::int64_t samples, double part) {
     const std::string text = fmt::format("{}{} samples {}, {:.0f} %, about {} left{}",
                                          terminal_ ? "\r\x1b[K" : "", samples, done_, 100 * part,
                                          experiment::format_seconds(left), terminal_ ? "" : "\n");
-    std::fputs(text.c_str(), message_stream());
-    std::fflush(message_stream());
+    write_message(text);
     line_open_ = terminal_;
   }
   return !interrupted();

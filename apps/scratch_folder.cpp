@@ -101,7 +101,8 @@ ScratchFolder::~ScratchFolder() {
 
 void ScratchFolder::remove() {
   std::error_code error;  // what cannot be removed stays
-  std::filesystem::remove_all(path_, error);
+  // To remove an empty folder takes no descriptor, of which there may be none left.
+  if (!std::filesystem::remove(path_, error)) std::filesystem::remove_all(path_, error);
 }
 
 }  // namespace lloyd::apps

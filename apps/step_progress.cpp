@@ -1,6 +1,5 @@
 #include "step_progress.hpp"
 
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ StepProgress::StepProgress(std::string step, std::string unit)
       next_(begun_ + std::chrono::seconds(1)) {}
 
 StepProgress::~StepProgress() {
-  if (line_open_) std::fputs("\r\x1b[K", message_stream());
+  if (line_open_) write_message("\r\x1b[K");
 }
 
 void StepProgress::update(std::int64_t done, std::int64_t total) {
@@ -31,8 +30,7 @@ void StepProgress::update(std::int64_t done, std::int64_t total) {
   const std::string text =
       fmt::format("{}lloyd: {}: {} of {} {}, about {} left{}", terminal_ ? "\r\x1b[K" : "", step_,
                   done, total, unit_, experiment::format_seconds(left), terminal_ ? "" : "\n");
-  std::fputs(text.c_str(), message_stream());
-  std::fflush(message_stream());
+  write_message(text);
   line_open_ = terminal_;
 }
 

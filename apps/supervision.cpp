@@ -26,11 +26,14 @@
 
 #include "context.hpp"
 #include "descriptor.hpp"
+#include "end_by_signal.hpp"
 #include "foreign_output.hpp"
+#include "fork_barrier.hpp"
 #include "guest_scope.hpp"
 #include "messages.hpp"
 #include "output.hpp"
 #include "process_tree.hpp"
+#include "result_stream.hpp"
 #include "sanitizer.hpp"
 #include "scratch_folder.hpp"
 #include "spawned_process.hpp"
@@ -93,13 +96,7 @@ std::string signal_text(int signal) {
 [[noreturn]] void die_of(int signal) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);  // the child's core is the one that tells something
-  ::signal(signal, SIG_DFL);
-  sigset_t only;
-  ::sigemptyset(&only);
-  ::sigaddset(&only, signal);
-  ::raise(signal);
-  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
-  ::_exit(128 + signal);  // only process 1 of a container gets here: no signal ends it
+  end_by_signal(signal);
 }
 
 class Supervisor {
@@ -279,6 +276,7 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
   try {
     run_supervised(parent, ChildGroup::parents);
     divert_standard_error(output);
+    keep_results_apart();
   } catch (const Error& error) {
     board.failure.set(error.what());
     board.set_status(kFailed);
@@ -337,7 +335,10 @@ std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path
   child_board->file.set(file.string());
   const MarkedCall call(*child_board, PluginCall::load);
   GuestScope loading;
-  std::unique_ptr<LoadedBackend> backend = load_plugin(file);
+  std::unique_ptr<LoadedBackend> backend = [&] {
+    const ForkBarrier barrier;
+    return load_plugin(file);
+  }();
   loading.end();
   const std::string known = child_board->backends.get();
   child_board->backends.set(

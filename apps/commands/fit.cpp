@@ -109,7 +109,7 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
       print(report);
     }
   });
-  finish_results();
+  drop_unwritten_results();
   write_files(options, report, delivery);
   delivery.finish();
   return report.fit.cancelled ? kInterrupted : kDone;

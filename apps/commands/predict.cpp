@@ -90,14 +90,14 @@ int predict(const Context& context, PredictOptions options) {
                     {"label_ms", result.label_ms},
                     {"check", experiment::to_json(check)}});
       } else if (options.labels.empty()) {
-        for (const std::int32_t label : labels) fmt::print("{}\n", label);
+        for (const std::int32_t label : labels) write_result(fmt::format("{}\n", label));
       } else {
         print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
                    dataset.samples(), printable(dataset.name()), model.clusters, options.model,
                    result.inertia);
       }
     });
-    finish_results();
+    drop_unwritten_results();
     const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
     if (!options.labels.empty() && delivery.write(options.labels, write)) {
       note("wrote {}\n", options.labels);

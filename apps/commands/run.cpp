@@ -209,7 +209,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   deliver_summary(delivery, plan, files, summary, check, command.json, result.error.empty());
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
-  finish_results();
+  drop_unwritten_results();
   // A plugin in this process may not let it go on from here.
   report_end(status_of(plan, result));
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });

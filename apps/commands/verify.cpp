@@ -57,7 +57,7 @@ void print_result(const conformance::Result& result) {
   print_text("{:<8}{}", conformance::to_string(result.outcome), result.name);
   if (!result.message.empty()) print_text(": {}", result.message);
   print_text("\n");
-  std::fflush(stdout);  // a case may take long
+  flush_results();  // a case may take long
 }
 
 void print_summary(const Subject& subject, const conformance::Report& report) {

@@ -45,6 +45,25 @@ void print_much() {
   for (int i = 0; i < 1 << 16; ++i) std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+// Writes to standard output for as long as the process lives.
+void* print_on(void*) {
+  const std::string line = "NOISE\n";
+  while (::write(STDOUT_FILENO, line.data(), line.size()) >= 0) ::usleep(20);
+  return nullptr;
+}
+
+void start_printing_thread() {
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, &print_on, nullptr) == 0) ::pthread_detach(thread);
+}
+
+// Makes one of the command's outputs a link to one of its inputs.
+void link_output() {
+  const char* const input = std::getenv("LLOYD_HOSTILE_INPUT");
+  const char* const output = std::getenv("LLOYD_HOSTILE_OUTPUT");
+  if (::symlink(input, output) != 0) std::abort();
+}
+
 void act(const std::string& what) {
   if (what == "hang") hang();
   if (what == "hang-deaf") {
@@ -69,6 +88,9 @@ void act(const std::string& what) {
     }
   }
   if (what == "print-much") print_much();
+  if (what == "print-on") start_printing_thread();
+  if (what == "fork-and-return") ::fork();
+  if (what == "link-output") link_output();
 }
 
 void in_call(const std::string& call) {

@@ -1,12 +1,18 @@
 """What is written: never over what is read, whole or not at all, and kept where it cannot be."""
 
+import array
+import fcntl
 import json
 import os
 import pathlib
 import resource
+import signal
 import stat
 import subprocess
+import termios
+import time
 
+from hostile_case import HostileCase
 from program import BAD_PLUGINS, IRIS, LLOYD, ROOT, TestCase, needs_html_report, run
 
 POINTS = "x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(60))
@@ -344,6 +350,77 @@ class Keeping(OutputCase):
         self.assertEqual(process.wait(timeout=300), 0)
         self.assertEqual(sorted(path.name for path in self.output.iterdir()),
                          ["centroids.csv", "labels.csv", "model.json"])
+
+
+class ReadersThatWait(OutputCase):
+    """Whoever is to read standard output does not, and the command is told to end."""
+
+    def start(self, *command):
+        """The command when it waits for its reader, and a descriptor that keeps its pipe open."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        process = subprocess.Popen([LLOYD, *map(str, command)], stdin=subprocess.DEVNULL, stdout=write,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(write)
+        capacity = fcntl.fcntl(read, fcntl.F_GETPIPE_SZ)
+        deadline = time.monotonic() + 300
+        waiting = array.array("i", [0])
+        while waiting[0] < capacity and time.monotonic() < deadline:
+            time.sleep(0.05)
+            fcntl.ioctl(read, termios.FIONREAD, waiting)
+        self.assertEqual(waiting[0], capacity)
+        return process
+
+    def test_predict_ends(self):
+        data, model = self.folder / "many.npy", self.folder / "many.json"
+        run("data", "blobs", data, "--samples", "60000", "--features", "2")
+        run("fit", data, "-k", "2", "--iterations", "1", "--model", model)
+        process = self.start("predict", model, data)
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=300)
+        self.assertEqual((process.returncode, error),
+                         (130, "lloyd: interrupted before the whole result was printed\n"))
+
+    def test_run_writes_its_summary(self):
+        starts = ", ".join("{method: random, seed: %d}" % seed for seed in range(120))
+        config = self.write("many.yaml", "dataset: {blobs: {samples: 20, features: 2}}\nclusters: 2\n"
+                            f"backends: [sequential]\nrepeats: 1\nisolate: none\nsweep: {{seeding: [{starts}]}}\n"
+                            f"stop: {{iterations: 1}}\noutput: {self.output}\n")
+        process = self.start("run", config, "--json")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(len((self.output / "summary.csv").read_text().splitlines()), 121)
+
+
+class Links(HostileCase):
+    """An output that becomes a link to an input while the work is done."""
+
+    def test_the_input_is_not_replaced(self):
+        data = self.folder / "data.npy"
+        run("data", "blobs", data, "--samples", "100", "--features", "2")
+        before = data.read_bytes()
+        labels = self.folder / "labels.npy"
+        for hostile, command in (("fit link-output", ("fit", data, "-k", "2")),
+                                 ("label link-output", ("predict", self.model_of(data), data))):
+            with self.subTest(hostile):
+                labels.unlink(missing_ok=True)
+                done = subprocess.run(self.command(*command, "--backend", "hostile", "--labels", labels),
+                                      env={**self.environment(hostile), "LLOYD_HOSTILE_INPUT": str(data),
+                                           "LLOYD_HOSTILE_OUTPUT": str(labels)},
+                                      cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                      timeout=300)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("it has become a name of a file that is read; it was kept as ", done.stderr)
+                self.assertEqual(data.read_bytes(), before)
+                self.assertTrue(list(self.folder.glob("lloyd-kept-*/labels.npy")))
+
+    def model_of(self, data):
+        model = self.folder / "of_data.json"
+        run("fit", data, "-k", "2", "--backend", "sequential", "--model", model)
+        return model
 
 
 class Space(OutputCase):

@@ -215,6 +215,31 @@ class Processes(HostileCase):
         self.assertTrue(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"))
 
 
+class Copies(HostileCase):
+    """A plugin that forks and returns in both processes."""
+
+    def test_results_are_given_once(self):
+        predict = ("predict", self.model(), IRIS, "--backend", "hostile")
+        for call in ("load", "probe", "supports", "estimate", "open", "fit", "query", "notes", "release-session",
+                     "release-backend"):
+            with self.subTest(call):
+                done = self.run_hostile(f"{call} fork-and-return", *self.FIT, "--json")
+                self.assertEqual((done.returncode, json.loads(done.stdout)["clusters"]), (0, 3), done.stderr)
+        done = self.run_hostile("label fork-and-return", *predict)
+        self.assertEqual((done.returncode, len(done.stdout.split())), (0, 150), done.stderr)
+        self.assert_gone()
+
+    def test_trials_are_run_once(self):
+        for isolate in ("worker", "none"):
+            with self.subTest(isolate):
+                output = self.folder / isolate
+                config = self.write(f"{isolate}.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\n"
+                                    f"backends: [hostile]\nrepeats: 3\nisolate: {isolate}\noutput: {output}\n")
+                done = self.run_hostile("fit fork-and-return", "run", config)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(len((output / "records.jsonl").read_text().splitlines()), 3)
+
+
 class Scratch(HostileCase):
     """The folder for temporary files of a run in one process."""
 
@@ -273,6 +298,11 @@ class Output(HostileCase):
                 self.assertTrue(done.stderr.endswith("\n"))
         done = self.run_hostile("fit print", "verify", self.file, "--case", "stop/labels*")
         self.check_shown(done.stderr)
+
+    def test_what_its_thread_prints_is_not_among_the_results(self):
+        done = self.run_hostile("fit print-on", *self.FIT, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["clusters"], 3)
 
     def test_what_it_prints_at_a_terminal_is_printable(self):
         pid, terminal = pty.fork()
