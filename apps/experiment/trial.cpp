@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include <fmt/format.h>
+
 #include <lloyd/error.hpp>
 
 #include "experiment/replay_recorder.hpp"
@@ -26,9 +28,12 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   record.seeding.ms = initial.ms;
 
   Known& known = known_[{fit.setting, fit.variant}];
+  // A result that repeats to the bit is checked once; another one each time.
+  const bool repeats = record.backend.reproducibility != to_string(Reproducibility::none);
+  const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, initial, !known.after_one, !known.result_checked}, record);
+    outcome = attempt({fit, data, initial, !known.after_one, check_result}, record);
   } else {
     outcome.failure = known.failure;
   }
@@ -43,7 +48,14 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
     record.reason = outcome.failure;
     return;
   }
-  known.result_checked = true;
+  const double inertia = outcome.fit->inertia;
+  if (!known.checked_inertia) known.checked_inertia = inertia;
+  if (!repeats || inertia == *known.checked_inertia) return;
+  record.status = TrialStatus::failed;
+  record.reason = fmt::format(
+      "the inertia is {}, but that of an earlier repeat was {}; the backend states the "
+      "reproducibility '{}'",
+      inertia, *known.checked_inertia, record.backend.reproducibility);
 }
 
 Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {

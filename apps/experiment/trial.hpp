@@ -48,7 +48,7 @@ class SharedStartRunner : public TrialRunner {
     const Dataset& dataset;
     const Starts& starts;
     bool probe;         ///< the untimed fit is still to be made
-    bool check_result;  ///< no whole fit's result was checked yet
+    bool check_result;  ///< the result is to be checked by the definition
   };
 
   /// One fit to be watched.
@@ -76,7 +76,7 @@ class SharedStartRunner : public TrialRunner {
   struct Known {
     std::optional<AfterOne> after_one;
     std::string failure;
-    bool result_checked = false;
+    std::optional<double> checked_inertia;  ///< of a whole fit whose result was checked
   };
 
   void run_trial(const PlannedFit& fit, Record& record);

@@ -222,9 +222,18 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
                     "times compare",
                     result.iterations, spec.max_iterations));
   }
-  result.stop_reason = converged ? StopReason::labels : StopReason::max_iterations;
+  if (!converged && result.iterations != spec.max_iterations) {
+    throw Error(
+        fmt::format("it stopped after {} of {} iterations and says that it has not converged",
+                    result.iterations, spec.max_iterations));
+  }
+  const bool early = converged && spec.stop_rule == StopRule::converge;
+  result.stop_reason = early ? StopReason::labels : StopReason::max_iterations;
   result.relocations = 0;
-  result.distances = dataset_.samples * spec.clusters * (result.iterations + 1);
+  if (__builtin_mul_overflow(dataset_.samples * spec.clusters, result.iterations + 1,
+                             &result.distances)) {
+    throw Error(fmt::format("it reports {} iterations", result.iterations));
+  }
   read_centroids(spec, result);
   read_labels(spec, result);
 }

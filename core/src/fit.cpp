@@ -97,6 +97,8 @@ class CheckedObserver final : public Observer {
   }
   void* query(const char* name) noexcept override { return observer_->query(name); }
   bool asked() const { return asked_; }
+  /// Records that were given.
+  std::int64_t iterations() const { return iterations_; }
   /// What was wrong with the last record; empty: nothing.
   const std::string& fault() const { return fault_; }
 
@@ -285,7 +287,13 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   fit.notes = session_notes(*session_);  // the last call before the result is checked
   handed.check(backend_->name(), "initial centroids");
-  check_result(backend_->name(), spec, fit);
+  check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
+  if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
+      checked.iterations() != fit.result.iterations) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: it reports {} iterations, and told the observer of {}",
+                                   backend_->name(), fit.result.iterations, checked.iterations()));
+  }
   return fit;
 }
 

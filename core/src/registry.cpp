@@ -17,13 +17,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> plugin_files(const fs::path& folder) {
+bool is_plugin_file(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name.starts_with("lloyd_") && name.ends_with(".so");
+}
+
+// The name of the backend that a file should hold, by the file's name.
+std::string named_backend(const fs::path& file) {
+  constexpr std::string_view kBefore = "lloyd_";
+  return file.stem().string().substr(kBefore.size());
+}
+
+std::vector<fs::path> plugin_files(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> files;
-  std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with("lloyd_") && name.ends_with(".so")) files.push_back(entry->path());
+    if (is_plugin_file(entry->path())) files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -71,16 +80,25 @@ std::vector<fs::path> Registry::default_folders(const std::vector<fs::path>& exp
 Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
     : loader_(std::move(loader)) {
   std::set<fs::path> seen;
+  std::set<std::string> refused_names;
   for (const fs::path& folder : folders) {
-    for (const fs::path& file : plugin_files(folder)) {
+    std::error_code unreadable;
+    const std::vector<fs::path> files = plugin_files(folder, unreadable);
+    if (unreadable && unreadable != std::errc::no_such_file_or_directory) {
+      refused_.push_back({folder, fmt::format("{}: the folder cannot be read: {}", folder.string(),
+                                              unreadable.message())});
+    }
+    for (const fs::path& file : files) {
       std::error_code error;
       const fs::path real = fs::canonical(file, error);
       if (!seen.insert(error ? file : real).second) continue;
       try {
         const PluginHeader header = read_plugin_header(file);
-        found_[header.name].push_back(file);
+        // A file that is refused is not replaced by another one from a later folder in silence.
+        if (!refused_names.contains(header.name)) found_[header.name].push_back(file);
       } catch (const InputError& refusal) {
         refused_.push_back({file, refusal.what()});
+        if (!found_.contains(named_backend(file))) refused_names.insert(named_backend(file));
       }
     }
   }
@@ -117,11 +135,16 @@ std::shared_ptr<const LoadedBackend> Registry::load(std::string_view name) {
         throw InputError(refused.reason);
       }
     }
+    std::string unread;
+    for (const RefusedPlugin& refused : refused_) {
+      if (!is_plugin_file(refused.path)) unread += "; " + refused.reason;
+    }
     const std::vector<std::string> known = names();
     if (known.empty()) {
-      throw InputError(fmt::format("unknown backend '{}': no plugin was found", name));
+      throw InputError(fmt::format("unknown backend '{}': no plugin was found{}", name, unread));
     }
-    throw InputError(fmt::format("unknown backend '{}'{}", name, suggestion(name, known)));
+    throw InputError(
+        fmt::format("unknown backend '{}'{}{}", name, suggestion(name, known), unread));
   }
   const std::vector<fs::path>& files = found->second;
   if (files.size() > 1) {

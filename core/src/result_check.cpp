@@ -45,6 +45,42 @@ class Check {
     if (!std::isfinite(value) || value < 0) fail("the inertia is {}", value);
   }
 
+  void stop_reason(const FitSpec& spec, const FitResult& result) const {
+    switch (result.stop_reason) {
+      case StopReason::max_iterations:
+        if (result.iterations == spec.max_iterations) return;
+        fail("it states that it stopped at the limit of {} iterations, and reports {}",
+             spec.max_iterations, result.iterations);
+      case StopReason::tolerance:
+        if (spec.stop_rule == StopRule::converge && spec.tolerance > 0) return;
+        fail("it states that it stopped within the tolerance, and none was given");
+      case StopReason::labels:
+        if (spec.stop_rule == StopRule::converge) return;
+        fail(
+            "it states that it stopped because no label changed, where {} iterations were asked "
+            "for",
+            spec.max_iterations);
+      default:
+        fail("its stop reason is {}", static_cast<int>(result.stop_reason));
+    }
+  }
+
+  // A centroid is a mean of samples, so within their range, or stays where it was.
+  void within_data(const std::vector<double>& values, const std::vector<double>& initial,
+                   std::span<const FeatureStatistics> statistics) const {
+    constexpr double kRounding = 0x1p-20;  // of float32 data, and some
+    const std::size_t d = statistics.size();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const FeatureStatistics& feature = statistics[i % d];
+      const double room =
+          kRounding * std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+      if (values[i] >= feature.minimum - room && values[i] <= feature.maximum + room) continue;
+      if (values[i] == initial[i]) continue;
+      fail("centroid {}, feature {} is {}, where samples reach from {} to {}", i / d, i % d,
+           values[i], feature.minimum, feature.maximum);
+    }
+  }
+
   void centroids(const std::vector<double>& values, std::int64_t features) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isfinite(values[i])) continue;
@@ -93,18 +129,26 @@ class Check {
 
 }  // namespace
 
-void check_result(const std::string& backend, const FitSpec& spec, Fit& fit) {
+void check_result(const std::string& backend, const FitSpec& spec,
+                  const std::vector<double>& initial_centroids,
+                  std::span<const FeatureStatistics> statistics, Fit& fit) {
   const Check check(backend);
   const FitResult& result = fit.result;
   check.valid(result.valid, fit.cancelled
                                 ? kValidCentroids
                                 : kValidCentroids | kValidLabels | kValidCounts | kValidInertia);
   check.centroids(fit.centroids, fit.features);
+  check.within_data(fit.centroids, initial_centroids, statistics);
   const std::int64_t fewest =
       fit.cancelled ? 0 : (spec.stop_rule == StopRule::fixed ? spec.max_iterations : 1);
   if (result.iterations < fewest || result.iterations > spec.max_iterations) {
     check.fail("it reports {} iterations, where {} to {} are possible", result.iterations, fewest,
                spec.max_iterations);
+  }
+  // One takes a nanosecond at the very least.
+  if (static_cast<double>(result.iterations) > 1e6 * (fit.fit_ms + 1)) {
+    check.fail("it reports {} iterations, while the call took {:.3f} ms", result.iterations,
+               fit.fit_ms);
   }
   check.time("the loop's time", result.loop_ms, fit.fit_ms);
   check.time("the closing assignment's time", result.closing_ms, fit.fit_ms - result.loop_ms);
@@ -120,10 +164,7 @@ void check_result(const std::string& backend, const FitSpec& spec, Fit& fit) {
     fit.result.inertia = std::nan("");
     return;
   }
-  if (!fit.cancelled && (result.stop_reason < StopReason::labels ||
-                         result.stop_reason > StopReason::max_iterations)) {
-    check.fail("its stop reason is {}", static_cast<int>(result.stop_reason));
-  }
+  if (!fit.cancelled) check.stop_reason(spec, result);
   check.labels_and_counts(fit.labels, fit.counts, fit.clusters);
   check.inertia(result.inertia);
 }

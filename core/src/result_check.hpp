@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,13 @@
 namespace lloyd {
 
 /// Throws BackendError, led by the backend's name, when a fit that the backend calls finished or
-/// cancelled holds what it cannot hold: valid bits, labels, counts, centroids, inertia, iterations,
-/// stop reason, form of sums, numbers of distances, relocations and exact fallbacks, times. Clears
-/// what is not valid.
-void check_result(const std::string& backend, const FitSpec& spec, Fit& fit);
+/// cancelled holds what it cannot hold: valid bits, labels, counts, centroids (k x d, as the
+/// initial ones are; `statistics` are those of the d features), inertia, iterations, stop reason,
+/// form of sums, numbers of distances, relocations and exact fallbacks, times. Clears what is not
+/// valid.
+void check_result(const std::string& backend, const FitSpec& spec,
+                  const std::vector<double>& initial_centroids,
+                  std::span<const FeatureStatistics> statistics, Fit& fit);
 
 /// Throws the same for labels out of range and for counts that are not those of the labels.
 void check_counts(const std::string& backend, const Fit& fit);

@@ -45,6 +45,12 @@ void spoil(const std::string& what, const FitSpec& spec, FitResult& result) {
   if (what == "half-inertia") result.inertia /= 2;
   if (what == "iterations") result.iterations = spec.max_iterations + 1;
   if (what == "stop_reason") result.stop_reason = static_cast<StopReason>(9);
+  if (what == "false-limit") {
+    result.stop_reason = StopReason::max_iterations;
+    result.iterations = 2;
+  }
+  if (what == "false-tolerance") result.stop_reason = StopReason::tolerance;
+  if (what == "unobserved-iterations") ++result.iterations;
   if (what == "valid") result.valid = kValidCentroids;
 }
 
@@ -106,6 +112,7 @@ void move(const std::string& what, const FitSpec& spec, const DatasetView& datas
     result.counts[0] = first;
   }
   if (what == "moved-centroids") result.centroids[0] += 1;
+  if (what == "distant-centroids") result.centroids[0] = 1e6;
   if (what == "one-wrong-label") {
     const std::int32_t right = result.labels[0];
     result.labels[0] = static_cast<std::int32_t>((right + 1) % spec.clusters);
@@ -161,6 +168,8 @@ Status fit(Session& honest, const FitSpec& spec, Observer* observer, FitResult& 
   const std::string what = wanted();
   spoil(what, spec, result);
   move(what, spec, opened, result);
+  static int fits = 0;
+  if (what == "false-third-fit" && ++fits == 3) result.inertia = 12;
   static std::int64_t* earlier_counts = nullptr;  // of the fit before, whose result may be kept
   if (what == "changes-earlier-counts" && earlier_counts != nullptr) ++*earlier_counts;
   earlier_counts = result.counts;

@@ -27,6 +27,7 @@ GARBAGE = {
     "negative-inertia": "the inertia is -1",
     "iterations": "it reports 301 iterations, where 1 to 300 are possible",
     "stop_reason": "its stop reason is 9",
+    "distant-centroids": "centroid 0, feature 0 is 1000000, where samples reach from 4.3",
     "valid": "it ended without all of its results",
     # The definition shows these.
     "half-inertia": "it reports an inertia of ",
@@ -106,6 +107,12 @@ class Results(TestCase):
                 self.check_fit(what, sentence)
         self.check_fit("half-inertia", GARBAGE["half-inertia"], "--json")
 
+    def test_fit_refuses_claims_that_contradict_the_request(self):
+        self.check_fit("false-limit", "it states that it stopped at the limit of 300 iterations, and reports 2")
+        self.check_fit("false-tolerance", "it states that it stopped within the tolerance, and none was given",
+                       "--tolerance", "0")
+        self.check_fit("unobserved-iterations", "it reports ")
+
     def test_fit_and_predict_refuse_changed_inputs(self):
         model = self.folder / "model.json"
         run("fit", IRIS, "-k", "3", "--backend", "sequential", "--model", model)
@@ -167,6 +174,16 @@ class Results(TestCase):
                 self.assertIsNone(record["inertia"])
         record, _ = self.run_experiment("half-inertia", "none")
         self.assertTrue(record["reason"].startswith("garbage: it reports an inertia of "))
+
+    def test_a_false_result_of_a_later_repeat_fails(self):
+        config = self.write("repeats.yaml", f"dataset: {{file: {IRIS}}}\nclusters: 3\nbackends: [garbage]\nrepeats: 3\n"
+                                            f"output: {self.folder / 'out'}\n")
+        # The first fit is the untimed one.
+        run(*OPTION, "run", config, status=1, env={"LLOYD_GARBAGE": "false-third-fit"})
+        records = [json.loads(line) for line in (self.folder / "out" / "records.jsonl").read_text().splitlines()]
+        self.assertEqual([record["status"] for record in records], ["ok", "failed", "ok"])
+        self.assertRegex(records[1]["reason"], r"^the inertia is 12, but that of an earlier repeat was [0-9.]+; the "
+                                               r"backend states the reproducibility 'canonical'$")
 
     def test_garbage_for_an_observer_leaves_no_trace(self):
         for what, sentence in RECORDS.items():

@@ -149,6 +149,34 @@ TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
             "no backend is available; 'lloyd backends' says why");
 }
 
+TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
+  const fs::path mine = folder_.path() / "mine";
+  const fs::path bundled = folder_.path() / "bundled";
+  fs::create_directory(mine);
+  fs::create_directory(bundled);
+  fs::copy_file(built_plugin(), bundled / "lloyd_sequential.so");
+  const fs::path broken = folder_.write("mine/lloyd_sequential.so", "\177ELF broken");
+  Registry registry({mine, bundled});
+  EXPECT_FALSE(registry.contains("sequential"));
+  const std::string message = message_of<InputError>([&] { registry.load("sequential"); });
+  EXPECT_TRUE(message.starts_with(broken.string() + " ") ||
+              message.starts_with(broken.string() + ":"))
+      << message;
+  // What lies in a later folder hides nothing.
+  EXPECT_EQ(Registry({bundled, mine}).load("sequential")->name(), "sequential");
+}
+
+TEST_F(Loader, AFolderThatCannotBeReadIsTold) {
+  const fs::path file = folder_.write("file", "no folder");
+  Registry registry({file});
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.refused().front().reason,
+            file.string() + ": the folder cannot be read: Not a directory");
+  EXPECT_EQ(message_of<InputError>([&] { registry.load("absent"); }),
+            "unknown backend 'absent': no plugin was found; " + registry.refused().front().reason);
+  EXPECT_TRUE(Registry({folder_.path() / "missing"}).refused().empty());
+}
+
 TEST_F(Loader, SearchesNoRelativeFolders) {
   ::setenv("LLOYD_PLUGIN_PATH", "/opt/one:relative::/opt/two:", 1);
   const std::vector<fs::path> folders = Registry::default_folders({"/explicit"});

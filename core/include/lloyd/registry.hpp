@@ -96,7 +96,9 @@ struct PluginLoader {
 /// program that must survive any plugin passes a loader that uses other processes, as lloyd does.
 class Registry {
  public:
-  /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once.
+  /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once. A
+  /// refused file lloyd_NAME.so hides the backend NAME of the folders after its own. A folder that
+  /// cannot be read is among refused().
   explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
   /// Explicit folders, then those of LLOYD_PLUGIN_PATH (full paths, separated by ':'), the folder
