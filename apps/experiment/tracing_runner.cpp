@@ -18,12 +18,23 @@ bool TracingRunner::leaves_replay(const PlannedFit& fit) const {
   return true;
 }
 
+Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
+  Trace trace = tracer_.trace(fit, restart, leaves_replay(fit));
+  const std::size_t bytes = to_json(trace).dump().size();
+  if (bytes > static_cast<std::size_t>(kMaxTraceBytes)) {
+    throw Error(
+        fmt::format("one of {} iterations takes {} MiB in the record, at most {} MiB are kept",
+                    trace.shift.size(), bytes >> 20, kMaxTraceBytes >> 20));
+  }
+  return trace;
+}
+
 Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   Record record = trials_.run(fit, repeat);
   if (!plan_.trace || record.status != TrialStatus::ok || repeat + 1 != plan_.repeats)
     return record;
   try {
-    record.trace = tracer_.trace(fit, record.fit->restart, leaves_replay(fit));
+    record.trace = trace(fit, record.fit->restart);
   } catch (const Cancelled&) {
     // The trial is whole; the run ends after it.
   } catch (const std::exception& error) {
