@@ -36,7 +36,11 @@ Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   try {
     record.trace = trace(fit, record.fit->restart);
   } catch (const Cancelled&) {
-    // The trial is whole; the run ends after it.
+    // A resumed run makes only trials again, never a trace alone.
+    record.status = TrialStatus::cancelled;
+    record.reason = "interrupted while its trace was made";
+    note_(fmt::format("{}: no trace: interrupted; --resume makes the trial again, with its trace",
+                      record.backend.label));
   } catch (const std::exception& error) {
     note_(fmt::format("{}: no trace: {}", record.backend.label, error.what()));
   }

@@ -197,6 +197,26 @@ TEST_F(ExperimentTrace, OneThatMakesTheRecordTooLongIsLeftOut) {
                         "record, at most 32 MiB are kept"}));
 }
 
+TEST_F(ExperimentTrace, AnInterruptWhileTheLastOneIsMadeLeavesItToAResumedRun) {
+  make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 2, trace: true}");
+  InProcessRunner trials(plan_, datasets_, observer_, "run", {});
+  FakeTracer tracer(plan_, datasets_, observer_, []() -> Trace { throw Cancelled(); });
+  TracingRunner tracing(plan_, trials, tracer,
+                        [&](const std::string& text) { notes_.push_back(text); });
+  RunResult result = fake::run_quietly(plan_, tracing, [](const Record&) {});
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(notes_, (std::vector<std::string>{
+                        "sequential: no trace: interrupted; --resume makes the trial again, with "
+                        "its trace"}));
+  ASSERT_EQ(result.records[0].size(), 2u);
+  const Record& last = result.records[0].back();
+  EXPECT_EQ(last.status, TrialStatus::cancelled);
+  EXPECT_EQ(last.reason, "interrupted while its trace was made");
+  const ordered_json json = to_json(last);
+  EXPECT_EQ(to_json(record_from_json(json)), json);
+  EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(result.records), false)), 1);
+}
+
 TEST_F(ExperimentTrace, ContradictionsAreRefused) {
   make(kTraceConfig);
   const Record record = run(1, 1);
