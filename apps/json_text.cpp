@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 #include <lloyd/status_text.hpp>
 
 namespace lloyd::apps {
@@ -40,12 +41,18 @@ std::string refusal_of(std::string_view text, const Json::exception& error) {
 
 // What a text of JSON holds if it is well-formed.
 struct Outline {
-  int levels = 0;        // of nesting
-  std::size_t keys = 0;  // of all objects, with those that are there twice
+  int levels = 0;                   // of nesting
+  std::size_t keys = 0;             // of all objects, with those that are there twice
+  std::size_t keys_of_largest = 0;  // object
 };
 
-Outline outline_of(std::string_view text) {
+// Of levels beyond `most_levels` only the number is right.
+Outline outline_of(std::string_view text, int most_levels) {
   Outline outline;
+  std::vector<std::size_t> keys(static_cast<std::size_t>(most_levels) + 1);  // by level
+  const auto at_level = [&](int level) -> std::size_t& {
+    return keys[static_cast<std::size_t>(std::clamp(level, 0, most_levels))];
+  };
   int open = 0;
   bool quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -56,8 +63,14 @@ Outline outline_of(std::string_view text) {
       continue;
     }
     if (c == '"') quoted = true;
-    if (c == ':') ++outline.keys;
-    if (c == '{' || c == '[') outline.levels = std::max(outline.levels, ++open);
+    if (c == ':') {
+      ++outline.keys;
+      outline.keys_of_largest = std::max(outline.keys_of_largest, ++at_level(open));
+    }
+    if (c == '{' || c == '[') {
+      outline.levels = std::max(outline.levels, ++open);
+      at_level(open) = 0;
+    }
     if (c == '}' || c == ']') --open;
   }
   return outline;
@@ -83,7 +96,7 @@ Json parse_strictly(std::string_view text, int most_levels) {
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
       throw InputError(
-          fmt::format("it has the key '{}' twice", value.get_ref<const std::string&>()));
+          fmt::format("it has the key '{}' twice", shown(value.get_ref<const std::string&>())));
     }
     return true;
   };
@@ -155,7 +168,11 @@ std::vector<std::string> utf8_texts(const std::vector<std::string>& texts) {
 
 Json parse_json(std::string_view text, int most_levels) {
   // Without a callback the library takes a third of the time.
-  const Outline outline = outline_of(text);
+  const Outline outline = outline_of(text, most_levels);
+  if (outline.keys_of_largest > kMaxJsonKeys) {
+    throw InputError(fmt::format("it has an object of {} keys; at most {} are allowed",
+                                 outline.keys_of_largest, kMaxJsonKeys));
+  }
   if (outline.levels > most_levels) return parse_strictly(text, most_levels);
   try {
     Json json = Json::parse(text);

@@ -1,6 +1,7 @@
 // JSON that people or other programs wrote: read whole, and refused where it could do harm.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -24,9 +25,14 @@ std::string utf8_text(std::string_view text);
 /// The same of each.
 std::vector<std::string> utf8_texts(const std::vector<std::string>& texts);
 
+/// Keys that an object may have. The library looks through all keys of an object for each one that
+/// comes, so that the time of reading an object grows with the square of their number.
+inline constexpr std::size_t kMaxJsonKeys = 1024;
+
 /// Parses one JSON value. Throws InputError, one sentence without a file's name, for a syntax
-/// error, a key that an object has twice, and more than `most_levels` objects and arrays inside
-/// each other: to copy or destroy what is nested deeply would overflow the stack.
+/// error, a key that an object has twice, more than kMaxJsonKeys keys in one, and more than
+/// `most_levels` objects and arrays inside each other: to copy or destroy what is nested deeply
+/// would overflow the stack.
 nlohmann::ordered_json parse_json(std::string_view text, int most_levels);
 
 }  // namespace lloyd::apps

@@ -70,6 +70,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "lloyd " LLOYD_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
+  // Else CLI11 reads "--dry-run=no" as no --dry-run, and the experiment runs.
+  app.option_defaults()->disable_flag_override();
   apps::Context context;
   app.add_option("--plugin-dir", context.plugin_folders,
                  "Look for plugins in this folder first (may be repeated)")

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 
 #include "context.hpp"
 #include "experiment/chosen_run.hpp"
@@ -64,7 +64,7 @@ std::vector<std::string> choose_backends(const CompareCommand& command, const Ch
       "given",
       run.file.string(),
       labels.size() == 1 ? "one backend" : fmt::format("{} backends", labels.size()),
-      fmt::join(labels, ", ")));
+      shown_names(labels)));
 }
 
 // A copy of the file counts; one whose times were changed since does not.

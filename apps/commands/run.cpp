@@ -255,7 +255,7 @@ int run(const RunCommand& command, const Context& context) {
   std::error_code error;
   if (!command.dry_run && fs::exists(files.records, error)) writer = open_records(files.records);
   const Machine machine = this_machine();
-  DatasetCache datasets;
+  DatasetCache datasets(interrupted);
   isolated::IsolatedPlugins plugins(context.plugin_limit(),
                                     isolated::IsolatedPlugins::Use::questions);
   Registry registry = context.registry(plugins);

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/numbers.hpp"
@@ -20,7 +20,7 @@ std::string suggested_run(const std::string& id, const std::vector<std::string>&
   if (ids.size() <= kMaxListed || !nearest_name(id, ids).empty()) return suggestion(id, ids);
   return fmt::format(" (the last {} of its {}: {})", kMaxListed,
                      format_count(std::ssize(ids), "run"),
-                     fmt::join(ids.end() - kMaxListed, ids.end(), ", "));
+                     shown_names({ids.end() - kMaxListed, ids.end()}));
 }
 
 template <class Run>

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "experiment/numbers.hpp"
@@ -136,7 +137,7 @@ void require_rows(const RunComparison& comparison) {
     throw InputError("nothing can be compared: the two have no setting with a backend in common");
   }
   throw InputError(fmt::format("nothing can be compared: no setting has times on both sides ({})",
-                               comparison.without_time.front()));
+                               shown(comparison.without_time.front(), 1000)));
 }
 
 }  // namespace
@@ -188,9 +189,10 @@ RunComparison compare_variants(const RecordGroups& run, const std::string& older
   for (const std::string& label : {older, newer}) {
     if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
     throw InputError(
-        fmt::format("the run has no backend '{}'{}", label, suggestion(label, labels)));
+        fmt::format("the run has no backend '{}'{}", shown(label, 100), suggestion(label, labels)));
   }
-  if (older == newer) throw InputError(fmt::format("'{}' cannot be compared to itself", older));
+  if (older == newer)
+    throw InputError(fmt::format("'{}' cannot be compared to itself", shown(older, 100)));
   RunComparison comparison;
   comparison.paired = true;
   RecordGroups both;

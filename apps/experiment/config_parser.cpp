@@ -51,13 +51,16 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (awaits_key()) fail(mark, "a key must be a text");
+    if (awaits_key()) {  // also for a key that is longer than the parser takes
+      fail(mark, fmt::format("a key must be a text of at most {} bytes", kMaxKeyBytes));
+    }
     end_node(start_node(ConfigNode::Kind::null, mark, "?"), anchor);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (awaits_key()) {
+      check_tag(mark, tag);
       set_key(mark, value);
       return;
     }
@@ -115,6 +118,12 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  // "?" and "!" stand for a value without a tag, plain or in quotes.
+  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    fail(mark, fmt::format("tags such as '{}' are not supported", excerpt(tag)));
+  }
+
   void check_nesting(const YAML::Mark& mark, std::ptrdiff_t levels) const {
     if (levels > kMaxNesting) {
       fail(mark, fmt::format("lists and maps are nested more than {} levels deep", kMaxNesting));
@@ -161,9 +170,7 @@ class TreeBuilder final : public YAML::EventHandler {
     check_count(mark);
     const bool opens = kind == ConfigNode::Kind::sequence || kind == ConfigNode::Kind::map;
     check_nesting(mark, std::ssize(open_) + (opens ? 1 : 0));
-    if (!tag.empty() && tag != "?" && tag != "!") {
-      fail(mark, fmt::format("tags such as '{}' are not supported", excerpt(tag)));
-    }
+    check_tag(mark, tag);
     ConfigNode node;
     node.kind = kind;
     node.place = place_of(mark);
@@ -227,7 +234,7 @@ ConfigNode parse_config(const std::string& raw, const std::string& file) {
       place.line = error.mark.line + 1;
       place.column = error.mark.column + 1;
     }
-    place.fail("this is not valid YAML: " + yaml_error_text(text, place.line, error.msg));
+    place.fail("this is not valid YAML: " + yaml_error_text(text, place, error.msg));
   }
   ConfigNode root = builder.take();
   if (root.place.file == nullptr) root.place.file = root.key_place.file = name;

@@ -125,18 +125,22 @@ bool is_closed(std::string_view text, std::size_t at) {
   return false;
 }
 
-std::string yaml_error_text(std::string_view text, int line, const std::string& message) {
+std::string yaml_error_text(std::string_view text, const Place& place, const std::string& message) {
   std::string_view rest = text;
-  for (int i = 1; i < line && !rest.empty(); ++i) {
+  for (int i = 1; i < place.line && !rest.empty(); ++i) {
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
   }
   const std::string_view indentation = rest.substr(0, rest.find_first_not_of(" \t"));
   if (indentation.find('\t') != std::string_view::npos) {
-    return fmt::format("line {} is indented with a tab: YAML is indented with blanks", line);
+    return fmt::format("line {} is indented with a tab: YAML is indented with blanks", place.line);
   }
   const auto* found = std::find_if(kPlainWords.begin(), kPlainWords.end(),
                                    [&](const Texts& texts) { return texts.first == message; });
-  return found == kPlainWords.end() ? message : std::string(found->second);
+  if (found == kPlainWords.end()) return message;
+  const bool may_end_long_key = message == kPlainWords[0].first && place.column > kMaxKeyBytes;
+  return fmt::format(
+      "{}{}", found->second,
+      may_end_long_key ? fmt::format("; a key may have at most {} bytes", kMaxKeyBytes) : "");
 }
 
 std::string excerpt(std::string_view text) {

@@ -21,9 +21,12 @@ void refuse_directives(std::string_view text, const Place& begin);
 /// Whether the bracket or quote at `text[at]` is closed before the text ends.
 bool is_closed(std::string_view text, std::size_t at);
 
-/// What to say of the parser's `message` at `line`, counted from 1: a sentence about a tab in the
-/// indentation of that line, or else the message in plainer words.
-std::string yaml_error_text(std::string_view text, int line, const std::string& message);
+/// Bytes that the parser takes for a key at the most, where no '? ' stands before it.
+inline constexpr int kMaxKeyBytes = 1024;
+
+/// What to say of the parser's `message` at `place`: a sentence about a tab in the indentation of
+/// that line, or else the message in plainer words.
+std::string yaml_error_text(std::string_view text, const Place& place, const std::string& message);
 
 /// A text for a message, cut when it is long.
 std::string excerpt(std::string_view text);

@@ -25,13 +25,17 @@ bool has_leading_zero(std::string_view text) {
 // Reads all of a plain scalar; false when it is no such number.
 template <class T>
 bool convert(const ConfigNode& node, T& value) {
-  if (!node.is_scalar() || node.quoted || has_leading_zero(node.text)) return false;
+  if (!may_be_number(node)) return false;
   const char* end = node.text.data() + node.text.size();
   const auto [last, error] = std::from_chars(node.text.data(), end, value);
   return error == std::errc() && last == end;
 }
 
 }  // namespace
+
+bool may_be_number(const ConfigNode& node) {
+  return node.is_scalar() && !node.quoted && !has_leading_zero(node.text);
+}
 
 std::int64_t read_integer(const ConfigNode& node, std::string_view what, std::int64_t minimum,
                           std::int64_t maximum) {
@@ -52,7 +56,9 @@ std::uint64_t read_seed(const ConfigNode& node, std::string_view what) {
 
 double read_number(const ConfigNode& node, std::string_view what, double minimum) {
   double value = 0;
-  if (convert(node, value) && std::isfinite(value) && value >= minimum) return value;
+  if (convert(node, value) && std::isfinite(value) && value >= minimum) {
+    return value == 0 ? 0 : value;  // -0 would be another setting
+  }
   node.fail(
       fmt::format("'{}' must be a finite number >= {}, not {}", what, minimum, node.kind_text()));
 }

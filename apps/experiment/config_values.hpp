@@ -11,6 +11,9 @@
 
 namespace lloyd::experiment {
 
+/// Whether a value is a plain scalar without leading zeros, as all numbers are.
+bool may_be_number(const ConfigNode& node);
+
 // Each throws InputError at the value when it is of another type or out of range. `what` is the
 // dotted path of the key, for messages.
 std::int64_t read_integer(const ConfigNode& node, std::string_view what, std::int64_t minimum,

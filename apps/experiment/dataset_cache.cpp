@@ -8,11 +8,11 @@
 namespace lloyd::experiment {
 namespace {
 
-Dataset make_dataset(const DatasetSetting& setting) {
+Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>& stop) {
   FileOptions options{setting.csv, setting.hdf5_dataset};
   options.csv.memory_limit = apps::text_memory();
   try {
-    return setting.blobs ? make_blobs(*setting.blobs) : read_dataset(setting.file, options);
+    return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
   } catch (const InputError& error) {
     setting.place.fail(error.what());
   }
@@ -47,7 +47,7 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   const std::string key = setting.key();
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
-  last_ = std::make_shared<const Dataset>(make_dataset(setting));
+  last_ = std::make_shared<const Dataset>(make_dataset(setting, stop_));
   key_ = key;
   return last_;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <lloyd/dataset.hpp>
 
@@ -28,8 +30,12 @@ struct DatasetFacts {
 
 class DatasetCache {
  public:
+  /// Blobs are not finished once `stop`, which is asked again and again, says so.
+  explicit DatasetCache(std::function<bool()> stop = {}) : stop_(std::move(stop)) {}
+
   /// Makes or reads the data set, or returns the last one again. The one before is freed first,
-  /// unless somebody holds it. Throws InputError, at the data set's place, for a bad file.
+  /// unless somebody holds it. Throws InputError, at the data set's place, for a bad file, and
+  /// Cancelled.
   std::shared_ptr<const Dataset> get(const DatasetSetting& setting);
 
   /// The same, and keeps nothing of it.
@@ -39,6 +45,7 @@ class DatasetCache {
   DatasetFacts facts(const DatasetSetting& setting);
 
  private:
+  std::function<bool()> stop_;
   std::string key_;
   std::shared_ptr<const Dataset> last_;
   std::map<std::string, DatasetFacts> facts_;

@@ -12,7 +12,7 @@ using nlohmann::ordered_json;
 namespace {
 
 // The value for a message: cut when it is long.
-std::string shown(const ordered_json& value) {
+std::string json_excerpt(const ordered_json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   if (value.is_number()) return value.dump();
@@ -29,7 +29,7 @@ JsonFields::JsonFields(const ordered_json& json, std::string path)
   if (json.is_object()) return;
   throw InputError(fmt::format("{} is {}, not an object",
                                path_.empty() ? "the line" : fmt::format("'{}'", path_),
-                               shown(json)));
+                               json_excerpt(json)));
 }
 
 std::string JsonFields::path(std::string_view key) const {
@@ -43,7 +43,7 @@ const ordered_json& JsonFields::at(std::string_view key) const {
 }
 
 void JsonFields::fail(std::string_view key, std::string_view expected) const {
-  throw InputError(fmt::format("'{}' is {}, not {}", path(key), shown(at(key)), expected));
+  throw InputError(fmt::format("'{}' is {}, not {}", path(key), json_excerpt(at(key)), expected));
 }
 
 JsonFields JsonFields::object(std::string_view key) const {
@@ -79,8 +79,8 @@ std::vector<std::string> JsonFields::texts(std::string_view key) const {
   if (!list.is_array()) fail(key, "a list of texts");
   for (const ordered_json& value : list) {
     if (value.is_string()) continue;
-    throw InputError(
-        fmt::format("'{}' is a list with {} in it, not a list of texts", path(key), shown(value)));
+    throw InputError(fmt::format("'{}' is a list with {} in it, not a list of texts", path(key),
+                                 json_excerpt(value)));
   }
   return list.get<std::vector<std::string>>();
 }

@@ -35,6 +35,19 @@ std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options
   return options.restarts > 1 ? 2 * one : one;
 }
 
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;  // beyond any machine
+
+// The initial centroids of all restarts. In a process of its own they are there three times: where
+// they were made, in shared memory, and in that process.
+std::int64_t starts_bytes(const DatasetFacts& dataset, const FitOptions& options,
+                          const Isolation& isolation) {
+  const std::int64_t copies = isolation.mode == IsolateMode::none ? 1 : 3;
+  const std::int64_t one = options.clusters * dataset.features * 8;
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(one, copies * options.restarts, &all)) return kMaxBytes;
+  return std::min(all, kMaxBytes);
+}
+
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
               const Isolation& isolation, const Machine& machine) {
   if (variant.backend == nullptr) {
@@ -61,9 +74,10 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
     fit.skip = error.what();
     return;
   }
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // beyond any machine
-  for (const std::int64_t bytes : {dataset.bytes(), result_bytes(dataset, options)}) {
-    memory.host_bytes = bytes < kMost - memory.host_bytes ? memory.host_bytes + bytes : kMost;
+  for (const std::int64_t bytes : {dataset.bytes(), result_bytes(dataset, options),
+                                   starts_bytes(dataset, options, isolation)}) {
+    memory.host_bytes =
+        bytes < kMaxBytes - memory.host_bytes ? memory.host_bytes + bytes : kMaxBytes;
   }
   if (machine.memory_bytes > 0 && memory.host_bytes > machine.memory_bytes) {
     fit.skip = fmt::format("needs {} of memory, the machine has {}",

@@ -26,7 +26,8 @@ struct PlannedFit {
   std::size_t setting = 0;
   std::size_t variant = 0;
   std::string skip;  ///< why it will be skipped; empty when it will run
-  /// At the peak, the data set and the results included; nothing when it is skipped.
+  /// At the peak, the data set, the initial centroids of all restarts and the results included;
+  /// nothing when it is skipped.
   std::optional<MemoryEstimate> memory;
   std::vector<Published> published;
 };

@@ -21,20 +21,12 @@ namespace {
 
 using Place = std::pair<std::int64_t, std::int64_t>;  // setting, variant
 
-// The same with every key and text printable: they go to terminals and tables, and whoever wrote
-// the file may have left control characters in them.
-nlohmann::ordered_json printable_texts(const nlohmann::ordered_json& json) {
-  if (json.is_string()) return printable(json.get_ref<const std::string&>());
-  if (!json.is_structured()) return json;
-  nlohmann::ordered_json result = json.type();
-  for (const auto& [key, value] : json.items()) {
-    if (json.is_array()) {
-      result.push_back(printable_texts(value));
-    } else {
-      result[printable(key)] = printable_texts(value);
-    }
-  }
-  return result;
+// Whether printable() would change nothing in a line of JSON: without escapes and beyond ASCII.
+bool is_plain(std::string_view line) {
+  return std::all_of(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7f && c != '\\';
+  });
 }
 
 std::vector<std::string> paths_of(const Record& record) {
@@ -146,18 +138,10 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
   fit.trials.push_back(std::move(trial));
 }
 
-// Whether printable() would change nothing in a line of JSON: without escapes and beyond ASCII.
-bool is_plain(std::string_view line) {
-  return std::all_of(line.begin(), line.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte < 0x7f && c != '\\';
-  });
-}
-
 Record read_record(std::string_view line) {
   constexpr int kMostLevels = 16;
   const nlohmann::ordered_json json = apps::parse_json(line, kMostLevels);
-  return record_from_json(is_plain(line) ? json : printable_texts(json));
+  return record_from_json(is_plain(line) ? json : as_read(json));
 }
 
 // The next line without its line feed; false behind the last one. Throws InputError for one that is
@@ -224,6 +208,27 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
 }
 
 }  // namespace
+
+nlohmann::ordered_json as_read(const nlohmann::ordered_json& json) {
+  using Json = nlohmann::ordered_json;
+  const auto text_as_read = [](const std::string& text) {
+    if (is_plain(text)) return text;
+    // As record_line() writes it.
+    const std::string written = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return printable(Json::parse(written).get_ref<const std::string&>());
+  };
+  if (json.is_string()) return text_as_read(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json result = json.type();
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_array()) {
+      result.push_back(as_read(value));
+    } else {
+      result[text_as_read(key)] = as_read(value);
+    }
+  }
+  return result;
+}
 
 RecordFile read_records(const std::filesystem::path& file) {
   RecordFile result;

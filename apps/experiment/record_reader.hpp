@@ -7,10 +7,17 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "experiment/fit_digest.hpp"
 #include "experiment/record.hpp"
 
 namespace lloyd::experiment {
+
+/// What becomes of JSON in a file of records: bytes that are no UTF-8 are replaced when it is
+/// written, and every key and text is made printable when it is read, since both go to terminals
+/// and tables. What comes from elsewhere is compared with records by this.
+nlohmann::ordered_json as_read(const nlohmann::ordered_json& json);
 
 /// What one run of `lloyd run` left in a file.
 struct RecordedRun {

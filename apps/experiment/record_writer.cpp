@@ -178,6 +178,12 @@ const std::string& RecordWriter::interference() {
 void RecordWriter::append(const Record& record) {
   look_for_interference();
   std::string line = record_line(record);
+  const std::size_t bytes = line.size() - 1;  // without the line feed
+  if (bytes > static_cast<std::size_t>(kMaxRecordBytes)) {
+    throw Error(fmt::format(
+        "cannot append a record to {}: it takes {} bytes, and a record is read up to {} MiB only",
+        file_.string(), bytes, kMaxRecordBytes >> 20));
+  }
   const off_t before = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
   if (before > 0 && before != end_ && ::pread(descriptor_, &last, 1, before - 1) == 1 &&

@@ -90,7 +90,7 @@ std::string run_difference(const RecordedRun& run, const Plan& plan, const Machi
 }  // namespace
 
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine) {
-  ordered_json old = to_json(before);
+  ordered_json old = as_read(to_json(before));
   if (before.plan.settings != std::ssize(plan.settings)) {
     return fmt::format("it had {} and the experiment has {}",
                        format_count(before.plan.settings, "setting"), plan.settings.size());
@@ -101,7 +101,7 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
   }
   const PlannedFit& fit = plan.fit(static_cast<std::size_t>(before.plan.setting),
                                    static_cast<std::size_t>(before.plan.variant));
-  ordered_json now = to_json(describe_trial(plan, fit, 0, before.run, machine));
+  const ordered_json now = as_read(to_json(describe_trial(plan, fit, 0, before.run, machine)));
   old["machine"].erase("memory_bytes");
 
   std::string found = leaf_difference("repeats", old["plan"]["repeats"], now["plan"]["repeats"]);
@@ -137,8 +137,9 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
                                      const Machine& machine) {
   std::optional<LastRun> last;
+  const std::string experiment = as_read(plan.experiment).get<std::string>();
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (run->fits.front().front().experiment != plan.experiment) continue;
+    if (run->fits.front().front().experiment != experiment) continue;
     std::string difference = run_difference(*run, plan, machine);
     if (!difference.empty()) {
       if (!last) last = LastRun{run->id, std::move(difference), {}};

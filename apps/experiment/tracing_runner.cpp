@@ -18,14 +18,29 @@ bool TracingRunner::leaves_replay(const PlannedFit& fit) const {
   return true;
 }
 
+Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
+  Trace trace = tracer_.trace(fit, restart, leaves_replay(fit));
+  const std::size_t bytes = to_json(trace).dump().size();
+  if (bytes > static_cast<std::size_t>(kMaxTraceBytes)) {
+    throw Error(
+        fmt::format("one of {} iterations takes {} MiB in the record, at most {} MiB are kept",
+                    trace.shift.size(), bytes >> 20, kMaxTraceBytes >> 20));
+  }
+  return trace;
+}
+
 Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   Record record = trials_.run(fit, repeat);
   if (!plan_.trace || record.status != TrialStatus::ok || repeat + 1 != plan_.repeats)
     return record;
   try {
-    record.trace = tracer_.trace(fit, record.fit->restart, leaves_replay(fit));
+    record.trace = trace(fit, record.fit->restart);
   } catch (const Cancelled&) {
-    // The trial is whole; the run ends after it.
+    // A resumed run makes only trials again, never a trace alone.
+    record.status = TrialStatus::cancelled;
+    record.reason = "interrupted while its trace was made";
+    note_(fmt::format("{}: no trace: interrupted; --resume makes the trial again, with its trace",
+                      record.backend.label));
   } catch (const std::exception& error) {
     note_(fmt::format("{}: no trace: {}", record.backend.label, error.what()));
   }

@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/suggestion.hpp>
 
+#include "experiment/config_values.hpp"
 #include "external/backend.hpp"
 
 namespace lloyd::experiment {
@@ -20,6 +21,13 @@ constexpr std::size_t kMaximumVariants = 1'000;
 
 void set_parameter(ParameterSet& parameters, const std::string& backend,
                    const ParameterRequest& request, const ConfigNode& value) {
+  for (const ParameterInfo& info : parameters.schema()) {
+    const bool is_number =
+        info.type == ParameterType::integer || info.type == ParameterType::number;
+    if (info.name != request.name || !is_number || may_be_number(value)) continue;
+    value.fail(fmt::format("{}: '{}' must be a number without quotes and leading zeros, not {}",
+                           backend, request.name, value.kind_text()));
+  }
   try {
     parameters.set(request.name, value.text);
   } catch (const InputError& error) {

@@ -40,8 +40,6 @@ constexpr std::string_view kBackend = "the backend";
 // Descriptors that a worker takes here, and what the rest of this process is left.
 constexpr std::int64_t kWorkerDescriptors = 2;
 constexpr std::int64_t kOtherDescriptors = 48;
-// Of initial centroids that are kept in shared memory, each with a descriptor.
-constexpr std::size_t kMaxSharedStarts = 8;
 
 // Beyond what an external program is given to close a data set, for its worker to say so.
 constexpr std::chrono::seconds kCloseGrace{5};
@@ -106,24 +104,24 @@ const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
     if (std::exchange(worker.has_dataset, false)) worker.process.send(forget_message());
     worker.warm.clear();
   }
-  starts_.clear();
   shared_ = {};
   shared_ = share_dataset(datasets_.take(setting));
   dataset_key_ = std::move(key);
   return *shared_.dataset;
 }
 
-int WorkerRunner::starts_descriptor(const Starts& starts) {
-  const auto known = starts_.find(&starts);
-  if (known != starts_.end()) return known->second.get();
-  if (starts_.size() >= kMaxSharedStarts) starts_.clear();
+int WorkerRunner::starts_descriptor(std::size_t setting, const Starts& starts) {
+  if (starts_setting_ == setting) return starts_.get();
+  starts_setting_.reset();
+  starts_.close();
   std::vector<double> all;
   for (const std::vector<double>& start : starts.centroids) {
     all.insert(all.end(), start.begin(), start.end());
   }
-  apps::Descriptor memory =
+  starts_ =
       apps::make_shared_memory(all.data(), static_cast<std::int64_t>(all.size() * sizeof(double)));
-  return starts_.emplace(&starts, std::move(memory)).first->second.get();
+  starts_setting_ = setting;
+  return starts_.get();
 }
 
 // What to say of a worker that has no answer; `event` says why it has none.
@@ -367,7 +365,8 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.check_result = task.check_result;
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);
-  Answer answer = ask(worker, trial_message(message), {starts_descriptor(task.starts)}, limits);
+  Answer answer = ask(worker, trial_message(message),
+                      {starts_descriptor(task.fit.setting, task.starts)}, limits);
   if (answer.releasing) {
     Limits releasing = release_limits();
     if (limits.deadline) releasing.deadline = std::min(*releasing.deadline, *limits.deadline);
@@ -446,8 +445,8 @@ Trace WorkerRunner::watch(const TraceTask& task) {
     message.restart = task.restart;
     message.replay = task.replay;
     message.warm_up = !worker.warm.contains(task.fit.setting);
-    const Answer answer =
-        ask(worker, trace_message(message), {starts_descriptor(task.starts)}, limits);
+    const Answer answer = ask(worker, trace_message(message),
+                              {starts_descriptor(task.fit.setting, task.starts)}, limits);
     if (answer.cancelled) throw Cancelled();
     std::optional<Trace> trace;
     if (answer.failure.empty()) {

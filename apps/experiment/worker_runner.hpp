@@ -79,7 +79,7 @@ class WorkerRunner final : public SharedStartRunner {
   void settle(Worker& worker);
   std::string end(std::size_t variant);
   void let_go(std::size_t variant);
-  int starts_descriptor(const Starts& starts);
+  int starts_descriptor(std::size_t setting, const Starts& starts);
   Answer ask(Worker& worker, const std::string& message, const std::vector<int>& descriptors,
              const Limits& limits);
   Answer await(Worker& worker, const Limits& limits);
@@ -94,7 +94,8 @@ class WorkerRunner final : public SharedStartRunner {
   std::vector<int> processors_;  ///< that timed fits begin on
   std::string dataset_key_;
   SharedDataset shared_;
-  std::map<const Starts*, apps::Descriptor> starts_;  ///< of this data set
+  apps::Descriptor starts_;  ///< of the initial centroids of the setting that is run
+  std::optional<std::size_t> starts_setting_;
   /// External programs take data from files, which go with it, however a worker ends.
   std::optional<apps::ScratchFolder> scratch_;
   std::map<std::size_t, Worker> workers_;  ///< by variant

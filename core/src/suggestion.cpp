@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <lloyd/shown.hpp>
 #include <lloyd/suggestion.hpp>
 
 namespace lloyd {
@@ -60,8 +60,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   if (candidates.empty()) return " (there are none)";
   const std::string nearest = nearest_name(word, candidates);
-  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", nearest);
-  return fmt::format(" (known: {})", fmt::join(candidates, ", "));
+  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", shown(nearest, 100));
+  return fmt::format(" (known: {})", shown_names(candidates));
 }
 
 }  // namespace lloyd

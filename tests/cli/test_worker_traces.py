@@ -121,10 +121,11 @@ class WorkerTraces(WorkerCase):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
-        self.assertNotIn("no trace", err)
+        self.assertIn("observed-hangs: no trace: interrupted; --resume makes the trial again", err)
         mine = [record for record in self.records()
                 if record["backend"]["name"] == "observed-hangs"]
-        self.assertEqual([record["status"] for record in mine], ["ok", "cancelled"])
+        self.assertEqual([(record["status"], record["reason"]) for record in mine],
+                         [("cancelled", "interrupted while its trace was made"), ("cancelled", "not run")])
         self.assertNotIn("trace", mine[0])
 
 

@@ -51,6 +51,18 @@ TEST(Blobs, GivesTheFloat64BitsCheckedIn) {
   EXPECT_EQ(data.fingerprint(), 0xcb6a668d3c06ccf2u);
 }
 
+TEST(Blobs, AreNotFinishedWhenTheyAreToStop) {
+  int asked = 0;
+  EXPECT_EQ(make_blobs(small_spec(), [&] { return ++asked < 0; }).fingerprint(),
+            make_blobs(small_spec()).fingerprint());
+  EXPECT_GT(asked, 0);
+  BlobsSpec spec = small_spec();
+  spec.samples = 1'000'000;
+  asked = 0;
+  EXPECT_THROW(make_blobs(spec, [&] { return ++asked == 2; }), Cancelled);
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(Blobs, Float32IsFloat64Rounded) {
   BlobsSpec spec = small_spec();
   const Dataset single = make_blobs(spec);

@@ -150,6 +150,25 @@ TEST(ExperimentCompare, VariantsOfOneRunArePaired) {
             "'a' cannot be compared to itself");
 }
 
+TEST(ExperimentCompare, WhatMessagesQuoteIsCut) {
+  const std::string text(5000, 'x');
+  const Change fails = [&](Record& record) {
+    fail(record);
+    record.reason = text;
+  };
+  const auto refusal = [](const RecordGroups& run, const std::string& newer) {
+    return message_of<InputError>([&] { compare_variants(run, "a", newer); });
+  };
+  EXPECT_EQ(refusal({row(2, "a", 10), row(2, "b", 10)}, text),
+            "the run has no backend '" + text.substr(0, 100) + "...' (known: a, b)");
+  const std::string begin =
+      "nothing can be compared: no setting has times on both sides (b (new): failed: xxx";
+  const std::string message = refusal({row(2, "a", 10), row(2, "b", 10, fails)}, "b");
+  EXPECT_EQ(message.substr(0, begin.size()), begin);
+  EXPECT_TRUE(message.ends_with("xxx...)"));
+  EXPECT_LT(message.size(), 1200u);
+}
+
 TEST(ExperimentCompare, TheBaselineIsTheOldOne) {
   const Change baseline = [](Record& record) { record.plan.baseline = "b"; };
   const RecordGroups run = {row(2, "a", 10, baseline), row(2, "b", 10, baseline)};

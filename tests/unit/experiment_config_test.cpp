@@ -185,6 +185,27 @@ TEST(ExperimentConfig, AnchorsInsideEachOtherAreCounted) {
             "c.yaml:50:80: there are more than 100000 values with anchors");
 }
 
+TEST(ExperimentConfig, LongKeysAreRefused) {
+  const std::string key(1100, 'k');
+  const auto refusal = [](const std::string& text) {
+    return message_of<InputError>([&] { parse(text); });
+  };
+  EXPECT_EQ(refusal("{" + key + ": 1}\n"),
+            "c.yaml:1:2: a key must be a text of at most 1024 bytes");
+  EXPECT_TRUE(refusal(key + ": 1\n").ends_with("; a key may have at most 1024 bytes"));
+  EXPECT_TRUE(refusal("a: b: c\n").ends_with(" in quotes"));
+}
+
+TEST(ExperimentConfig, AnEntryOfMoreParametersThanARecordTakesIsRefused) {
+  std::string parameters = "p0: 1";
+  for (int i = 1; i < 1000; ++i) parameters += ", p" + std::to_string(i) + ": 1";
+  const auto config = [&] { return "dataset: {blobs: {}}\nbackends: [x: {" + parameters + "}]\n"; };
+  EXPECT_EQ(parse(config()).backends.front().parameters.size(), 1000u);
+  parameters += ", p1000: 1";
+  EXPECT_EQ(message_of<InputError>([&] { parse(config()); }),
+            "c.yaml:2:15: 'x' has 1001 parameters; at most 1000 are allowed");
+}
+
 TEST(ExperimentConfig, LongSweepPathsAreRefused) {
   std::string path = "dataset";
   for (int i = 0; i < 300'000; ++i) path += ".a";

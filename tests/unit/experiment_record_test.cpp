@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/record.hpp"
+#include "experiment/record_reader.hpp"
 #include "experiment/record_writer.hpp"
 #include "temporary_folder.hpp"
 
@@ -333,6 +335,21 @@ TEST_F(ExperimentWriter, AFileThatCannotBeOpenedIsNamed) {
   const std::string path = (folder_.path() / "none" / "records.jsonl").string();
   EXPECT_EQ(message_of<InputError>([&] { RecordWriter writer(path); }),
             "cannot open " + path + ": No such file or directory");
+}
+
+TEST_F(ExperimentWriter, ARecordThatNobodyWouldReadIsNotWritten) {
+  RecordWriter writer(file());
+  Record longest = example();
+  const std::size_t rest = record_line(longest).size() - 1 - longest.experiment.size();
+  longest.experiment.assign(static_cast<std::size_t>(kMaxRecordBytes) - rest, 'x');
+  Record longer = longest;
+  longer.experiment += 'x';
+  EXPECT_EQ(message_of<Error>([&] { writer.append(longer); }),
+            "cannot append a record to " + file().string() +
+                ": it takes 67108865 bytes, and a record is read up to 64 MiB only");
+  EXPECT_EQ(content(), "");
+  writer.append(longest);
+  EXPECT_EQ(digest_records(file(), {}).runs.size(), 1u);
 }
 
 TEST_F(ExperimentWriter, AFullDiskLeavesNoHalfRecord) {

@@ -177,6 +177,19 @@ TEST_F(ExperimentReport, BadLinesAreNamed) {
   EXPECT_EQ(refusal(all[0] + "\n" + all[1]), ":2: it is not JSON: it is empty");
   EXPECT_EQ(refusal(all[0] + "{\"schema\": 1, \"schema\": 1}\n"),
             ":2: it has the key 'schema' twice");
+  const std::string long_key(100'000, 'k');
+  EXPECT_EQ(refusal("{\"" + long_key + "\": 1, \"" + long_key + "\": 1}\n"),
+            ":1: it has the key '" + long_key.substr(0, 40) + "...' twice");
+  const auto with_keys = [&](int keys) {
+    ordered_json json = ordered_json::parse(all[0]);
+    ordered_json& parameters = json["backend"]["parameters"];
+    while (std::ssize(parameters) < keys) parameters[std::to_string(parameters.size())] = "0";
+    return json.dump() + "\n";
+  };
+  EXPECT_EQ(refusal(with_keys(1025)),
+            ":1: it has an object of 1025 keys; at most 1024 are allowed");
+  folder_.write("keys.jsonl", with_keys(1024) + all[1]);
+  EXPECT_EQ(read_records(folder_.path() / "keys.jsonl").runs.size(), 1u);
   EXPECT_EQ(refusal(std::string(100'000, '[') + std::string(100'000, ']') + "\n"),
             ":1: it is nested more than 16 levels deep");
   EXPECT_EQ(refusal(all[0] + changed(1, "/schema", 2)),

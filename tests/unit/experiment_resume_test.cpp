@@ -179,6 +179,31 @@ TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
             "'machine.cpu' was '' and is 'another processor'");
 }
 
+TEST_F(ExperimentResume, TextsThatAreNotPrintableAreStillTheSame) {
+  plan_ = make(R"(
+dataset: {blobs: {samples: 50}}
+backends: [missing: {layout: "a\tb\u00ad"}, sequential]
+optional: [missing]
+repeats: 2
+)");
+  plan_.experiment = "soft\xc2\xadhyphen, no UTF-8: \xff, tab:\t";
+  plan_.settings[0].setting.axes = {{"dataset.delimiter", "\t"}};
+  Machine machine;
+  machine.variables.emplace().emplace_back("OMP_SCHEDULE", "static\t");
+  fake::Switch observer;
+  InProcessRunner runner(plan_, datasets_, observer, "run", machine);
+  {
+    RecordWriter writer(file());
+    fake::run_quietly(plan_, runner, [&](const Record& record) { writer.append(record); });
+  }
+  const std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, machine);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->difference, "");
+  machine.variables->back().second = "static\tx";
+  EXPECT_EQ(find_last_run(read_records(file()).runs, plan_, machine)->difference,
+            "'machine.environment.OMP_SCHEDULE' was 'static?' and is 'static?x'");
+}
+
 TEST_F(ExperimentResume, WhereTrialsRanIsComparedAndLimitsAreNot) {
   const auto difference = [&](const Isolation& before, const Isolation& now) {
     Record record = describe_trial(plan_, plan_.fits[1], 0, "run", {});

@@ -9,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "experiment/initial_centroids.hpp"
 #include "experiment/plan_text.hpp"
 #include "experiment/summary.hpp"
 #include "experiment/table.hpp"
@@ -89,6 +90,52 @@ TEST_F(ExperimentRun, WhatDoesNotFitIntoMemoryOrIsNotSupportedIsSkipped) {
   EXPECT_EQ(plan_.fit(0, 0).skip, "");
   make("{dataset: {blobs: {}}, backends: [sequential], memory_limit: 800000}");
   EXPECT_TRUE(plan_.fit(0, 0).skip.ends_with(" of memory, 'memory_limit' is 781.2 KiB"));
+}
+
+TEST_F(ExperimentRun, TheCentroidsOfAllRestartsCountAsMemory) {
+  const auto config = [](const std::string& keys) {
+    return "{dataset: {blobs: {samples: 1000, features: 10}}, clusters: 100, backends: "
+           "[sequential], " +
+           keys + "}";
+  };
+  const auto host_bytes = [&](const std::string& keys) {
+    make(config(keys));
+    return plan_.fit(0, 0).memory->host_bytes;
+  };
+  const std::int64_t one = 100 * 10 * 8;
+  EXPECT_EQ(host_bytes("restarts: 1002, isolate: none") - host_bytes("restarts: 2, isolate: none"),
+            1000 * one);
+  EXPECT_EQ(host_bytes("restarts: 1002") - host_bytes("restarts: 2"), 3 * 1000 * one);
+  Machine machine;
+  machine.memory_bytes = 20 * 1000 * one;
+  make(config("sweep: {restarts: [2, 1000000]}"), machine);
+  EXPECT_EQ(plan_.fit(0, 0).skip, "");
+  EXPECT_EQ(plan_.fit(1, 0).skip, "needs 22.4 GiB of memory, the machine has 152.6 MiB");
+}
+
+TEST(ExperimentInitialCentroids, ThoseOfManySeedsDoNotAddUp) {
+  const Dataset dataset("points", Matrix::own(std::vector<float>(100 * 4, 1), 100, 4));
+  FitOptions options;
+  options.clusters = 10;
+  const std::int64_t one = 10 * 4 * 8;
+  InitialCentroids centroids(2 * one);
+  const auto is_made = [&](std::uint64_t seed) {
+    options.seeding.seed = seed;
+    bool made = false;
+    centroids.get(dataset, "key", options, [&made] {
+      made = true;
+      return false;
+    });
+    return made;
+  };
+  EXPECT_TRUE(is_made(1));
+  EXPECT_TRUE(is_made(2));
+  EXPECT_FALSE(is_made(1));
+  EXPECT_TRUE(is_made(3));
+  EXPECT_FALSE(is_made(2));
+  EXPECT_TRUE(is_made(4)) << "the three before take more than may be kept";
+  EXPECT_FALSE(is_made(4));
+  EXPECT_TRUE(is_made(1));
 }
 
 TEST_F(ExperimentRun, TheHashOfASettingIsStable) {

@@ -1,6 +1,9 @@
 // Traces and replays of fits: what is watched, what is kept, and what is refused.
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,6 +12,7 @@
 #include <lloyd/evaluation.hpp>
 
 #include "experiment/principal_axes.hpp"
+#include "experiment/resume.hpp"
 #include "experiment/tracing_runner.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
@@ -149,6 +153,68 @@ TEST_F(ExperimentTrace, ComesBackFromItsText) {
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(text))).dump(), text);
   record.trace.reset();
   EXPECT_FALSE(record_from_json(to_json(record)).trace.has_value());
+}
+
+// Makes the traces that a test wants.
+class FakeTracer final : public SharedStartRunner {
+ public:
+  FakeTracer(const Plan& plan, DatasetCache& datasets, Observer& observer,
+             std::function<Trace()> make)
+      : SharedStartRunner(plan, observer, "run", {}), datasets_(datasets), make_(std::move(make)) {}
+
+  void finish(const std::function<void(const std::string&)>&) override {}
+
+ private:
+  const Dataset& dataset(const DatasetSetting& setting) override {
+    dataset_ = datasets_.get(setting);
+    return *dataset_;
+  }
+  TrialOutcome attempt(const Task&, Record&) override { throw Error("only traces are made here"); }
+  Trace watch(const TraceTask&) override { return make_(); }
+
+  DatasetCache& datasets_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::function<Trace()> make_;
+};
+
+TEST_F(ExperimentTrace, OneThatMakesTheRecordTooLongIsLeftOut) {
+  make(kTraceConfig);
+  std::size_t iterations = 1;
+  InProcessRunner trials(plan_, datasets_, observer_, "run", {});
+  FakeTracer tracer(plan_, datasets_, observer_, [&] {
+    return Trace{{}, {}, std::vector<double>(iterations, 1.0 / 3), {}};
+  });
+  TracingRunner tracing(plan_, trials, tracer,
+                        [&](const std::string& text) { notes_.push_back(text); });
+  EXPECT_TRUE(tracing.run(plan_.fit(0, 1), 1).trace.has_value());
+  EXPECT_EQ(notes_, std::vector<std::string>());
+  iterations = 2'000'000;  // of 19 bytes
+  const Record record = tracing.run(plan_.fit(0, 1), 1);
+  EXPECT_EQ(record.status, TrialStatus::ok);
+  EXPECT_FALSE(record.trace.has_value());
+  EXPECT_EQ(notes_, (std::vector<std::string>{
+                        "sequential: no trace: one of 2000000 iterations takes 36 MiB in the "
+                        "record, at most 32 MiB are kept"}));
+}
+
+TEST_F(ExperimentTrace, AnInterruptWhileTheLastOneIsMadeLeavesItToAResumedRun) {
+  make("{dataset: {blobs: {samples: 50}}, backends: [sequential], repeats: 2, trace: true}");
+  InProcessRunner trials(plan_, datasets_, observer_, "run", {});
+  FakeTracer tracer(plan_, datasets_, observer_, []() -> Trace { throw Cancelled(); });
+  TracingRunner tracing(plan_, trials, tracer,
+                        [&](const std::string& text) { notes_.push_back(text); });
+  RunResult result = fake::run_quietly(plan_, tracing, [](const Record&) {});
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(notes_, (std::vector<std::string>{
+                        "sequential: no trace: interrupted; --resume makes the trial again, with "
+                        "its trace"}));
+  ASSERT_EQ(result.records[0].size(), 2u);
+  const Record& last = result.records[0].back();
+  EXPECT_EQ(last.status, TrialStatus::cancelled);
+  EXPECT_EQ(last.reason, "interrupted while its trace was made");
+  const ordered_json json = to_json(last);
+  EXPECT_EQ(to_json(record_from_json(json)), json);
+  EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(result.records), false)), 1);
 }
 
 TEST_F(ExperimentTrace, ContradictionsAreRefused) {

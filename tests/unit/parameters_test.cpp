@@ -210,5 +210,18 @@ TEST(Suggestion, NamesTheNearestOrAll) {
   EXPECT_EQ(suggestion("best", {}), " (there are none)");
 }
 
+TEST(Suggestion, ManyOrLongNamesAreCut) {
+  std::vector<std::string> names;
+  std::string first;
+  for (int i = 100; i < 160; ++i) {
+    names.push_back(std::to_string(i));
+    if (i < 140) first += (i == 100 ? "" : ", ") + names.back();
+  }
+  EXPECT_EQ(suggestion("best", names), " (known: " + first + " and 20 more)");
+  const std::string name(200, 'x');
+  EXPECT_EQ(suggestion("best", {name}), " (known: " + name.substr(0, 100) + "...)");
+  EXPECT_EQ(suggestion(name + "y", {name}), " (did you mean '" + name.substr(0, 100) + "...'?)");
+}
+
 }  // namespace
 }  // namespace lloyd

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +21,8 @@ namespace {
 constexpr std::uint64_t kCentreStream = 0x626c'6f62'0000'0000u;
 constexpr std::uint64_t kChoiceStream = kCentreStream + 1;
 constexpr std::uint64_t kNoiseStream = kCentreStream + 2;
+
+constexpr std::uint64_t kValuesBetweenStops = 1 << 16;  // a few milliseconds
 
 void check_count(const char* key, std::int64_t value) {
   if (value < 1) throw InputError(fmt::format("blobs: {} is {}; at least 1 is needed", key, value));
@@ -60,8 +63,8 @@ std::vector<double> draw_centres(const BlobsSpec& spec) {
 // Every value is had directly, so that rows can be drawn in any order and by any thread.
 class BlobsRows : public RowSource {
  public:
-  explicit BlobsRows(const BlobsSpec& spec)
-      : spec_(spec), name_(name_of(spec)), centres_(draw_centres(spec)) {}
+  explicit BlobsRows(const BlobsSpec& spec, std::function<bool()> stop = {})
+      : spec_(spec), name_(name_of(spec)), centres_(draw_centres(spec)), stop_(std::move(stop)) {}
 
   const std::string& name() const override { return name_; }
   std::int64_t samples() const override { return spec_.samples; }
@@ -84,7 +87,9 @@ class BlobsRows : public RowSource {
     const auto d = static_cast<std::uint64_t>(spec_.features);
     const auto k = static_cast<std::uint64_t>(spec_.centers);
     const auto end = static_cast<std::uint64_t>(rows.end);
+    const std::uint64_t rows_between_stops = kValuesBetweenStops / d + 1;
     for (auto i = static_cast<std::uint64_t>(rows.begin); i < end; ++i) {
+      if (stop_ && i % rows_between_stops == 0 && stop_()) throw Cancelled();
       const double* centre = centres_.data() + choices.below(k, i) * d;
       for (std::uint64_t j = 0; j < d; ++j) {
         *values++ = static_cast<T>(centre[j] + spec_.std * noise.normal(i * d + j));
@@ -95,6 +100,7 @@ class BlobsRows : public RowSource {
   BlobsSpec spec_;
   std::string name_;
   std::vector<double> centres_;
+  std::function<bool()> stop_;
 };
 
 }  // namespace
@@ -122,9 +128,9 @@ std::unique_ptr<RowSource> blob_rows(const BlobsSpec& spec) {
   return std::make_unique<BlobsRows>(spec);
 }
 
-Dataset make_blobs(const BlobsSpec& spec) {
+Dataset make_blobs(const BlobsSpec& spec, const std::function<bool()>& stop) {
   check_blobs(spec);
-  const BlobsRows rows(spec);
+  const BlobsRows rows(spec, stop);
   return Dataset(rows.name(), read_all(rows));
 }
 

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/shown.hpp>
+
 #include "data/csv_cell_kind.hpp"
-#include "data/shown.hpp"
 
 namespace lloyd {
 namespace {

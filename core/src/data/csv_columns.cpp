@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 
 #include "data/csv_cell_kind.hpp"
-#include "data/shown.hpp"
 
 namespace lloyd {
 namespace {

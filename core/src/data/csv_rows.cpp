@@ -7,8 +7,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-
-#include "data/shown.hpp"
+#include <lloyd/shown.hpp>
 
 namespace lloyd {
 namespace {

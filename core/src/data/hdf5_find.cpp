@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-
-#include "data/shown.hpp"
+#include <lloyd/shown.hpp>
 
 namespace lloyd {
 namespace {

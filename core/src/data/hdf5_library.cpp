@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "data/shown.hpp"
+#include <lloyd/shown.hpp>
 
 namespace lloyd {
 namespace {

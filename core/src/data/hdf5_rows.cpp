@@ -6,13 +6,13 @@
 
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/shown.hpp>
 
 #include "data/hdf5_files.hpp"
 #include "data/hdf5_find.hpp"
 #include "data/hdf5_library.hpp"
 #include "data/input_file.hpp"
 #include "data/read_all.hpp"
-#include "data/shown.hpp"
 
 namespace lloyd {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include <lloyd/data/row_source.hpp>
@@ -25,8 +26,8 @@ struct BlobsSpec {
 void check_blobs(const BlobsSpec& spec);
 
 /// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws what
-/// check_blobs() throws.
-Dataset make_blobs(const BlobsSpec& spec);
+/// check_blobs() throws, and Cancelled once `stop`, which is asked again and again, says so.
+Dataset make_blobs(const BlobsSpec& spec, const std::function<bool()>& stop = {});
 
 /// The same values, made when they are read: for more samples than fit into memory.
 std::unique_ptr<RowSource> blob_rows(const BlobsSpec& spec);

@@ -1,0 +1,34 @@
+// shown: texts that come from a file, as messages give them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lloyd/status_text.hpp>
+
+namespace lloyd {
+
+/// printable(), cut when longer than `limit` bytes.
+inline std::string shown(std::string_view text, std::size_t limit = 40) {
+  const std::string_view beginning = cut_text(text, limit);
+  const std::string result = printable(beginning);
+  return beginning.size() < text.size() ? result + "..." : result;
+}
+
+/// Names for a message, separated by commas: of many the first 40 and the number of the others.
+inline std::string shown_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxNames = 40;
+  constexpr std::size_t kMaxNameBytes = 100;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMaxNames; ++i) {
+    text += (i == 0 ? "" : ", ") + shown(names[i], kMaxNameBytes);
+  }
+  if (names.size() > kMaxNames) {
+    text += " and " + std::to_string(names.size() - kMaxNames) + " more";
+  }
+  return text;
+}
+
+}  // namespace lloyd
