@@ -49,6 +49,12 @@ void keep_messages_out_of(const std::vector<FileIdentity>& files) {
   ::dup2(nothing.get(), STDERR_FILENO);
 }
 
+// Until the process ends.
+void protect(const std::filesystem::path& input) {
+  static std::vector<ProtectedFile> inputs;
+  inputs.emplace_back(input);
+}
+
 }  // namespace
 
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
@@ -62,7 +68,7 @@ void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
     // One that is not there, or cannot be reached, is refused where it is read.
     if (input.empty() || !std::filesystem::exists(input, error)) continue;
     const FileIdentity& file = read.emplace_back(identify(input));
-    protect_file(input);
+    protect(input);
     if (clash.empty() && (file == printed || file == noted)) {
       clash = fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
                           file == printed ? "output" : "error", input.string());

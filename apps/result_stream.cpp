@@ -1,5 +1,6 @@
 #include "result_stream.hpp"
 
+#include <fcntl.h>
 #include <stdio_ext.h>
 #include <unistd.h>
 
@@ -30,7 +31,9 @@ std::FILE* result_stream() noexcept {
 
 void keep_results_apart() {
   const int copy = copy_to_high_number(STDOUT_FILENO);
-  private_results = copy < 0 ? nullptr : ::fdopen(copy, "w");
+  // One that cannot be written to stays so: each print says it.
+  const bool read_only = copy >= 0 && (::fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY;
+  private_results = copy < 0 ? nullptr : ::fdopen(copy, read_only ? "r" : "w");
   if (private_results == nullptr) {
     throw Error(fmt::format("cannot duplicate standard output: {}", descriptor_error(errno)));
   }

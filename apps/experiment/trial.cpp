@@ -12,6 +12,7 @@
 #include "external/backend.hpp"
 #include "guest_scope.hpp"
 #include "machine/threads.hpp"
+#include "names.hpp"
 
 namespace lloyd::experiment {
 
@@ -29,7 +30,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
 
   Known& known = known_[{fit.setting, fit.variant}];
   // A result that repeats to the bit is checked once; another one each time.
-  const bool repeats = record.backend.reproducibility != to_string(Reproducibility::none);
+  const bool repeats = record.backend.reproducibility != apps::to_string(Reproducibility::none);
   const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
   if (known.failure.empty()) {

@@ -149,15 +149,22 @@ TEST(NewFile, ReplacesNoProtectedFile) {
   const TemporaryFolder temporary;
   const fs::path data = temporary.write("data.npy", "samples");
   const fs::path labels = temporary.path() / "labels.npy";
-  protect_file(temporary.path() / "missing");
-  protect_file(data);
+  const ProtectedFile missing(temporary.path() / "missing");
   fs::create_symlink("data.npy", labels);
-  NewFile file(labels);
-  file.write("labels");
-  EXPECT_EQ(message_of<Error>([&] { file.commit(); }),
-            fmt::format("{}: cannot write the file: it has become a name of a file that is read",
-                        labels.string()));
-  EXPECT_EQ(TemporaryFolder::read(data), "samples");
+  const auto write = [&] {
+    NewFile file(labels);
+    file.write("labels");
+    file.commit();
+  };
+  {
+    const ProtectedFile data_is_read(data);
+    EXPECT_EQ(message_of<Error>(write),
+              fmt::format("{}: cannot write the file: it has become a name of a file that is read",
+                          labels.string()));
+    EXPECT_EQ(TemporaryFolder::read(data), "samples");
+  }
+  write();
+  EXPECT_EQ(TemporaryFolder::read(data), "labels");
 }
 
 }  // namespace

@@ -6,16 +6,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -60,20 +58,13 @@ void forget(std::size_t slot) {
   if (slot < kSlots) slots[slot].state = Slot::free;
 }
 
-// Device and inode.
-using FileNumber = std::pair<dev_t, ino_t>;
-std::vector<FileNumber> protected_files;
-
-std::optional<FileNumber> number_of(const fs::path& file) {
-  struct stat status = {};
-  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
-  return FileNumber(status.st_dev, status.st_ino);
-}
+// Device and inode, once for each ProtectedFile.
+std::multiset<std::pair<dev_t, ino_t>> protected_files;
 
 bool is_protected(const fs::path& file) {
-  const std::optional<FileNumber> number = number_of(file);
-  return number && std::find(protected_files.begin(), protected_files.end(), *number) !=
-                       protected_files.end();
+  struct stat status = {};
+  return ::stat(file.c_str(), &status) == 0 &&
+         protected_files.contains({status.st_dev, status.st_ino});
 }
 
 std::string unwritable(const fs::path& file, std::string_view reason) {
@@ -136,9 +127,20 @@ fs::path output_target(const fs::path& file) {
   return error ? path : folder / path.filename();
 }
 
-void protect_file(const fs::path& file) {
-  const std::optional<FileNumber> number = number_of(file);
-  if (number) protected_files.push_back(*number);
+ProtectedFile::ProtectedFile(const fs::path& file) {
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) return;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  protected_files.emplace(device_, inode_);
+}
+
+ProtectedFile::ProtectedFile(ProtectedFile&& other) noexcept
+    : device_(other.device_), inode_(std::exchange(other.inode_, 0)) {}
+
+ProtectedFile::~ProtectedFile() {
+  const auto found = protected_files.find({device_, inode_});
+  if (inode_ != 0) protected_files.erase(found);
 }
 
 void require_space(const fs::path& file, std::int64_t bytes) {

@@ -21,10 +21,21 @@ std::filesystem::path output_target(const std::filesystem::path& file);
 /// system that does not tell its free space is taken to have enough.
 void require_space(const std::filesystem::path& file, std::int64_t bytes);
 
-/// From now on no NewFile of this process replaces `file`, which the process reads, under whatever
-/// name: its commit throws Error. A path may become a link to the file after it was compared with
-/// it. A file that is not there is passed over.
-void protect_file(const std::filesystem::path& file);
+/// While it lives, no NewFile of this process replaces `file`, which the process reads, under
+/// whatever name: its commit throws Error. A path may become a link to the file after it was
+/// compared with it. A file that is not there is passed over.
+class ProtectedFile {
+ public:
+  explicit ProtectedFile(const std::filesystem::path& file);
+  ~ProtectedFile();
+  ProtectedFile(ProtectedFile&& other) noexcept;
+  ProtectedFile(const ProtectedFile&) = delete;
+  ProtectedFile& operator=(const ProtectedFile&) = delete;
+
+ private:
+  dev_t device_ = 0;
+  ino_t inode_ = 0;  // 0: none
+};
 
 /// Removes the temporary files of this process whose NewFile still lives. Safe in a signal handler
 /// that ends the process.
