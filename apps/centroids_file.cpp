@@ -1,16 +1,50 @@
 #include "centroids_file.hpp"
 
+#include <memory>
+
+#include <fmt/format.h>
+
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/error.hpp>
 
 #include "bounded_data.hpp"
 
 namespace lloyd::apps {
 
-CentroidsFile read_centroids(const std::filesystem::path& file) {
+namespace {
+
+void check_count(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
+                 const CentroidsLimits& limits) {
+  if (!limits.clusters || rows == *limits.clusters) return;
+  throw InputError(fmt::format("{} has {} rows and {} columns, but {} centroids are needed",
+                               file.string(), rows, columns, *limits.clusters));
+}
+
+// The values of a source, and the same as float64.
+void check_memory(const std::filesystem::path& file, const RowSource& rows,
+                  const CentroidsLimits& limits) {
+  const double bytes = static_cast<double>(rows.samples()) * static_cast<double>(rows.features()) *
+                       static_cast<double>(size_of(rows.dtype()) + 8);
+  const std::int64_t most = text_memory(limits.memory);
+  if (bytes <= static_cast<double>(most)) return;
+  throw InputError(fmt::format("{}: {} centroids of {} features take {:.0f} bytes; {} may be used",
+                               file.string(), rows.samples(), rows.features(), bytes, most));
+}
+
+}  // namespace
+
+CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {
   FileOptions options;
   options.csv.dtype = DType::float64;
-  options.csv.memory_limit = text_memory();
+  options.csv.memory_limit = text_memory(limits.memory);
+  if (find_format(file) != FileFormat::csv) {
+    const std::unique_ptr<RowSource> source = open_rows(file, options);
+    check_count(file, source->samples(), source->features(), limits);
+    check_memory(file, *source, limits);
+  }
   const Dataset rows = read_dataset(file, options);
+  check_count(file, rows.samples(), rows.features(), limits);
   CentroidsFile result{rows.samples(), rows.features(), rows.feature_names, {}};
   result.centroids.reserve(static_cast<std::size_t>(rows.samples() * rows.features()));
   for (std::int64_t c = 0; c < rows.samples(); ++c) {

@@ -1,5 +1,6 @@
 #include "model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
+#include "bounded_data.hpp"
 #include "centroids_file.hpp"
 #include "experiment/json_fields.hpp"
 #include "json_text.hpp"
@@ -26,9 +28,30 @@ constexpr int kVersion = 1;
   throw InputError(fmt::format("{}: {}", file.string(), what));
 }
 
-Json parse(const std::filesystem::path& file) {
+void check_memory(const std::filesystem::path& file, double bytes,
+                  std::optional<std::uint64_t> memory) {
+  const std::int64_t most = text_memory(memory);
+  if (bytes <= static_cast<double>(most)) return;
+  refuse(file, fmt::format("takes {:.0f} bytes to read as a model; {} may be used", bytes, most));
+}
+
+// The values of a list take up to three times their own 16 bytes while it grows, a list of its own
+// some more.
+double bytes_to_parse(std::string_view text) {
+  constexpr double kBytesOfValue = 48;
+  constexpr double kBytesOfList = 96;
+  return static_cast<double>(text.size()) +
+         kBytesOfValue * static_cast<double>(std::count(text.begin(), text.end(), ',')) +
+         kBytesOfList * static_cast<double>(std::count(text.begin(), text.end(), '['));
+}
+
+Json parse(const std::filesystem::path& file, std::optional<std::uint64_t> memory) {
   constexpr int kMostLevels = 4;
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  if (!unknown) check_memory(file, static_cast<double>(size), memory);
   const std::string text = read_text_file(file);
+  check_memory(file, bytes_to_parse(text), memory);
   try {
     return parse_json(text, kMostLevels);
   } catch (const InputError& error) {
@@ -115,9 +138,9 @@ void write_model(const std::filesystem::path& file, const Model& model) {
   output.commit();
 }
 
-Model read_model(const std::filesystem::path& file) {
+Model read_model(const std::filesystem::path& file, std::optional<std::uint64_t> memory) {
   if (find_format(file)) {
-    CentroidsFile rows = read_centroids(file);
+    CentroidsFile rows = read_centroids(file, {memory, std::nullopt});
     Model model;
     model.clusters = rows.clusters;
     model.features = rows.features;
@@ -126,7 +149,7 @@ Model read_model(const std::filesystem::path& file) {
     model.inertia = std::nan("");
     return model;
   }
-  const Json document = parse(file);
+  const Json document = parse(file, memory);
   if (!document.is_object() || document.value("format", Json()) != Json(kFormat)) {
     refuse(file, fmt::format("is not a model file: its 'format' is not '{}'", kFormat));
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ void write_model(const std::filesystem::path& file, const Model& model);
 /// Throws InputError, naming the file, when it is not a complete model with finite centroids and as
 /// many feature names as features, or none. A data file, such as the centroids that `fit` writes,
 /// is taken as a model of its rows, with nothing known of where they came from.
-Model read_model(const std::filesystem::path& file);
+/// `memory`: bytes that the process may use; not set: what the machine lets it use.
+Model read_model(const std::filesystem::path& file,
+                 std::optional<std::uint64_t> memory = std::nullopt);
 
 }  // namespace lloyd::apps

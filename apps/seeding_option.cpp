@@ -15,6 +15,7 @@
 namespace lloyd::apps {
 
 std::vector<std::string> parse_seeding_option(const std::string& text, std::int64_t k,
+                                              std::optional<std::uint64_t> memory,
                                               Seeding& seeding) {
   for (const SeedingMethod method :
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
@@ -28,11 +29,7 @@ std::vector<std::string> parse_seeding_option(const std::string& text, std::int6
     throw InputError(fmt::format("--seeding is '{}', neither a method nor a data file{}", text,
                                  suggestion(text, {"k-means++", "k-means||", "random", "first"})));
   }
-  CentroidsFile read = read_centroids(text);
-  if (read.clusters != k) {
-    throw InputError(fmt::format("{} has {} rows and {} columns, but {} centroids are needed", text,
-                                 read.clusters, read.features, k));
-  }
+  CentroidsFile read = read_centroids(text, {memory, k});
   seeding.centroids = std::move(read.centroids);
   seeding.method = SeedingMethod::file;
   seeding.file = text;

@@ -77,7 +77,7 @@ std::string unexpected(const CLI::App& app, const CLI::App& sub) {
 // Of an option's values, "NAME: what is wrong", or of a flag that is given one.
 std::string wrong_count(const std::string& text) {
   std::smatch match;
-  if (std::regex_search(text, match, std::regex("^(.*) was given a disallowed flag override$"))) {
+  if (std::regex_search(text, match, std::regex("^(.*) was given a disallowed flag override"))) {
     return fmt::format("--{} takes no value: it is given or left out", match[1].str());
   }
   if (std::regex_search(text, match,

@@ -118,7 +118,7 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
 // Returns the feature names of a file of centroids, if any.
 std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& seeding) {
   std::vector<std::string> names =
-      parse_seeding_option(options.seeding, options.fit.clusters, seeding);
+      parse_seeding_option(options.seeding, options.fit.clusters, options.memory.limit, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
   if (!parallel && (options.oversampling || options.rounds)) {
     throw InputError(fmt::format("{} is for --seeding k-means||, not {}",

@@ -52,7 +52,7 @@ int predict(const Context& context, PredictOptions options) {
   refuse_overwriting({options.labels}, {options.model, options.data.file});
   try_outputs({options.labels});
   supervise(context.plugin_limit());  // last: messages may have been led elsewhere
-  const Model model = read_model(options.model);
+  const Model model = read_model(options.model, options.memory.limit);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   const ChosenBackend chosen = options.backend.choose(context);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -147,6 +148,17 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
                                  dataset.samples()));
   }
   check_clusters(options.clusters, dataset.features());
+  const auto varies = [](const FeatureStatistics& feature) {
+    return feature.minimum < feature.maximum;
+  };
+  const std::vector<FeatureStatistics>& features = dataset.statistics();
+  if (std::any_of(features.begin(), features.end(), varies) &&
+      squared_diagonal(features) < kSmallestSquare) {
+    throw InputError(
+        fmt::format("the samples of {} differ by so little that squared distances, at most {:.3g}, "
+                    "are too near zero for float64 (limit {:.3g}); scale the data up",
+                    dataset.name(), squared_diagonal(features), kSmallestSquare));
+  }
   if (options.restarts < 1) {
     throw InputError(fmt::format("restarts is {}; it must be at least 1", options.restarts));
   }
@@ -283,16 +295,24 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
         StatusCode::internal,
         backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
   }
+  rethrow_source_failure();
   dataset_.check_unchanged();  // before the backend is blamed for what it was given
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   fit.notes = session_notes(*session_);  // the last call before the result is checked
   handed.check(backend_->name(), "initial centroids");
-  check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
+  try {
+    check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
+  } catch (const BackendError&) {
+    check_inputs();  // which would explain it
+    throw;
+  }
   if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
       checked.iterations() != fit.result.iterations) {
-    throw BackendError(StatusCode::internal,
-                       fmt::format("{}: it reports {} iterations, and told the observer of {}",
-                                   backend_->name(), fit.result.iterations, checked.iterations()));
+    throw BackendError(
+        StatusCode::internal,
+        fmt::format("{}: it tells an observer of {} of its {} iterations", backend_->name(),
+                    checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
+                    fit.result.iterations));
   }
   return fit;
 }
@@ -318,6 +338,7 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   const Clock::time_point start = Clock::now();
   const Status status = session_->label(request, observer, result);
   const double label_ms = milliseconds_since(start);
+  rethrow_source_failure();
   dataset_.check_unchanged();
   throw_unless_ok(backend_->name(), status);
   handed.check(backend_->name(), "centroids");
@@ -326,6 +347,11 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   result.counts = nullptr;
   result.squared_distances = nullptr;
   return result;
+}
+
+// What went wrong with a file of data that is read in blocks is no fault of the backend.
+void OpenSession::rethrow_source_failure() const {
+  if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
 }
 
 // What is handed as const can still be written to.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include <lloyd/error.hpp>
 #include <lloyd/plugin/farthest_samples.hpp>
 #include <lloyd/plugin/guard.hpp>
 #include <lloyd/plugin/iteration_rules.hpp>
@@ -54,19 +55,33 @@ StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
 
 Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
   notes_.clear();
-  return guarded([&] { fit_rows(spec, observer, result); });
+  return guarded([&] { keep_failure([&] { fit_rows(spec, observer, result); }); });
 }
 
 Status StreamedSession::label(const LabelRequest& request, Observer* observer,
                               LabelResult& result) noexcept {
   notes_.clear();
-  return guarded([&] { label_rows(request, observer, result); });
+  return guarded([&] { keep_failure([&] { label_rows(request, observer, result); }); });
 }
 
 Status StreamedSession::partial(const PartialRequest& request, Observer* observer,
                                 PartialResult& result) noexcept {
   notes_.clear();
-  return guarded([&] { partial_rows(request, observer, result); });
+  return guarded([&] { keep_failure([&] { partial_rows(request, observer, result); }); });
+}
+
+void StreamedSession::keep_failure(const std::function<void()>& body) {
+  failure_ = nullptr;
+  try {
+    body();
+  } catch (const InputError&) {
+    failure_ = std::current_exception();
+    throw;
+  }
+}
+
+void StreamedSession::rethrow_failure() const {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
 }
 
 void* StreamedSession::query(const char* interface_name) noexcept {

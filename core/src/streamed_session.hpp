@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,12 +44,16 @@ class StreamedSession final : public Session, public SessionNotes {
   void* query(const char* interface_name) noexcept override;
   void release() noexcept override { delete this; }
   const char* notes() const noexcept override { return notes_.c_str(); }
+  /// Throws the InputError that ended the last call of fit(), label() or partial(), if one did: its
+  /// file could not be read, or was changed. A Status does not tell it from a backend's failure.
+  void rethrow_failure() const;
   /// Reads all rows, block by block.
   void for_each_block(const BlockBody& body) { blocks_.for_each(body); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void keep_failure(const std::function<void()>& body);
   void fit_rows(const FitSpec& spec, Observer* observer, FitResult& result);
   void iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
                std::vector<double>& centroids, std::vector<SumWords>& words, FitResult& result);
@@ -75,6 +80,7 @@ class StreamedSession final : public Session, public SessionNotes {
   RowBlocks blocks_;
   StreamedSeeding seeding_;
   std::string notes_;
+  std::exception_ptr failure_;  ///< of the source of rows, in the last call; null: none
 };
 
 }  // namespace lloyd

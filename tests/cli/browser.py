@@ -151,9 +151,11 @@ class Browser:
             names = [name for name in os.listdir(self.folder.name) if name.endswith(".svg")]
             if names:
                 with open(os.path.join(self.folder.name, names[0]), encoding="utf-8") as file:
-                    return names[0], file.read()
+                    text = file.read()
+                if text.rstrip().endswith("</svg>"):  # Chromium makes the file before it fills it
+                    return names[0], text
             time.sleep(0.05)
-        raise AssertionError("nothing was saved")
+        raise AssertionError("no whole file was saved")
 
     def screenshot(self, file, clip=None):
         """The whole page, or a part of it {x, y, width, height}, as a PNG file."""

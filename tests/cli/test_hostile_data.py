@@ -4,6 +4,7 @@ within its limit, and no text of a file or an argument steers the terminal."""
 import gzip
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import time
@@ -153,6 +154,30 @@ class Memory(TestCase):
                 self.assertEqual(status, 2, error)
                 self.assertIn(expected, error)
                 self.assertIn("bomb.csv.gz", error)
+                self.assertLess(peak, 110 * MIB)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
+    def test_centroids_are_read_within_the_limit(self):
+        data = self.write("data.csv", "0,1\n2,3\n4,5\n")
+        # 1 GiB of zeros, which take no space on the disk.
+        many = self.folder / "many.npy"
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (67108864, 2), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        many.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        os.truncate(many, 10 + len(header) + 67108864 * 16)
+        packed = self.write("packed.csv.gz", gzip.compress(b"1,2\n" * MIB) * 8)
+        lists = self.write("lists.json", '{"format": "lloyd-model", "x": [' + "[]," * 4000000 + "[]]}")
+        for command, expected in (
+                (("predict", many, data), "centroids of 2 features take 2147483648 bytes; "),
+                (("fit", data, "-k", 2, "--seeding", many),
+                 "has 67108864 rows and 2 columns, but 2 centroids are needed"),
+                (("predict", packed, data), "takes more than the 32 MiB of memory"),
+                (("fit", data, "-k", 2, "--seeding", packed), "takes more than the 32 MiB of memory"),
+                (("predict", lists, data), " bytes to read as a model; ")):
+            with self.subTest(command[:2]):
+                status, error, peak = self.peak(*command, "--memory-limit", "64MiB")
+                self.assertEqual(status, 2, error)
+                self.assertIn(expected, error)
                 self.assertLess(peak, 110 * MIB)
 
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")

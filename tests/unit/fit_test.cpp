@@ -112,6 +112,22 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   EXPECT_NE(refusal([](auto& o) { o.tolerance = std::nan(""); }).find("nan"), std::string::npos);
 }
 
+TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
+  const auto fit_of = [this](double unit, double offset) {
+    dataset_ = Dataset(
+        "tiny",
+        Matrix::own(std::vector<double>{offset, offset + unit, offset, offset + 0.9 * unit}, 4, 1));
+    options_.clusters = 2;
+    run([](FitResult&, Status&) {});
+  };
+  EXPECT_NO_THROW(fit_of(1e-145, 0));
+  EXPECT_NO_THROW(fit_of(0, 1));  // equal samples have distances of zero
+  EXPECT_EQ(
+      message_of<InputError>([&] { fit_of(1e-160, 0); }),
+      "the samples of tiny differ by so little that squared distances, at most 1e-320, are too "
+      "near zero for float64 (limit 1e-300); scale the data up");
+}
+
 TEST_F(Fits, RestartsKeepTheLeastInertia) {
   options_.seeding = {.method = SeedingMethod::random, .seed = 1};
   double least = std::numeric_limits<double>::infinity();

@@ -110,6 +110,7 @@ class OpenSession {
 
  private:
   void check_inputs() const;
+  void rethrow_source_failure() const;
 
   std::shared_ptr<const LoadedBackend> backend_;
   const Dataset& dataset_;

@@ -26,8 +26,10 @@ void require_space(const std::filesystem::path& file, std::int64_t bytes);
 /// compared with it. A file that is not there is passed over.
 class ProtectedFile {
  public:
+  /// Begins with the file that `file` names now.
   explicit ProtectedFile(const std::filesystem::path& file);
   ~ProtectedFile();
+  /// Takes the protection over.
   ProtectedFile(ProtectedFile&& other) noexcept;
   ProtectedFile(const ProtectedFile&) = delete;
   ProtectedFile& operator=(const ProtectedFile&) = delete;
