@@ -113,17 +113,14 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
 }
 
 TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
-  const auto fit_of = [this](double unit, double offset) {
-    dataset_ = Dataset(
-        "tiny",
-        Matrix::own(std::vector<double>{offset, offset + unit, offset, offset + 0.9 * unit}, 4, 1));
-    options_.clusters = 2;
-    run([](FitResult&, Status&) {});
+  const auto check = [](double unit, double offset) {
+    const std::vector<double> samples = {offset, offset + unit, offset, offset + 0.9 * unit};
+    check_options({.clusters = 2}, Dataset("tiny", Matrix::own(samples, 4, 1)));
   };
-  EXPECT_NO_THROW(fit_of(1e-145, 0));
-  EXPECT_NO_THROW(fit_of(0, 1));  // equal samples have distances of zero
+  EXPECT_NO_THROW(check(1e-145, 0));
+  EXPECT_NO_THROW(check(0, 1));  // equal samples have distances of zero
   EXPECT_EQ(
-      message_of<InputError>([&] { fit_of(1e-160, 0); }),
+      message_of<InputError>([&] { check(1e-160, 0); }),
       "the samples of tiny differ by so little that squared distances, at most 1e-320, are too "
       "near zero for float64 (limit 1e-300); scale the data up");
 }
