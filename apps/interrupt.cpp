@@ -36,8 +36,8 @@ std::time_t now() {
 }
 
 // The descriptor that an InterruptiblePrint writes to, and one of /dev/null. Negative: none.
-std::atomic<int> printed{-1};
-std::atomic<int> nowhere{-1};
+std::atomic<int> print_target{-1};
+std::atomic<int> null_device{-1};
 std::atomic<bool> print_abandoned{false};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -45,7 +45,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 // and then ends at once.
 void request_stop() {
   flag = true;
-  if (printed >= 0 && ::dup2(nowhere, printed) >= 0) print_abandoned = true;
+  if (print_target >= 0 && ::dup2(null_device, print_target) >= 0) print_abandoned = true;
 }
 
 // A handler.
@@ -152,12 +152,12 @@ InterruptiblePrint::InterruptiblePrint(int descriptor)
     : nothing_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
   if (!nothing_) return;
   print_abandoned = false;
-  nowhere = nothing_.get();
-  printed = descriptor;
+  null_device = nothing_.get();
+  print_target = descriptor;
 }
 
 InterruptiblePrint::~InterruptiblePrint() {
-  printed = -1;
+  print_target = -1;
 }
 
 bool InterruptiblePrint::abandoned() const noexcept {

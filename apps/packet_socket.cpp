@@ -80,9 +80,12 @@ Received receive_packet(int socket, bool wait, Packet& packet) {
   message.msg_controllen = control.size();
   const int flags = MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT);
   ssize_t count = 0;
+  // A peer that has ended with a packet unread is told once; what it had sent comes after that.
+  bool told_of_end = false;
   do {
     count = ::recvmsg(socket, &message, flags);
-  } while (count < 0 && errno == EINTR);
+  } while (count < 0 &&
+           (errno == EINTR || (errno == ECONNRESET && !std::exchange(told_of_end, true))));
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Received::nothing;
   if (count <= 0) return Received::end;
   packet.text.resize(static_cast<std::size_t>(count));

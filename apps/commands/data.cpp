@@ -108,9 +108,10 @@ int describe(const DataOptions& data, bool json) {
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
   if (!dataset.classes.empty()) print_text("each sample has a class\n");
+  constexpr std::size_t kMaxWidth = 40;  // a longer name moves its own row
   std::size_t width = 7;
   for (std::size_t j = 0; j < features.size(); ++j) {
-    width = std::max(width, feature_name(dataset, j).size());
+    width = std::clamp(feature_name(dataset, j).size(), width, kMaxWidth);
   }
   print_text("{:<{}}  {:>12}  {:>12}  {:>12}  {:>12}\n", "feature", width, "minimum", "maximum",
              "mean", "variance");

@@ -71,6 +71,10 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
   if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(file)) {
     throw InputError(fmt::format("{} is no program: it must be an executable file", file.string()));
   }
+  if (!is_program(file)) {
+    throw InputError(fmt::format(
+        "{} is named as a plugin is; the name of a program must not end in '.so'", file.string()));
+  }
   const std::string text = Program(file, "describe").output();
   std::unique_ptr<ExternalBackend> backend;
   try {

@@ -27,7 +27,13 @@ class ElfFile {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) fail("is not a file");
     stream_.open(file, std::ios::binary);
-    if (!stream_) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
+    if (!stream_) {
+      const int reason = errno;
+      const std::string text = fmt::format("{} cannot be opened: {}", name_, std::strerror(reason));
+      // That this machine lacks something is no fault of the file.
+      if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) throw Error(text);
+      throw InputError(text);
+    }
     size_ = std::filesystem::file_size(file, error);
     if (error) fail("cannot be read");
     if (size_ < sizeof(header_)) fail("is not a shared library: it is too short for an ELF header");

@@ -95,15 +95,25 @@ const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
 
 constexpr std::int64_t kMostParameters = 1000;
 
+// Of texts that are printed in one line, and of names.
+constexpr std::size_t kMaxTextBytes = 1000;
+constexpr std::size_t kMaxNameBytes = 100;
+
 void check_parameter(const ParameterInfo& parameter,
                      const std::function<void(std::string_view)>& refuse) {
   if (parameter.name == nullptr || parameter.meaning == nullptr) {
     refuse("declares a parameter without a name or meaning");
   }
+  if (std::strlen(parameter.name) > kMaxNameBytes) {
+    refuse(fmt::format("declares a parameter with a name of more than {} bytes", kMaxNameBytes));
+  }
   const std::string what = fmt::format("declares the parameter '{}' ", printable(parameter.name));
   const std::string_view name = parameter.name;
   if (name.empty() || name.find_first_of("= \t\n") != std::string_view::npos) {
     refuse(what + "with a name that is empty or has blanks or '='");
+  }
+  if (std::strlen(parameter.meaning) > kMaxTextBytes) {
+    refuse(fmt::format("{}with a meaning of more than {} bytes", what, kMaxTextBytes));
   }
   switch (parameter.type) {
     case ParameterType::choice:
@@ -232,6 +242,11 @@ void check_backend(const LoadedBackend& backend) {
   }
   const BackendInfo* const info = &backend.info();
   if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
+  for (const char* const text : {info->summary, info->algorithm, info->reproducibility_reason}) {
+    if (text != nullptr && std::strlen(text) > kMaxTextBytes) {
+      refuse(fmt::format("has a text of more than {} bytes", kMaxTextBytes));
+    }
+  }
   if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
       (info->parameter_count > 0 && info->parameters == nullptr)) {
     refuse("declares parameters that are not there");

@@ -159,6 +159,18 @@ TEST_F(Csv, RefusesAColumnThatBecomesZero) {
   options.dtype = DType::float64;
   EXPECT_EQ(values(read("1e-50,7\n1e-50,8\n", options)), (Values{1e-50, 7, 1e-50, 8}));
   EXPECT_EQ(values(read("1,2\n3,1e-400\n", options)), (Values{1, 2, 3, 0}));
+  const std::string zeros(6000, '0');
+  for (const std::string& tiny : Texts{"-1e-5000", "0." + zeros + "1", "100e-99999999999999999999",
+                                       "1" + zeros + "e-12000"}) {
+    EXPECT_EQ(values(read("1,2\n3," + tiny + "\n", options)), (Values{1, 2, 3, 0})) << tiny;
+  }
+  for (const std::string& huge :
+       Texts{"1e5000", "1" + zeros, "0.1e+99999999999999999999", "0." + zeros + "1e12000"}) {
+    EXPECT_NE(refusal("1,2\n3," + huge + "\n", options).find("beyond the range of float64"),
+              std::string::npos)
+        << huge;
+  }
+  EXPECT_EQ(values(read("1,2\n3,1e-400\n")), (Values{1, 2, 3, 0}));
 }
 
 TEST_F(Csv, TakesOtherDelimiters) {

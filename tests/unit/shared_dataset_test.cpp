@@ -135,5 +135,16 @@ TEST(PacketSocket, KeepsPacketsAndDescriptorsApart) {
   EXPECT_FALSE(apps::send_packet(b.get(), "nobody"));
 }
 
+TEST(PacketSocket, AnswerOfAPeerThatReadsNothingMoreIsReceived) {
+  auto [ours, theirs] = apps::make_packet_sockets();
+  ASSERT_TRUE(apps::send_packet(ours.get(), "request"));
+  ASSERT_TRUE(apps::send_packet(theirs.get(), "answer"));
+  theirs.close();
+  apps::Packet packet;
+  EXPECT_EQ(apps::receive_packet(ours.get(), true, packet), apps::Received::packet);
+  EXPECT_EQ(packet.text, "answer");
+  EXPECT_EQ(apps::receive_packet(ours.get(), true, packet), apps::Received::end);
+}
+
 }  // namespace
 }  // namespace lloyd::experiment

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -157,15 +158,18 @@ bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell
 class ColumnFinder {
  public:
   ColumnFinder(const CsvCursor& cursor, const std::vector<std::string>& names, std::int64_t count)
-      : cursor_(cursor), names_(names), count_(count) {}
+      : cursor_(cursor), names_(names), count_(count) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      ++places_.try_emplace(names[i], i).first->second.times;
+  }
 
   std::int64_t find(const std::string& column) const {
-    const auto found = std::find(names_.begin(), names_.end(), column);
-    if (found != names_.end()) {
-      if (std::find(found + 1, names_.end(), column) != names_.end()) {
+    const auto found = places_.find(column);
+    if (found != places_.end()) {
+      if (found->second.times > 1) {
         fail(fmt::format("the column name '{}' occurs twice; give its number", shown(column)));
       }
-      return found - names_.begin();
+      return static_cast<std::int64_t>(found->second.first);
     }
     const auto number = column_number(column);
     if (number && *number < count_) return *number;
@@ -193,6 +197,12 @@ class ColumnFinder {
   const CsvCursor& cursor_;
   const std::vector<std::string>& names_;
   std::int64_t count_;
+  struct Place {
+    explicit Place(std::size_t first_place) : first(first_place) {}
+    std::size_t first;
+    int times = 0;
+  };
+  std::unordered_map<std::string_view, Place> places_;  // by name
 };
 
 }  // namespace

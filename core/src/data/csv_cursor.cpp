@@ -1,5 +1,6 @@
 #include "data/csv_cursor.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <type_traits>
 
@@ -22,6 +23,24 @@ std::errc parse(std::string_view text, T& value) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   const auto [stop, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
   return stop == end ? error : std::errc::invalid_argument;
+}
+
+// Whether the magnitude of a number that is not zero and that parse() has taken is below 1, also
+// where it is beyond the range of every type.
+bool is_below_one(std::string_view text) {
+  const std::size_t letter = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, letter);
+  const auto point = static_cast<double>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<double>(digits.find_first_of("123456789"));
+  // The number is d.ddd times ten to this power.
+  double power = first < point ? point - first - 1 : point - first;
+  double exponent = 0;
+  if (letter < text.size()) {
+    const std::string_view written = text.substr(letter + 1);
+    if (parse(written, exponent) != std::errc{}) exponent = written[0] == '-' ? -1e300 : 1e300;
+  }
+  power += exponent;
+  return power < 0;
 }
 
 }  // namespace
@@ -115,6 +134,10 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     // What is too small is rounded to zero; only too large is an error.
     std::conditional_t<std::is_same_v<T, float>, double, long double> wide = 0;
     error = parse(text, wide);
+    if (error == std::errc::result_out_of_range && is_below_one(text)) {
+      wide = 0;
+      error = std::errc{};
+    }
     if (error == std::errc{} && std::fabs(wide) > 1) error = std::errc::result_out_of_range;
     if (error == std::errc{}) value = static_cast<T>(wide);
     if (error == std::errc{} && value == 0) rounded_to_zero_ = true;
