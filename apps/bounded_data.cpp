@@ -81,7 +81,8 @@ std::vector<std::string> BoundedFile::feature_names() const {
 BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options) {
   const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
-    return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_);
+    return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_,
+                       text_ ? 0 : source_->reading_bytes());
   };
   if (text_) {
     plan(make_shape(*text_, options.clusters));

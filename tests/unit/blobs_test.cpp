@@ -188,5 +188,17 @@ TEST(Blobs, RefuseValuesBeyondTheDtype) {
             "blobs: box 1e+308 and std 1e+308 give values beyond float64 (limit 1.8e+308)");
 }
 
+TEST(Blobs, RefuseValuesThatBecomeZero) {
+  BlobsSpec spec{.samples = 3, .std = 1e-60, .box = 1e-60};
+  EXPECT_EQ(message_of<InputError>([&] { check_blobs(spec); }),
+            "blobs: box 1e-60 and std 1e-60 give values too small for float32 (limit 1.18e-38)");
+  spec.dtype = DType::float64;
+  check_blobs(spec);
+  spec.std = spec.box = 1e-160;
+  EXPECT_THROW(check_blobs(spec), InputError);
+  spec.std = spec.box = 0;
+  check_blobs(spec);
+}
+
 }  // namespace
 }  // namespace lloyd

@@ -150,6 +150,7 @@ TEST_F(Hdf5, ReadsPackedChunks) {
   H5Pclose(creation);
   const Matrix matrix = read();
   for (int i = 0; i < 200000; ++i) ASSERT_EQ(matrix.at(i / 2, i % 2), i % 7);
+  EXPECT_EQ(open_rows(path_)->reading_bytes(), 2 * 1000 * 8) << "a chunk, packed and unpacked";
 }
 
 TEST_F(Hdf5, RefusesWhatIsNoTableOfNumbers) {

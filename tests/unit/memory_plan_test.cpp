@@ -9,6 +9,7 @@
 #include <lloyd/memory_plan.hpp>
 
 #include "experiment_fake_backend.hpp"
+#include "temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -47,6 +48,23 @@ TEST_F(MemoryPlans, TakeBlocksWhereTheWholeDoesNotFit) {
   EXPECT_GT(small.block_rows, 0);
   EXPECT_LT(small.block_rows, plan.block_rows);
   EXPECT_LE(small.bytes, plan.bytes - 256 * kMiB);
+}
+
+TEST_F(MemoryPlans, CountWhatReadingHolds) {
+  ProblemShape shape;
+  shape.samples = 1000;
+  shape.features = shape.stride = 8;
+  shape.clusters = options_.clusters = 2;
+  const auto planned = [&](std::int64_t reading_bytes) {
+    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
+                       64 * kMiB, true, reading_bytes);
+  };
+  EXPECT_EQ(planned(16 * kMiB).bytes, planned(0).bytes + 16 * kMiB);
+  const std::string message = message_of<InputError>([&] { planned(192 * kMiB); });
+  EXPECT_NE(
+      message.find("and 192.0 MiB those of unpacking a chunk of the file; the limit is 64.0 MiB"),
+      std::string::npos)
+      << message;
 }
 
 TEST_F(MemoryPlans, CountWhatSeedingAndRestartsHold) {

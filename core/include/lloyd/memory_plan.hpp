@@ -20,11 +20,13 @@ struct MemoryPlan {
 
 /// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: as
 /// a whole where that fits, else in the largest blocks that are of use. Counts data or blocks,
-/// labels, seeding, what the backend estimates, and the program itself. Throws InputError when not
-/// even blocks of one row fit, or the whole where `in_blocks` rules blocks out, with the least
-/// limit that would do; BackendError when the backend cannot say what it needs.
+/// labels, seeding, what the backend estimates, `reading_bytes` (RowSource::reading_bytes()), and
+/// the program itself. Throws InputError when not even blocks of one row fit, or the whole where
+/// `in_blocks` rules blocks out, with the least limit that would do; BackendError when the backend
+/// cannot say what it needs.
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
-                       const FitOptions& options, std::int64_t limit, bool in_blocks = true);
+                       const FitOptions& options, std::int64_t limit, bool in_blocks = true,
+                       std::int64_t reading_bytes = 0);
 
 }  // namespace lloyd

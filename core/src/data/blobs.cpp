@@ -121,6 +121,14 @@ void check_blobs(const BlobsSpec& spec) {
     throw InputError(fmt::format("blobs: box {} and std {} give values beyond {} (limit {:.3g})",
                                  spec.box, spec.std, single ? "float32" : "float64", limit));
   }
+  // Below, values would be rounded to zero in float32, and their squares in float64.
+  const double least = single ? static_cast<double>(std::numeric_limits<float>::min()) : 1e-150;
+  const double reach = spec.box + spec.std;
+  if (reach > 0 && reach < least) {
+    throw InputError(
+        fmt::format("blobs: box {} and std {} give values too small for {} (limit {:.3g})",
+                    spec.box, spec.std, single ? "float32" : "float64", least));
+  }
 }
 
 std::unique_ptr<RowSource> blob_rows(const BlobsSpec& spec) {

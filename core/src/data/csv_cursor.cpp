@@ -46,10 +46,12 @@ bool is_below_one(std::string_view text) {
 }  // namespace
 
 std::string CsvCell::unquoted() const {
-  std::string result(text);
-  if (!quoted) return result;
-  for (auto at = result.find("\"\""); at != std::string::npos; at = result.find("\"\"", at + 1)) {
-    result.erase(at, 1);
+  if (!quoted) return std::string(text);
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    result += text[at];
+    if (text[at] == '"') ++at;  // of two the second one
   }
   return result;
 }

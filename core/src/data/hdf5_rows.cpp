@@ -112,6 +112,17 @@ void check_chunks(const std::string& path, const Table& table, const Hdf5Handle&
                   path, needed, stored));
 }
 
+// The library unpacks a whole chunk for each of its rows: packed and unpacked bytes are held then.
+std::int64_t unpacking_bytes(const Table& table, const Hdf5Handle& creation) {
+  if (H5Pget_layout(creation.id()) != H5D_CHUNKED || H5Pget_nfilters(creation.id()) <= 0) return 0;
+  hsize_t sizes[2] = {1, 1};
+  H5Pget_chunk(creation.id(), table.dimensions, sizes);
+  const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
+  const double bytes = 2 * static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) *
+                       static_cast<double>(H5Tget_size(type.id()));
+  return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
+}
+
 class Hdf5Rows : public RowSource {
  public:
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
@@ -142,6 +153,7 @@ class Hdf5Rows : public RowSource {
     check_external_storage(path_, creation);
     check_stored(path_, table, creation);
     check_chunks(path_, table, creation);
+    unpacking_bytes_ = unpacking_bytes(table, creation);
     table_ = std::move(table);
   }
 
@@ -173,6 +185,7 @@ class Hdf5Rows : public RowSource {
     input_.check_unchanged();  // behind the end of a file that was cut, the library reads zeros
   }
 
+  std::int64_t reading_bytes() const override { return unpacking_bytes_; }
   std::string touched_file() const override { return input_.touched_path(); }
 
  private:
@@ -180,6 +193,7 @@ class Hdf5Rows : public RowSource {
   std::string path_;
   InputFile input_;
   Table table_;
+  std::int64_t unpacking_bytes_ = 0;
 };
 
 }  // namespace

@@ -24,6 +24,9 @@ class RowSource {
   /// rows.size() x d values of dtype(), aligned to one value. Throws InputError when they cannot be
   /// read.
   virtual void read(RowRange rows, void* values) const = 0;
+  /// Bytes that read() holds at its peak beside `values`, however few the rows: those of a chunk
+  /// that is unpacked as a whole, for example.
+  virtual std::int64_t reading_bytes() const { return 0; }
   /// The file that the rows are read from, if its status-change time is no longer what it was when
   /// the file was opened: whoever knows what the rows were has to read them again. Else empty.
   virtual std::string touched_file() const { return {}; }
