@@ -97,15 +97,16 @@ constexpr std::int64_t kMostParameters = 1000;
 
 // Of texts that are printed in one line, and of names.
 constexpr std::size_t kMaxTextBytes = 1000;
-constexpr std::size_t kMaxNameBytes = 100;
+constexpr std::size_t kMaxParameterNameBytes = 100;
 
 void check_parameter(const ParameterInfo& parameter,
                      const std::function<void(std::string_view)>& refuse) {
   if (parameter.name == nullptr || parameter.meaning == nullptr) {
     refuse("declares a parameter without a name or meaning");
   }
-  if (std::strlen(parameter.name) > kMaxNameBytes) {
-    refuse(fmt::format("declares a parameter with a name of more than {} bytes", kMaxNameBytes));
+  if (std::strlen(parameter.name) > kMaxParameterNameBytes) {
+    refuse(fmt::format("declares a parameter with a name of more than {} bytes",
+                       kMaxParameterNameBytes));
   }
   const std::string what = fmt::format("declares the parameter '{}' ", printable(parameter.name));
   const std::string_view name = parameter.name;

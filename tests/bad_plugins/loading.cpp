@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "bad_plugin.hpp"
 #include "loading_mark.hpp"
@@ -79,6 +80,19 @@ class Wrapped final : public lloyd::Backend {
 #if defined(LLOYD_INFO_LONG)
     static const std::string summary(1 << 20, 's');
     info_.summary = summary.c_str();
+#elif defined(LLOYD_INFO_LARGE)
+    // Each text is within its limit, all together are not.
+    static const std::string meaning(1000, 'm');
+    static std::vector<std::string> names;
+    static std::vector<lloyd::ParameterInfo> parameters(500);
+    for (std::size_t i = 0; i < parameters.size(); ++i) names.push_back(std::to_string(i));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      parameters[i].name = names[i].c_str();
+      parameters[i].meaning = meaning.c_str();
+      parameters[i].type = lloyd::ParameterType::boolean;
+    }
+    info_.parameters = parameters.data();
+    info_.parameter_count = static_cast<std::int64_t>(parameters.size());
 #endif
   }
 

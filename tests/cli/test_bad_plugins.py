@@ -156,7 +156,7 @@ class Table(TestCase):
         # What test_loading.py alone needs.
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
-                   "info-crashes", "info-long", "supports-hangs", "supports-exits", "estimate-crashes",
+                   "info-crashes", "info-long", "info-large", "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         # Those of test_process_state.py, test_results.py and test_supervision.py.
         tables |= {"meddles", "garbage", "hostile", "garbled-texts"}

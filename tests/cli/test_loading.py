@@ -36,7 +36,8 @@ REFUSED = {
     "probe-closes": "closed the socket of its process while it was loaded",
     "probe-answers": "answered something else than was agreed on while it was loaded",
     "info-crashes": WHILE_LOADED + CRASHED,
-    "info-long": r"what it says of itself has [0-9]+ bytes; at most 131071 are possible",
+    "info-long": r"its backend's info has a text of more than 1000 bytes",
+    "info-large": r"what it says of itself has [0-9]+ bytes; at most 131071 are possible",
 }
 HANGING = {name: SILENT for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
 # Nothing is wrong with what they describe.
