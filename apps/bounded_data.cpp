@@ -64,6 +64,15 @@ std::int64_t text_memory(std::optional<std::uint64_t> limit) {
   return std::max(kMinBytes, limit_of(limit) - kProgramBytes);
 }
 
+void check_reading_memory(const std::string& file, double bytes,
+                          std::optional<std::uint64_t> limit) {
+  const std::int64_t most = text_memory(limit);
+  if (bytes <= static_cast<double>(most)) return;
+  const auto needed = static_cast<std::int64_t>(std::min(bytes, 0x1p62));
+  throw InputError(fmt::format("{}: reading it takes {} of memory, and {} are left", file,
+                               experiment::format_bytes(needed), experiment::format_bytes(most)));
+}
+
 BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
     : data_(data), memory_(memory) {
   if (find_format(data.file) == FileFormat::csv) {

@@ -28,6 +28,10 @@ struct MemoryOption {
 /// one, what the machine lets this process use.
 std::int64_t text_memory(std::optional<std::uint64_t> limit = std::nullopt);
 
+/// Throws InputError where reading `file` takes more `bytes` than text_memory(limit).
+void check_reading_memory(const std::string& file, double bytes,
+                          std::optional<std::uint64_t> limit);
+
 struct BoundedData {
   Dataset dataset;
   std::int64_t block_rows = 0;  ///< for OpenSession; 0: in memory

@@ -11,7 +11,6 @@
 #include "bounded_data.hpp"
 
 namespace lloyd::apps {
-
 namespace {
 
 void check_count(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
@@ -21,15 +20,10 @@ void check_count(const std::filesystem::path& file, std::int64_t rows, std::int6
                                file.string(), rows, columns, *limits.clusters));
 }
 
-// The values of a source, and the same as float64.
-void check_memory(const std::filesystem::path& file, const RowSource& rows,
-                  const CentroidsLimits& limits) {
-  const double bytes = static_cast<double>(rows.samples()) * static_cast<double>(rows.features()) *
-                       static_cast<double>(size_of(rows.dtype()) + 8);
-  const std::int64_t most = text_memory(limits.memory);
-  if (bytes <= static_cast<double>(most)) return;
-  throw InputError(fmt::format("{}: {} centroids of {} features take {:.0f} bytes; {} may be used",
-                               file.string(), rows.samples(), rows.features(), bytes, most));
+// Of the values of a source, and of the same as float64.
+double bytes_to_read(const RowSource& rows) {
+  return static_cast<double>(rows.samples()) * static_cast<double>(rows.features()) *
+         static_cast<double>(size_of(rows.dtype()) + 8);
 }
 
 }  // namespace
@@ -41,7 +35,7 @@ CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsL
   if (find_format(file) != FileFormat::csv) {
     const std::unique_ptr<RowSource> source = open_rows(file, options);
     check_count(file, source->samples(), source->features(), limits);
-    check_memory(file, *source, limits);
+    check_reading_memory(file.string(), bytes_to_read(*source), limits.memory);
   }
   const Dataset rows = read_dataset(file, options);
   check_count(file, rows.samples(), rows.features(), limits);

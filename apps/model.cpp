@@ -28,13 +28,6 @@ constexpr int kVersion = 1;
   throw InputError(fmt::format("{}: {}", file.string(), what));
 }
 
-void check_memory(const std::filesystem::path& file, double bytes,
-                  std::optional<std::uint64_t> memory) {
-  const std::int64_t most = text_memory(memory);
-  if (bytes <= static_cast<double>(most)) return;
-  refuse(file, fmt::format("takes {:.0f} bytes to read as a model; {} may be used", bytes, most));
-}
-
 // The values of a list take up to three times their own 16 bytes while it grows, a list of its own
 // some more.
 double bytes_to_parse(std::string_view text) {
@@ -49,9 +42,9 @@ Json parse(const std::filesystem::path& file, std::optional<std::uint64_t> memor
   constexpr int kMostLevels = 4;
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(file, unknown);
-  if (!unknown) check_memory(file, static_cast<double>(size), memory);
+  if (!unknown) check_reading_memory(file.string(), static_cast<double>(size), memory);
   const std::string text = read_text_file(file);
-  check_memory(file, bytes_to_parse(text), memory);
+  check_reading_memory(file.string(), bytes_to_parse(text), memory);
   try {
     return parse_json(text, kMostLevels);
   } catch (const InputError& error) {

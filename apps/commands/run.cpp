@@ -87,11 +87,9 @@ void rescue_records(Delivery& delivery, const fs::path& records, RecordWriter& w
   });
 }
 
-// Prints the summary and, unless records are missing in it, writes it as a file. `check` throws
-// where that file has become one that must not be replaced.
+// Prints the summary and, unless records are missing in it, writes it as a file.
 void deliver_summary(Delivery& delivery, const Plan& plan, const RunFiles& files,
-                     const Summary& summary, const std::function<void()>& check, bool json,
-                     bool complete) {
+                     const Summary& summary, bool json, bool complete) {
   delivery.print([&] {
     if (json) {
       print_json(summary_json(summary, plan.output));
@@ -103,7 +101,6 @@ void deliver_summary(Delivery& delivery, const Plan& plan, const RunFiles& files
   const auto write = [&](const fs::path& file) {
     NewFile csv(file);
     csv.write(summary_csv(summary));
-    if (file == files.summary) check();
     csv.commit();
   };
   if (complete && delivery.write(files.summary, write) && !json) {
@@ -186,8 +183,8 @@ int status_of(const Plan& plan, const RunResult& result) {
 }
 
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
-               const RunFiles& files, RecordWriter& writer, const std::function<void()>& check,
-               const RunCommand& command, std::chrono::seconds plugin_limit) {
+               const RunFiles& files, RecordWriter& writer, const RunCommand& command,
+               std::chrono::seconds plugin_limit) {
   install_interrupt_handler();
   InterruptObserver observer;
   const auto trials = make_runner(plan, datasets, observer, run.id, machine, plugin_limit);
@@ -206,7 +203,10 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   }
   const Summary summary = summarize(result.records);
   Delivery delivery;
-  deliver_summary(delivery, plan, files, summary, check, command.json, result.error.empty());
+  {
+    const ProtectedFile records(files.records);  // the summary may have become a link to it
+    deliver_summary(delivery, plan, files, summary, command.json, result.error.empty());
+  }
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
   drop_unwritten_results();
@@ -283,8 +283,7 @@ int run(const RunCommand& command, const Context& context) {
   } else {
     note_unfinished(plan, files.records, machine);
   }
-  const auto check = [&] { check_inputs(files, command.config, experiment); };
-  return run_trials(plan, datasets, machine, std::move(run), files, *writer, check, command,
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command,
                     context.plugin_limit());
 }
 

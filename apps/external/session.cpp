@@ -232,7 +232,8 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
   result.relocations = 0;
   if (__builtin_mul_overflow(dataset_.samples * spec.clusters, result.iterations + 1,
                              &result.distances)) {
-    throw Error(fmt::format("it reports {} iterations", result.iterations));
+    throw Error(fmt::format("it reports {} iterations, whose distances are more than 2^63",
+                            result.iterations));
   }
   read_centroids(spec, result);
   read_labels(spec, result);

@@ -31,9 +31,9 @@ class External(TestCase):
         file.chmod(0o755)
         return file
 
-    def experiment(self, mode, program="{program: PROGRAM}", status=0, more="", options=()):
+    def experiment(self, mode, program="{program: PROGRAM}", status=0, more="", options=(), stop="{iterations: 3}"):
         self.output = self.folder / f"results-{mode}"
-        config = CONFIG.replace("{program: PROGRAM}", program)
+        config = CONFIG.replace("{program: PROGRAM}", program).replace("{iterations: 3}", stop)
         config = config.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(self.output))
         return run(*options, "run", self.write("config.yaml", config + more), status=status)
 
@@ -99,6 +99,16 @@ class External(TestCase):
                 others = [r for r in self.records() if r["backend"]["name"] == "sequential"]
                 self.assertEqual([record["status"] for record in others], ["ok", "ok"])
 
+    def test_a_fit_that_may_end_early_is_held_to_what_it_says(self):
+        for mode, most, sentence in (
+                ("gives-up", 4, "it stopped after 1 of 4 iterations and says that it has not converged"),
+                ("claims-much", 2**60, f"it reports {2**60} iterations, whose distances are more than 2^63")):
+            with self.subTest(mode):
+                self.experiment(mode, status=1, stop=f"{{max_iterations: {most}, tolerance: 0}}")
+                for record in self.of_program():
+                    self.assertEqual(record["status"], "failed")
+                    self.assertIn(sentence, record["reason"])
+
     def test_wrong_labels_forbid_a_speedup(self):
         done = self.experiment("wrong-labels")
         row = next(line for line in done.stdout.splitlines() if line.startswith("plain-python"))
@@ -116,8 +126,11 @@ class External(TestCase):
                 done = self.experiment(mode, status=2)
                 self.assertRegex(done.stderr, r"^lloyd: [^\n]*config.yaml:\d+:\d+: [^\n]*" + sentence)
         (self.folder / "text").write_text("#!/bin/sh\n")
+        (self.folder / "lloyd_text.so").write_text("#!/bin/sh\n")
+        (self.folder / "lloyd_text.so").chmod(0o755)
         for program, sentence in {
             "{program: nowhere}": "nowhere is no program: it must be an executable file",
+            "{program: ./lloyd_text.so}": "is named as a plugin is; the name of a program must not end in '.so'",
             "{program: text}": "text is no program: it must be an executable file",
             "{}": "'external' needs 'program', the path of a program",
             "{program: [a, b]}": "'external.program' must be one path",

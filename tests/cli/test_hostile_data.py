@@ -113,6 +113,13 @@ class Changed(TestCase):
         self.assertEqual(output, "")
 
 
+class Tables(TestCase):
+    def test_one_long_name_does_not_widen_all_rows(self):
+        data = self.write("wide.csv", "y" * 100000 + "," + ",".join(f"x{i}" for i in range(300)) + "\n"
+                          + ("1," * 300 + "2\n") * 2)
+        self.assertLess(len(run("data", "info", data).stdout), 200000)
+
+
 class Holes(TestCase):
     def test_a_model_with_a_hole_is_refused_where_it_begins(self):
         data, model = self.write("data.csv", "0,1\n2,3\n"), self.folder / "model.json"
@@ -168,12 +175,12 @@ class Memory(TestCase):
         packed = self.write("packed.csv.gz", gzip.compress(b"1,2\n" * MIB) * 8)
         lists = self.write("lists.json", '{"format": "lloyd-model", "x": [' + "[]," * 4000000 + "[]]}")
         for command, expected in (
-                (("predict", many, data), "centroids of 2 features take 2147483648 bytes; "),
+                (("predict", many, data), "many.npy: reading it takes 2.0 GiB of memory, and 32.0 MiB are left"),
                 (("fit", data, "-k", 2, "--seeding", many),
                  "has 67108864 rows and 2 columns, but 2 centroids are needed"),
                 (("predict", packed, data), "takes more than the 32 MiB of memory"),
                 (("fit", data, "-k", 2, "--seeding", packed), "takes more than the 32 MiB of memory"),
-                (("predict", lists, data), " bytes to read as a model; ")):
+                (("predict", lists, data), "lists.json: reading it takes ")):
             with self.subTest(command[:2]):
                 status, error, peak = self.peak(*command, "--memory-limit", "64MiB")
                 self.assertEqual(status, 2, error)

@@ -11,9 +11,10 @@ import stat
 import subprocess
 import termios
 import time
+import unittest
 
 from hostile_case import HostileCase
-from program import BAD_PLUGINS, IRIS, LLOYD, ROOT, TestCase, needs_html_report, run
+from program import BAD_PLUGINS, IRIS, LLOYD, ROOT, SANITIZED, TestCase, needs_html_report, run
 
 POINTS = "x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(60))
 CONFIG = """
@@ -413,7 +414,7 @@ class Links(HostileCase):
                                       cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                       timeout=300)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn("it has become a name of a file that is read; it was kept as ", done.stderr)
+                self.assertIn("it has become a name of a file that is in use; it was kept as ", done.stderr)
                 self.assertEqual(data.read_bytes(), before)
                 self.assertTrue(list(self.folder.glob("lloyd-kept-*/labels.npy")))
 
@@ -421,6 +422,18 @@ class Links(HostileCase):
         model = self.folder / "of_data.json"
         run("fit", data, "-k", "2", "--backend", "sequential", "--model", model)
         return model
+
+
+class Descriptors(OutputCase):
+    @unittest.skipIf(SANITIZED, "a sanitizer needs descriptors itself")
+    def test_no_empty_folder_is_left_where_there_are_too_few(self):
+        for limit in range(8, 24):
+            with self.subTest(limit):
+                subprocess.run(["prlimit", f"--nofile={limit}:{limit}", LLOYD, "fit", str(self.data), "-k", "2", "-b",
+                                "sequential", "-o", str(self.output)], cwd=self.folder, capture_output=True,
+                               stdin=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(self.folder)}, timeout=300)
+                empty = [path for path in self.folder.glob("lloyd-*") if not list(path.iterdir())]
+                self.assertEqual(empty, [])
 
 
 class Space(OutputCase):

@@ -52,6 +52,17 @@ class Streams(TestCase):
         self.assertEqual([json.loads(line)["status"] for line in lines], ["ok", "ok"])
 
 
+@unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
+class Reasons(unittest.TestCase):
+    def test_a_result_that_cannot_be_written_names_the_stream_and_the_reason(self):
+        for arguments in (["backends", "--json"], ["data", "info", str(IRIS)]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([LLOYD, *arguments], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      timeout=300)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, "lloyd: standard output cannot be written: No space left on device\n"))
+
+
 class Help(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
     def test_help_that_cannot_be_printed_says_so(self):

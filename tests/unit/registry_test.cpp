@@ -2,6 +2,7 @@
 // refused for its magic, platform or missing section: tests/cli/test_bad_plugins.py; an older minor
 // version: tests/abi/newer_host_test.cpp.
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -164,6 +165,27 @@ TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
       << message;
   // What lies in a later folder hides nothing.
   EXPECT_EQ(Registry({bundled, mine}).load("sequential")->name(), "sequential");
+}
+
+TEST_F(Loader, AShortageOfDescriptorsIsNoFaultOfTheFile) {
+  const fs::path plugin = built_plugin();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string error;
+  bool blamed = false;
+  try {
+    read_plugin_header(plugin);
+  } catch (const InputError& refusal) {
+    blamed = true;
+    error = refusal.what();
+  } catch (const Error& shortage) {
+    error = shortage.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(blamed);
+  EXPECT_EQ(error, plugin.string() + " cannot be opened: Too many open files");
 }
 
 TEST_F(Loader, AFolderThatCannotBeReadIsTold) {

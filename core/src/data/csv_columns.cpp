@@ -159,8 +159,9 @@ class ColumnFinder {
  public:
   ColumnFinder(const CsvCursor& cursor, const std::vector<std::string>& names, std::int64_t count)
       : cursor_(cursor), names_(names), count_(count) {
-    for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t i = 0; i < names.size(); ++i) {
       ++places_.try_emplace(names[i], i).first->second.times;
+    }
   }
 
   std::int64_t find(const std::string& column) const {

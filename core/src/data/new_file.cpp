@@ -257,7 +257,7 @@ void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
   if (is_protected(target_)) {
-    throw Error(unwritable(name_, "it has become a name of a file that is read"));
+    throw Error(unwritable(name_, "it has become a name of a file that is in use"));
   }
   // Otherwise a power cut could leave neither the former content nor the new one.
   if (replaces_ && ::fsync(::fileno(stream_)) != 0 && errno != EINVAL) fail();

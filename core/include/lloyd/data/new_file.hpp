@@ -21,9 +21,9 @@ std::filesystem::path output_target(const std::filesystem::path& file);
 /// system that does not tell its free space is taken to have enough.
 void require_space(const std::filesystem::path& file, std::int64_t bytes);
 
-/// While it lives, no NewFile of this process replaces `file`, which the process reads, under
-/// whatever name: its commit throws Error. A path may become a link to the file after it was
-/// compared with it. A file that is not there is passed over.
+/// While it lives, no NewFile of this process replaces `file`, under whatever name: its commit
+/// throws Error. For files that are in use: a path may become a link to one of them after it was
+/// compared with it. A file that is not there is passed over. Call it on one thread.
 class ProtectedFile {
  public:
   /// Begins with the file that `file` names now.
