@@ -117,7 +117,7 @@ class External(TestCase):
     def test_what_is_no_program_is_refused(self):
         sentences = {
             "no-description": r"does not describe itself as external programs do: ",
-            "describe-fails": r"the program \S+describe-fails.py ended: exit status 5\n",
+            "describe-fails": r"the program [^\n]+describe-fails.py ended: exit status 5\n",
             "describe-talks": r"ended: exit status 6; last words: \?\[31mdescribing\n",
             "other-protocol": r"'protocol' is 2, not 1",
         }

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -36,7 +37,7 @@ class FullDisk(ResumeCase):
         """Returns how many trials were kept."""
         self.assertEqual(said.count("lloyd: cannot append a record to "), 1)
         self.assertRegex(said.splitlines()[-1],
-                         r"^lloyd: cannot append a record to \S+records.jsonl: "
+                         r"^lloyd: cannot append a record to .+/records.jsonl: "
                          r"(no space is left|No space left on device|File too large)$")
         self.assertTrue(left.endswith(b"\n"))
         records = [json.loads(line) for line in left.splitlines()]
@@ -79,7 +80,8 @@ class FullDisk(ResumeCase):
         mount.mkdir()
         self.output = mount / "results"
         names = {name: self.folder / name for name in ("out", "err", "left", "whole", "files")}
-        script = TMPFS.format(folder=mount, lloyd=LLOYD, config=self.config(), **names)
+        paths = {"folder": mount, "lloyd": LLOYD, "config": self.config(), **names}
+        script = TMPFS.format(**{name: shlex.quote(str(path)) for name, path in paths.items()})
         done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True,
                               timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -55,7 +55,7 @@ class Killed(ResumeCase):
         self.assertGreater(len(self.lines()), 10)  # each life made what it could
         self.assertLess(len(self.lines()), TRIALS)
         last = run("run", self.config(), "--resume")
-        self.assertRegex(last.stderr, r"resuming the run \S+ in \S+: \d+ of 60 trials left")
+        self.assertRegex(last.stderr, r"resuming the run \S+ in .+: \d+ of 60 trials left")
         self.assert_same_outcomes(whole, self.outcomes())
         runs = {json.loads(line)["run"] for line in self.lines()}
         self.assertEqual(len(runs), 1)
@@ -159,7 +159,7 @@ class Resume(ResumeCase):
                  "'backend.parameters.layout' was 'aos' and is 'soa' (sequential)")):
             with self.subTest(difference=difference):
                 said = self.resume(status=2, **replacement).stderr
-                self.assertRegex(said, r"^lloyd: the run \S+ in \S+ cannot be resumed, as ")
+                self.assertRegex(said, r"^lloyd: the run \S+ in .+ cannot be resumed, as ")
                 self.assertIn(difference, said)
                 self.assertEqual(said.count("\n"), 1)
                 self.assertEqual(len(self.lines()), 4)

@@ -108,7 +108,7 @@ class SearchPaths(SearchPathCase):
         lists = (source / "CMakeLists.txt").read_text()
         self.assertIn("SOURCES backend.cpp", lists)
         (source / "CMakeLists.txt").write_text(
-            lists.replace("SOURCES backend.cpp", f"SOURCES backend.cpp LINK {other / 'libother.so'}"))
+            lists.replace("SOURCES backend.cpp", f"SOURCES backend.cpp LINK \"{other / 'libother.so'}\""))
         self.build(source, BUILD_TREE)
         self.check(source, "lloyd_plugin-template.so")
         self.command("cmake", "--install", source / "build", "--prefix", self.folder / "installed")
@@ -131,8 +131,8 @@ class PlantedLibraries(TestCase):
 
     @unittest.skipIf(SANITIZED, "the library was built without the sanitizer")
     def test_no_code_of_the_working_directory_runs(self):
-        # A control: it runs where somebody asks for it.
-        run("--version", env={"LD_PRELOAD": str(self.library)})
+        # A control: it runs where somebody asks for it. (A blank separates entries of LD_PRELOAD.)
+        run("--version", env={"LD_PRELOAD": f"./{self.library.name}"}, cwd=self.folder)
         self.assertTrue(self.mark.exists())
         self.mark.unlink()
         bin_folder = pathlib.Path(LLOYD).resolve().parent
