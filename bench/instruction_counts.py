@@ -34,8 +34,15 @@ class Refused(Exception):
     """Bad use: one sentence."""
 
 
+def execute(*words, cwd=None):
+    try:
+        return subprocess.run(list(map(str, words)), capture_output=True, text=True, cwd=cwd)
+    except FileNotFoundError:
+        raise Refused(f"{words[0]} is not installed") from None
+
+
 def call(*words, cwd=None):
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, cwd=cwd)
+    done = execute(*words, cwd=cwd)
     if done.returncode != 0:
         raise Refused(f"{' '.join(map(str, words))}: {(done.stderr or done.stdout).strip()[-1000:]}")
     return done
@@ -43,8 +50,7 @@ def call(*words, cwd=None):
 
 def build(commit):
     """Builds a commit in a work tree of its own and returns its program."""
-    found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"],
-                           capture_output=True, text=True, cwd=ROOT)
+    found = execute("git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}", cwd=ROOT)
     if found.returncode != 0:
         raise Refused(f"'{commit}' is neither a program nor a commit")
     digest = found.stdout.strip()

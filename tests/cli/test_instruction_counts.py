@@ -30,9 +30,9 @@ class InstructionCounts(TestCase):
         self.write(f"{name}.count", str(count))
         return self.script(name, "#!/bin/sh\n")
 
-    def compare(self, *arguments, status):
+    def compare(self, *arguments, status, path=os.environ["PATH"]):
         done = subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True,
-                              env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}, timeout=120)
+                              env={**os.environ, "PATH": f"{self.folder}:{path}"}, timeout=120)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -48,6 +48,7 @@ class InstructionCounts(TestCase):
 
     def test_bad_use_has_status_2_and_one_sentence(self):
         old = self.program("old", 1000)
+        self.script("git", "#!/bin/sh\nexit 1\n")  # knows no commit; the machine may have no git
         done = self.compare(old, "no-such-commit", status=2)
         self.assertEqual(done.stderr,
                          "instruction_counts.py: 'no-such-commit' is neither a program nor a commit\n")
@@ -56,6 +57,14 @@ class InstructionCounts(TestCase):
         self.script("valgrind", "#!/bin/sh\necho 'lloyd: no such data' >&2\nexit 2\n")
         done = self.compare(old, old, status=2)
         self.assertRegex(done.stderr, r"(?s)^instruction_counts.py: valgrind .*: lloyd: no such data\n$")
+
+    def test_programs_that_are_not_installed_are_named(self):
+        old = self.program("old", 1000)
+        done = self.compare(old, "HEAD", path="/nowhere", status=2)
+        self.assertEqual(done.stderr, "instruction_counts.py: git is not installed\n")
+        (self.folder / "valgrind").unlink()
+        done = self.compare(old, old, path="/nowhere", status=2)
+        self.assertEqual(done.stderr, "instruction_counts.py: valgrind is not installed\n")
 
 
 if __name__ == "__main__":
