@@ -111,7 +111,7 @@ class Browser:
             raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
-    def wait(self, expression, timeout=20):
+    def wait(self, expression, timeout=120):
         """Waits until an expression is true; returns its value."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
@@ -144,7 +144,7 @@ class Browser:
         return [event["params"]["request"]["url"] for event in self.events
                 if event.get("method") == "Network.requestWillBeSent"]
 
-    def downloaded(self, timeout=20):
+    def downloaded(self, timeout=120):
         """The name and the text of the one file that the page has saved."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
