@@ -328,11 +328,12 @@ class Workers(WorkerCase):
         process.communicate()
 
     def test_what_the_plan_says_of_it(self):
+        cpu = min(os.sched_getaffinity(0))
         config = self.write("c.yaml", "dataset: {blobs: {}}\nbackends: [sequential]\n"
-                            "memory_limit: 100KB\ntimeout: 2\ncpus: 0\n")
+                            f"memory_limit: 100KB\ntimeout: 2\ncpus: {cpu}\n")
         text = run("run", config, "--dry-run").stdout
         self.assertIn("\nisolation: a worker process for each backend variant, timeout 2 s, memory "
-                      "limit 97.7 KiB, processors 0\n", text)
+                      f"limit 97.7 KiB, processors {cpu}\n", text)
         self.assertIn(" of memory, 'memory_limit' is 97.7 KiB", " ".join(text.split()))
         required = run("run", config, "--dry-run", "--require", status=2)
         self.assertIn("'memory_limit' is 97.7 KiB", required.stderr)
