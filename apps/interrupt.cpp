@@ -4,12 +4,16 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 
 #include <lloyd/data/backing_file.hpp>
+#include <lloyd/data/library_read.hpp>
 #include <lloyd/data/new_file.hpp>
 
 #include "context.hpp"
@@ -48,8 +52,30 @@ void request_stop() {
   if (print_target >= 0 && ::dup2(null_device, print_target) >= 0) print_abandoned = true;
 }
 
+void write_error(const char* text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+// In a handler: a file is to blame, and no plugin.
+[[noreturn]] void end_by_file(const char* file, const char* reason) {
+  remove_temporary_files();
+  write_error("lloyd: ");
+  write_error(file);
+  write_error(reason);
+  report_end(kBadInput);
+  ::_exit(kBadInput);
+}
+
+// Unless a library has crashed with the bytes of a file, without effect.
+void report_library_crash() {
+  if (const char* const file = file_read_by_library()) {
+    end_by_file(file, ": the library that reads the file crashed, so the file is damaged\n");
+  }
+}
+
 // A handler.
 [[noreturn]] void end_by(int signal) {
+  if (signal == SIGABRT) report_library_crash();
   remove_temporary_files();
   end_by_signal(signal);
 }
@@ -77,32 +103,29 @@ void handle_of_asker(int signal, siginfo_t* info, void*) {
   }
 }
 
-void write_error(const char* text) {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
-}
-
-// A file name, with '?' for what a terminal may not be sent. A handler has no memory to decode
-// UTF-8 in.
-void write_error_name(const char* name) {
-  for (; *name != '\0'; ++name) {
-    const bool ascii = *name >= 0x20 && *name < 0x7f;
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, ascii ? name : "?", 1);
-  }
-}
-
 // What stands behind mapped memory is gone.
 void report_bus_error(int, siginfo_t* info, void*) {
-  remove_temporary_files();
-  write_error("lloyd: ");
   if (const char* const file = mapped_file_at(info->si_addr)) {
-    write_error_name(file);
-    write_error(": the file was cut, or its disk failed, while it was in use\n");
-    report_end(kBadInput);  // no plugin is to blame
-    ::_exit(kBadInput);
-  } else {
-    write_error("a bus error: what stands behind mapped memory is gone, or /dev/shm is full\n");
+    end_by_file(file, ": the file was cut, or its disk failed, while it was in use\n");
   }
+  report_library_crash();
+  remove_temporary_files();
+  write_error(
+      "lloyd: a bus error: what stands behind mapped memory is gone, or /dev/shm is full\n");
   ::_exit(1);
+}
+
+constexpr std::array<int, 2> kFaults = {SIGSEGV, SIGFPE};
+std::array<struct sigaction, kFaults.size()> former_actions;
+
+// A fault that no file is to blame for ends the process as it would have without this handler: the
+// instruction is executed again, with the former action in force.
+void report_fault(int signal, siginfo_t* info, void*) {
+  const bool sent = info->si_code <= 0;
+  if (!sent) report_library_crash();
+  const auto fault = std::find(kFaults.begin(), kFaults.end(), signal) - kFaults.begin();
+  ::sigaction(signal, &former_actions[static_cast<std::size_t>(fault)], nullptr);
+  if (sent) ::raise(signal);
 }
 
 void handle_file_errors() {
@@ -111,6 +134,12 @@ void handle_file_errors() {
   action.sa_sigaction = report_bus_error;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &action, nullptr);
+  action.sa_sigaction = report_fault;
+  for (std::size_t i = 0; i < kFaults.size(); ++i) {
+    struct sigaction former {};
+    ::sigaction(kFaults[i], &action, &former);
+    if (former.sa_sigaction != report_fault) former_actions[i] = former;
+  }
 }
 
 // What starts the program may have it ignore signals: it is to outlive a terminal, for example.

@@ -10,15 +10,16 @@
 namespace lloyd::apps {
 
 /// From now on a signal that ends the process, unless it is ignored, SIGKILL, or the sign of a
-/// fault such as SIGSEGV, removes temporary files first. A file that may grow no more is an error,
-/// and a mapped file that is cut ends the process with status 1 and a sentence that names it.
+/// fault such as SIGSEGV, removes temporary files first. A file that may grow no more is an error.
+/// A mapped file that is cut, and one whose bytes crash the library that reads it (LibraryRead),
+/// end the process with kBadInput and a sentence that names the file.
 void install_cleanup_handler();
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
 /// more ends the process at once. A signal that is ignored stays so, as nohup(1) and `trap ''` of a
 /// shell leave it. The rest is as above.
 void install_interrupt_handler();
 /// From now on SIGTERM sets the flag if the process `only` has sent it: from any other sender it
-/// ends this process, as SIGINT does. A mapped file that is cut: as above.
+/// ends this process, as SIGINT does. Files that end the process: as above.
 void install_interrupt_handler_of(pid_t only);
 /// Whether the flag is set.
 bool interrupted() noexcept;

@@ -4,6 +4,7 @@ within its limit, and no text of a file or an argument steers the terminal."""
 import gzip
 import os
 import pathlib
+import platform
 import struct
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import unicodedata
 import unittest
 
+from filtered_hdf5 import FILTERED
 from program import LLOYD, SANITIZED, TestCase, process_tree, run, run_json
 
 MIB = 1 << 20
@@ -111,6 +113,34 @@ class Changed(TestCase):
         self.assertEqual(process.returncode, 2, error)
         self.assertIn(f"{file}: the file was changed while it was in use", error)
         self.assertEqual(output, "")
+
+
+class Crashes(TestCase):
+    @unittest.skipIf(SANITIZED, "the library was built without the sanitizer")
+    def test_a_crash_of_the_hdf5_library_names_the_file(self):
+        file, filters = self.write("größe.h5", FILTERED), self.folder / "filters"
+        filters.mkdir()
+        environment = {**os.environ, "HDF5_PLUGIN_PATH": str(filters)}
+        # Of libhdf5 itself, a crash would depend on its version.
+        crashes = ["*(volatile int*)8 = 1;", "std::abort();"]
+        if platform.machine() == "x86_64":  # others divide by zero without a signal
+            crashes.append("volatile int zero = 0; zero = 7 / zero;")
+        for crash in crashes:
+            source = self.write("crash.cpp", "#include <cstdlib>\n"
+                                f"__attribute__((constructor)) static void crash() {{ {crash} }}\n")
+            subprocess.run([os.environ.get("CXX", "c++"), "-w", "-shared", "-fPIC", "-o",
+                            filters / "libfilter.so", source], check=True)
+            for command in (["data", "info", file], ["data", "convert", file, self.folder / "x.npy"],
+                            ["fit", file, "-k", "1", "-b", "sequential"]):
+                with self.subTest(crash=crash, command=command[:2]):
+                    done = subprocess.run([LLOYD, *map(str, command)], capture_output=True, text=True,
+                                          env=environment, timeout=300)
+                    if "without HDF5" in done.stderr:
+                        self.skipTest("this build has no HDF5")
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertEqual(done.stderr, f"lloyd: {file}: the library that reads the file crashed, "
+                                     "so the file is damaged\n")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["crash.cpp", "filters", "größe.h5"])
 
 
 class Tables(TestCase):

@@ -1,28 +1,19 @@
 """Where the dynamic linker looks for the libraries of what is built and installed: never in the
 working directory, which anybody may have written to."""
 
-import base64
 import os
 import pathlib
 import shutil
 import struct
 import subprocess
 import unittest
-import zlib
 
+from filtered_hdf5 import FILTERED
 from out_of_tree import BUILD_TREE, OutOfTreeCase
 from program import IRIS, LLOYD, SANITIZED, TestCase, run
 
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
-
-
-# An HDF5 file with two samples behind the filter 32123, which nobody has: zlib, base 85.
-FILTERED = zlib.decompress(base64.b85decode(
-    'c-rgqaB<`1lHy_j0S*oZ76t(ZWbhvf4)CM$Ve$!3nh{EOK<O1sFmXn(oCH){5NbZUx{x4OSCH!eXaHu90SkoYU>F4>'
-    '5qP*d27u@YC?A$ePcWgXE6C5xD=9{#M-K|^Wn^H7n8gU=Yd~lwhycubTr@K<<%3iTD#$ZHlCT1UI0u7xJyf0*n4&@Q'
-    'OiYYm1G#}d12Gt(_Ep!y(mf;xF*7k&up+DgVX(16(3}C%7OljV&A<>qlXwXB^LGK|Xjnc}U>;4I<N#24$B3o86Cj{('
-    '13xMsJ-xAv2JI*q1*2dTjDk@x3P!;&0}b{-!U2eYxWNGc4qrxF'))
 
 
 class Elf:

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/status_text.hpp>
 
 namespace lloyd {
 namespace {
@@ -63,6 +64,7 @@ bool status_has_changed(int descriptor, const FileStamp& stamp) {
 BackingFile::BackingFile(std::string path, int descriptor, const FileStamp& stamp,
                          const void* begin, std::size_t size)
     : path_(std::move(path)),
+      shown_path_(printable(path_)),
       descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
       stamp_(stamp),
       begin_(static_cast<const char*>(begin)) {
@@ -73,7 +75,7 @@ BackingFile::BackingFile(std::string path, int descriptor, const FileStamp& stam
   for (MappedRange& range : mapped_ranges) {
     if (range.begin.load() != nullptr) continue;
     range.size = size;
-    range.path = path_.c_str();
+    range.path = shown_path_.c_str();
     range.begin = begin_;
     return;
   }
@@ -83,7 +85,7 @@ BackingFile::~BackingFile() {
   {
     const std::lock_guard lock(mapped_ranges_mutex);
     for (MappedRange& range : mapped_ranges) {
-      if (range.path.load() != path_.c_str()) continue;
+      if (range.path.load() != shown_path_.c_str()) continue;
       range.begin = nullptr;
       range.path = nullptr;
     }

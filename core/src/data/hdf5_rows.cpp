@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/hdf5.hpp>
+#include <lloyd/data/library_read.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/shown.hpp>
 
@@ -127,8 +128,12 @@ class Hdf5Rows : public RowSource {
  public:
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
       // Says what the library does not: a missing file, a folder, bytes that change.
-      : name_(file.filename().string()), path_(file.string()), input_(file) {
+      : name_(file.filename().string()),
+        path_(file.string()),
+        shown_path_(printable(path_)),
+        input_(file) {
     const Hdf5Lock lock;
+    const LibraryRead reading(shown_path_.c_str());
     Table table;
     table.file = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!table.file.valid()) {
@@ -159,6 +164,7 @@ class Hdf5Rows : public RowSource {
 
   ~Hdf5Rows() override {
     const Hdf5Lock lock;
+    const LibraryRead reading(shown_path_.c_str());
     const Table closed = std::move(table_);
   }
 
@@ -170,6 +176,7 @@ class Hdf5Rows : public RowSource {
   void read(RowRange rows, void* values) const override {
     if (rows.size() == 0) return;
     const Hdf5Lock lock;
+    const LibraryRead reading(shown_path_.c_str());
     const hsize_t start[2] = {static_cast<hsize_t>(rows.begin), 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows.size()),
                               static_cast<hsize_t>(table_.columns)};
@@ -191,6 +198,7 @@ class Hdf5Rows : public RowSource {
  private:
   std::string name_;
   std::string path_;
+  std::string shown_path_;
   InputFile input_;
   Table table_;
   std::int64_t unpacking_bytes_ = 0;

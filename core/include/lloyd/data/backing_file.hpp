@@ -56,13 +56,14 @@ class BackingFile {
 
  private:
   std::string path_;
+  std::string shown_path_;
   int descriptor_;
   FileStamp stamp_;
   const char* begin_;
 };
 
-/// The path of the file that is mapped at this address; null where none is. A signal handler may
-/// call it.
+/// The path of the file that is mapped at this address, printable() for a message; null where none
+/// is. A signal handler may call it.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace lloyd

@@ -1,0 +1,24 @@
+#include <lloyd/data/library_read.hpp>
+
+#include <atomic>
+
+namespace lloyd {
+namespace {
+
+constinit thread_local std::atomic<const char*> file_of_thread{nullptr};
+
+}  // namespace
+
+LibraryRead::LibraryRead(const char* path) {
+  file_of_thread = path;
+}
+
+LibraryRead::~LibraryRead() {
+  file_of_thread = nullptr;
+}
+
+const char* file_read_by_library() noexcept {
+  return file_of_thread;
+}
+
+}  // namespace lloyd
