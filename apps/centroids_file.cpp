@@ -26,9 +26,7 @@ double bytes_to_read(const RowSource& rows) {
          static_cast<double>(size_of(rows.dtype()) + 8);
 }
 
-}  // namespace
-
-CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {
+CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& limits) {
   FileOptions options;
   options.csv.dtype = DType::float64;
   options.csv.memory_limit = text_memory(limits.memory);
@@ -47,6 +45,18 @@ CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsL
     }
   }
   return result;
+}
+
+}  // namespace
+
+CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {
+  try {
+    return read(file, limits);
+  } catch (const InputOptionError& error) {
+    throw InputError(
+        fmt::format("{}; 'lloyd data convert' has this option, and makes a file that needs none",
+                    error.what()));
+  }
 }
 
 }  // namespace lloyd::apps

@@ -10,7 +10,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
-#include "bounded_data.hpp"
+#include "centroids_file.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
 #include "machine/affinity.hpp"
@@ -120,30 +120,23 @@ class CentroidFiles {
     if (seeding.method != SeedingMethod::file) return;
     auto known = files_.find(seeding.file);
     if (known == files_.end()) {
-      FileOptions options;
-      options.csv.dtype = DType::float64;
-      options.csv.memory_limit = apps::text_memory();
       try {
-        known = files_.emplace(seeding.file, read_dataset(seeding.file, options).matrix()).first;
+        known = files_.emplace(seeding.file, apps::read_centroids(seeding.file, {})).first;
       } catch (const InputError& error) {
         setting.seeding_place.fail(error.what());
       }
     }
-    const Matrix& matrix = known->second;
-    if (matrix.rows != setting.options.clusters || matrix.columns != dataset.features) {
+    const apps::CentroidsFile& file = known->second;
+    if (file.clusters != setting.options.clusters || file.features != dataset.features) {
       setting.seeding_place.fail(fmt::format(
           "{} has {} rows and {} columns, but {} centroids of {} features are needed", seeding.file,
-          matrix.rows, matrix.columns, setting.options.clusters, dataset.features));
+          file.clusters, file.features, setting.options.clusters, dataset.features));
     }
-    for (std::int64_t i = 0; i < matrix.rows; ++i) {
-      for (std::int64_t j = 0; j < matrix.columns; ++j) {
-        seeding.centroids.push_back(matrix.at(i, j));
-      }
-    }
+    seeding.centroids = file.centroids;
   }
 
  private:
-  std::map<std::string, Matrix> files_;
+  std::map<std::string, apps::CentroidsFile> files_;
 };
 
 void check_sizes(const Setting& setting, const DatasetFacts& dataset) {

@@ -143,6 +143,25 @@ class Crashes(TestCase):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["crash.cpp", "filters", "größe.h5"])
 
 
+class Centroids(TestCase):
+    """Files for which no options can say how they are read."""
+
+    def test_advice_can_be_followed(self):
+        data = self.write("data.csv", "0,1\n2,3\n")
+        for text, option in (("1;2\n3;4\n", "the delimiter option can say that ';' parts cells"),
+                             ("a,1\n1,2\n3,4\n", "the header option can say whether that row names the columns"),
+                             (",b\n0,1\n2,3\n", "the columns option can say which ones are features")):
+            file = self.write("c.csv", text)
+            advice = "; 'lloyd data convert' has this option, and makes a file that needs none\n"
+            for command in (["predict", file, data], ["fit", data, "-k", "2", "--seeding", file]):
+                with self.subTest(option, command=command[0]):
+                    said = run(*command, status=2).stderr
+                    self.assertIn(option, said)
+                    self.assertTrue(said.endswith(advice), said)
+            said = run("fit", file, "-k", "2", status=2).stderr
+            self.assertIn(option, said)
+            self.assertNotIn("convert", said)
+
 class Tables(TestCase):
     def test_one_long_name_does_not_widen_all_rows(self):
         data = self.write("wide.csv", "y" * 100000 + "," + ",".join(f"x{i}" for i in range(300)) + "\n"

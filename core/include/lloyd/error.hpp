@@ -22,6 +22,13 @@ class InputError : public Error {
   using Error::Error;
 };
 
+/// The same, where the message names an option of reading a file, CsvOptions or FileOptions, as
+/// what may be right. Who reads without such options has other advice to give.
+class InputOptionError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// A backend did not do what it was asked.
 class BackendError : public Error {
  public:

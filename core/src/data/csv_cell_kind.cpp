@@ -158,39 +158,40 @@ CellKind kind_of_cell(std::string_view text) {
   return begins_like_number(ascii) ? CellKind::quantity : CellKind::name;
 }
 
-std::string_view number_advice(std::string_view text) {
+NumberAdvice number_advice(std::string_view text) {
   switch (kind_of_cell(text)) {
     case CellKind::missing:
-      return "; a missing value must be filled in, or its row left out";
+      return {"; a missing value must be filled in, or its row left out"};
     case CellKind::number:
     case CellKind::name:
-      return "";
+      return {};
     case CellKind::quantity:
-      return "; a unit belongs into the header";
+      return {"; a unit belongs into the header"};
     case CellKind::almost_number:
       break;
   }
   const std::string ascii = to_ascii(text);
-  if (is_hexadecimal(ascii)) return "; numbers are decimal";
-  if (is_list(ascii, ';')) return "; the delimiter option can say that ';' parts cells";
-  if (is_list(ascii, '\t')) return "; the delimiter option can say that tabs part cells";
+  if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
+  if (is_list(ascii, ';')) return {"; the delimiter option can say that ';' parts cells", true};
+  if (is_list(ascii, '\t')) return {"; the delimiter option can say that tabs part cells", true};
   if (ascii.find(',') != std::string::npos) {
-    return "; decimals follow a point, and thousands are not parted: 1000.5";
+    return {"; decimals follow a point, and thousands are not parted: 1000.5"};
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
-    return "; signs of units, percent and currency are not part of a number";
+    return {"; signs of units, percent and currency are not part of a number"};
   }
   if (has_digit_before(ascii, ":/-")) {
-    return "; a date, time or range must be made a number";
+    return {"; a date, time or range must be made a number"};
   }
   if (is_list(ascii, ' ')) {
-    return "; thousands are not parted, and where blanks part cells the delimiter option says so";
+    return {"; thousands are not parted, and where blanks part cells the delimiter option says so",
+            true};
   }
   if (ascii.find_first_of("_' ") != std::string::npos) {
-    return "; thousands are not parted: 1000.5";
+    return {"; thousands are not parted: 1000.5"};
   }
-  if (ascii != text) return "; digits and signs are those of ASCII";
-  return "";
+  if (ascii != text) return {"; digits and signs are those of ASCII"};
+  return {};
 }
 
 }  // namespace lloyd

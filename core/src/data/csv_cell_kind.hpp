@@ -16,8 +16,13 @@ enum class CellKind {
 /// Of a cell without the blanks and quotes around it.
 CellKind kind_of_cell(std::string_view text);
 
-/// For a message on a text that is no number: what it seems to be and what would be right,
-/// beginning with a semicolon. Empty where there is nothing to say.
-std::string_view number_advice(std::string_view text);
+/// What a message on a text that is no number goes on with.
+struct NumberAdvice {
+  std::string_view text;      ///< begins with a semicolon; empty where there is nothing to say
+  bool names_option = false;  ///< of CsvOptions, see InputOptionError
+};
+
+/// What the text seems to be and what would be right.
+NumberAdvice number_advice(std::string_view text);
 
 }  // namespace lloyd

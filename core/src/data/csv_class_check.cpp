@@ -28,8 +28,8 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
     fail_first(cursor, column,
                fmt::format(", as '{}' in line {} is", shown(cell.text), cursor.line()));
   } else if (kind == CellKind::almost_number) {
-    cursor.fail(column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
-                                    number_advice(cell.text), kWayOut));
+    cursor.fail_for_option(column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
+                                               number_advice(cell.text).text, kWayOut));
   }
 }
 
@@ -43,9 +43,9 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
     cursor.fail_at(first_line_, column,
                    fmt::format("the cell is empty; a number is needed{}", why));
   }
-  cursor.fail_at(first_line_, column,
-                 fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
-                             number_advice(first_text_), kWayOut));
+  cursor.fail_for_option_at(first_line_, column,
+                            fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
+                                        number_advice(first_text_).text, kWayOut));
 }
 
 }  // namespace lloyd

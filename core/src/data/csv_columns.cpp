@@ -95,11 +95,12 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
     return !first[i].quoted && (kind == CellKind::missing || kind == CellKind::almost_number);
   };
   if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
-  cursor.fail(
+  cursor.fail_for_option(
       columns.front(),
       fmt::format("'{}' is not a number{}; the header option can say whether the row names "
                   "the columns",
-                  shown(first[columns.front()].text), number_advice(first[columns.front()].text)));
+                  shown(first[columns.front()].text),
+                  number_advice(first[columns.front()].text).text));
 }
 
 // Whether the first row, at which `cursor` is and of which `second` is the next, is a header.
@@ -126,9 +127,10 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
       (second.size() != first.size() || second.back().quoted || !is_number(second.back().text))) {
     return false;
   }
-  cursor.fail(*text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
-                                 "header option can say whether that row names the columns",
-                                 shown(first[*text].text)));
+  cursor.fail_for_option(
+      *text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
+                         "header option can say whether that row names the columns",
+                         shown(first[*text].text)));
 }
 
 // Programs that write the numbers of a table's rows along leave their column without a name.
@@ -136,9 +138,10 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
                       std::int64_t line) {
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
-  values.fail_at(line, 0,
-                 "the column has no name, so it may hold the numbers of rows; the columns option "
-                 "can say which ones are features");
+  values.fail_for_option_at(
+      line, 0,
+      "the column has no name, so it may hold the numbers of rows; the columns option "
+      "can say which ones are features");
 }
 
 // Whether the names of columns that have none, 0, 1, 2 and so on, stand above values: nobody writes
@@ -233,9 +236,10 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
 
   const std::int64_t header_line = cursor.line();
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
-    cursor.fail(0,
-                "the row counts 0, 1 and so on above values with decimals, so it may name the "
-                "columns; the header option can say whether it does");
+    cursor.fail_for_option(
+        0,
+        "the row counts 0, 1 and so on above values with decimals, so it may name the "
+        "columns; the header option can say whether it does");
   }
   const bool header =
       options.header ? *options.header : looks_like_header(cursor, first, second, options);

@@ -153,17 +153,31 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
                              std::is_same_v<T, float> ? "float32" : "float64"));
   }
-  const bool comment = column == 0 && text.starts_with('#');
-  fail(column,
-       fmt::format("'{}' is not a number{}", shown(text),
-                   comment ? "; lines that begin with '#' are rows too" : number_advice(text)));
+  if (column == 0 && text.starts_with('#')) {
+    fail(column,
+         fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
+  }
+  const NumberAdvice advice = number_advice(text);
+  const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
+  if (advice.names_option) fail_for_option(column, message);
+  fail(column, message);
 }
 
 template float CsvCursor::convert<float>(std::string_view, std::int64_t);
 template double CsvCursor::convert<double>(std::string_view, std::int64_t);
 
+std::string CsvCursor::with_place(std::int64_t line, std::int64_t column,
+                                  std::string_view message) const {
+  return fmt::format("{}, line {}, column {}: {}", file_, line, column + 1, message);
+}
+
 void CsvCursor::fail_at(std::int64_t line, std::int64_t column, std::string_view message) const {
-  throw InputError(fmt::format("{}, line {}, column {}: {}", file_, line, column + 1, message));
+  throw InputError(with_place(line, column, message));
+}
+
+void CsvCursor::fail_for_option_at(std::int64_t line, std::int64_t column,
+                                   std::string_view message) const {
+  throw InputOptionError(with_place(line, column, message));
 }
 
 }  // namespace lloyd

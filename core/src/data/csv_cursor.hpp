@@ -72,8 +72,15 @@ class CsvCursor {
     fail_at(line_, column, message);
   }
   [[noreturn]] void fail_at(std::int64_t line, std::int64_t column, std::string_view message) const;
+  /// The same for messages that name one of CsvOptions: throw InputOptionError.
+  [[noreturn]] void fail_for_option(std::int64_t column, std::string_view message) const {
+    fail_for_option_at(line_, column, message);
+  }
+  [[noreturn]] void fail_for_option_at(std::int64_t line, std::int64_t column,
+                                       std::string_view message) const;
 
  private:
+  std::string with_place(std::int64_t line, std::int64_t column, std::string_view message) const;
   bool is_blank(char c) const { return (c == ' ' || c == '\t') && c != delimiter_; }
   void skip_blanks() {
     while (at_ != end_ && is_blank(*at_)) ++at_;

@@ -83,7 +83,7 @@ std::string choose(const std::string& path, const std::vector<Candidate>& all) {
                [](const Candidate& candidate) { return candidate.dimensions == 2; });
   if (found.empty()) found = all;
   if (found.size() == 1) return found.front().name;
-  throw InputError(
+  throw InputOptionError(
       fmt::format("{}: the HDF5 file holds {} data sets, {}; the option 'dataset' says which one "
                   "is meant",
                   path, found.size(), list(found)));
