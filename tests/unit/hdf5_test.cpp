@@ -138,6 +138,27 @@ TEST_F(Hdf5, FindsDataSetsInGroupsAndListsThem) {
             "test");
 }
 
+TEST_F(Hdf5, SearchesGroupsDownToADepth) {
+  std::string group;
+  const auto deepen = [&](int depth) {
+    for (int i = 0; i < depth; ++i) {
+      group += "/g";
+      H5Gclose(H5Gcreate2(file_, group.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
+  };
+  deepen(63);
+  add((group + "/x").c_str(), H5T_IEEE_F32LE, {3, 2}, kSixValues);
+  EXPECT_EQ(read().rows, 3) << "64 names";
+  file_ = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  deepen(2);
+  EXPECT_EQ(refusal(),
+            "the groups of the HDF5 file are nested more than 64 deep, too deep for a search; the "
+            "option 'dataset' says which data set is meant");
+  EXPECT_EQ(read(group.substr(0, 2 * 63) + "/x").rows, 3);
+  EXPECT_EQ(refusal("y"),
+            "the data set 'y' cannot be opened: object 'y' doesn't exist; there are ...");
+}
+
 TEST_F(Hdf5, ReadsPackedChunks) {
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   const hsize_t chunk[2] = {1000, 1};

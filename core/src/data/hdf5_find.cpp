@@ -1,6 +1,7 @@
 #include "data/hdf5_find.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace lloyd {
 namespace {
 
+// The library opens an object by its path from the root, which takes time by its length.
+constexpr int kMaxDepth = 64;
+
 struct Candidate {
   std::string name;
   int dimensions = 0;
@@ -20,6 +24,7 @@ struct Candidate {
 struct Search {
   hid_t file;
   std::vector<Candidate> found;
+  bool ended = false;  // at an object that lies deeper than kMaxDepth
 };
 
 // The library opens the sources of a virtual data set to tell its shape, and a source may be a
@@ -42,6 +47,10 @@ int dimensions_of(hid_t object) {
 
 herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
   auto& search = *static_cast<Search*>(data);
+  if (std::count(name, name + std::strlen(name), '/') >= kMaxDepth) {
+    search.ended = true;
+    return 1;
+  }
   if (link->type != H5L_TYPE_HARD) return 0;
   const Hdf5Handle object(H5Oopen(search.file, name, H5P_DEFAULT), H5Oclose);
   if (!object.valid()) return 0;
@@ -56,28 +65,36 @@ herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
 }
 
 // At most so many names, in the order of the alphabet, in which they were found.
-std::string list(const std::vector<Candidate>& candidates) {
+std::string list(const std::vector<Candidate>& candidates, bool ended) {
   constexpr std::size_t kLimit = 20;
   std::string names;
   for (std::size_t i = 0; i < std::min(candidates.size(), kLimit); ++i) {
     names += (i == 0 ? "" : ", ") + shown(candidates[i].name);
   }
-  return candidates.size() > kLimit ? names + ", ..." : names;
+  if (!ended && candidates.size() <= kLimit) return names;
+  return names + (names.empty() ? "..." : ", ...");
 }
 
-std::vector<Candidate> find_all(const std::string& path, const Hdf5Handle& file) {
+Search find_all(const std::string& path, const Hdf5Handle& file) {
   Search search{file.id(), {}};
   if (H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &search) < 0) {
     throw InputError(fmt::format("{}: the HDF5 file cannot be searched: {}", path, hdf5_reason()));
   }
-  if (search.found.empty()) {
+  if (search.found.empty() && !search.ended) {
     throw InputError(fmt::format(
         "{}: the HDF5 file holds no data set of numbers with one or two dimensions", path));
   }
-  return std::move(search.found);
+  return search;
 }
 
-std::string choose(const std::string& path, const std::vector<Candidate>& all) {
+std::string choose(const std::string& path, const Search& search) {
+  if (search.ended) {
+    throw InputOptionError(fmt::format(
+        "{}: the groups of the HDF5 file are nested more than {} deep, too deep for a search; the "
+        "option 'dataset' says which data set is meant",
+        path, kMaxDepth));
+  }
+  const std::vector<Candidate>& all = search.found;
   std::vector<Candidate> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                [](const Candidate& candidate) { return candidate.dimensions == 2; });
@@ -86,7 +103,7 @@ std::string choose(const std::string& path, const std::vector<Candidate>& all) {
   throw InputOptionError(
       fmt::format("{}: the HDF5 file holds {} data sets, {}; the option 'dataset' says which one "
                   "is meant",
-                  path, found.size(), list(found)));
+                  path, found.size(), list(found, false)));
 }
 
 // Is called before the other file is opened, which a negative value prevents.
@@ -123,8 +140,9 @@ Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
   }
   if (opened.valid()) return opened;
   const std::string reason = hdf5_reason();
+  const Search search = find_all(path, file);
   throw InputError(fmt::format("{}: the data set '{}' cannot be opened: {}; there are {}", path,
-                               shown(name), reason, list(find_all(path, file))));
+                               shown(name), reason, list(search.found, search.ended)));
 }
 
 }  // namespace lloyd
