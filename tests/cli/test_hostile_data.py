@@ -162,6 +162,13 @@ class Centroids(TestCase):
             self.assertIn(option, said)
             self.assertNotIn("convert", said)
 
+    def test_those_of_a_feature_without_a_name_are_read(self):
+        data = self.write("data.csv", ",b\n0,1\n2,3\n5,9\n")
+        centroids = self.folder / "centroids.csv"
+        run("fit", data, "--columns", "0,1", "-k", "2", "--centroids", centroids)
+        run("predict", centroids, data, "--columns", "0,1")
+
+
 class Tables(TestCase):
     def test_one_long_name_does_not_widen_all_rows(self):
         data = self.write("wide.csv", "y" * 100000 + "," + ",".join(f"x{i}" for i in range(300)) + "\n"

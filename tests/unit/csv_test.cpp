@@ -39,6 +39,14 @@ TEST_F(Csv, ReadsATableWithoutHeader) {
   EXPECT_TRUE(data.classes.empty());
 }
 
+TEST_F(Csv, ReadsBackAFirstNameThatIsEmpty) {
+  const std::vector<double> rows = {1, 2, 3, 4};
+  const Texts names = {"", "b"};
+  const auto file = folder_.path() / "written.csv";
+  write_csv(file, rows, 2, names);
+  EXPECT_EQ(read_csv(file).feature_names, names);
+}
+
 TEST_F(Csv, ReadsHeaderAndClasses) {
   const Dataset data = read("width,height,kind\n1,2,cat\n3,4,dog\n");
   EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));

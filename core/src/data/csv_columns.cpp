@@ -133,11 +133,14 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
                          shown(first[*text].text)));
 }
 
-// Programs that write the numbers of a table's rows along leave their column without a name.
+// Programs that write the numbers of a table's rows along leave their column without a name: R in
+// quotes, as it writes all names. Quotes that the other names do not have say that it is empty.
 void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names,
                       std::int64_t line) {
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
+  const auto is_plain = [](const CsvCell& cell) { return !cell.text.empty() && !cell.quoted; };
+  if (names.front().quoted && std::any_of(names.begin(), names.end(), is_plain)) return;
   values.fail_for_option_at(
       line, 0,
       "the column has no name, so it may hold the numbers of rows; the columns option "
