@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 
 #include "bounded_data.hpp"
+#include "interrupt.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -30,6 +31,7 @@ CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& lim
   FileOptions options;
   options.csv.dtype = DType::float64;
   options.csv.memory_limit = text_memory(limits.memory);
+  options.csv.stop = interrupted;
   if (find_format(file) != FileFormat::csv) {
     const std::unique_ptr<RowSource> source = open_rows(file, options);
     check_count(file, source->samples(), source->features(), limits);

@@ -8,6 +8,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "interrupt.hpp"
 #include "names.hpp"
 
 namespace lloyd::apps {
@@ -50,6 +51,7 @@ void DataOptions::add_to(CLI::App& command) {
 
 CsvOptions DataOptions::csv_options() const {
   CsvOptions options;
+  options.stop = interrupted;
   if (delimiter == "tab" || delimiter == "\\t") {
     options.delimiter = '\t';
   } else if (delimiter.size() == 1) {

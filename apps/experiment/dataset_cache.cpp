@@ -11,6 +11,7 @@ namespace {
 Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>& stop) {
   FileOptions options{setting.csv, setting.hdf5_dataset};
   options.csv.memory_limit = apps::text_memory();
+  options.csv.stop = stop;
   try {
     return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
   } catch (const InputError& error) {

@@ -39,6 +39,19 @@ TEST_F(Csv, ReadsATableWithoutHeader) {
   EXPECT_TRUE(data.classes.empty());
 }
 
+TEST_F(Csv, EndsBetweenBlocksWhenItIsToStop) {
+  std::string text;
+  while (text.size() < (std::size_t{5} << 20)) text += "1.25,2.5\n";
+  int asked = 0;
+  CsvOptions options;
+  options.stop = [&] { return ++asked == 3; };
+  EXPECT_THROW(read(text, options), Cancelled);
+  EXPECT_EQ(asked, 3);
+  asked = -100;
+  EXPECT_EQ(read("1,2\n", options).features(), 2);
+  EXPECT_GT(asked, -100);
+}
+
 TEST_F(Csv, ReadsBackAFirstNameThatIsEmpty) {
   const std::vector<double> rows = {1, 2, 3, 4};
   const Texts names = {"", "b"};

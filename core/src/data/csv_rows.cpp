@@ -53,7 +53,7 @@ void pass_row(CsvCursor& cursor) {
 CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     : memory_limit_(options.memory_limit),
       // A line takes its text, and as much again for its values.
-      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4)),
+      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop),
       block_(blocks_.next(1)),
       cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
   // What the first row is, the second tells. Empty lines between them are passed once, however many

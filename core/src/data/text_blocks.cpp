@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,11 +15,13 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{1} << 21;
 }  // namespace
 
-TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit)
+TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
+                       std::function<bool()> stop)
     // A byte more than a small file has shows its end.
     : file_(file),
       block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
-      line_limit_(static_cast<std::size_t>(line_limit)) {
+      line_limit_(static_cast<std::size_t>(line_limit)),
+      stop_(std::move(stop)) {
   if (small_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
@@ -35,6 +38,7 @@ std::string_view TextBlocks::extend(std::int64_t line) {
 
 std::string_view TextBlocks::grow(std::int64_t line) {
   while (!ended_) {
+    if (stop_ && stop_()) throw Cancelled();
     if (filled_ - given_ > line_limit_) {
       throw InputError(fmt::format("{}, line {}: the line does not end within {:.0f} MiB", path(),
                                    line, static_cast<double>(line_limit_) / 0x1p20));

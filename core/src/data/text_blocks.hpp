@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -19,7 +20,9 @@ namespace lloyd {
 class TextBlocks {
  public:
   /// A line may have up to `line_limit` bytes, a block more where that is what is read at a time.
-  TextBlocks(const std::filesystem::path& file, std::int64_t line_limit);
+  /// `stop`, which may be empty, is asked before each block: once it says so, Cancelled is thrown.
+  TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
+             std::function<bool()> stop = {});
 
   const std::string& path() const { return file_.path(); }
 
@@ -44,6 +47,7 @@ class TextBlocks {
   std::optional<GzipStream> gzip_;
   std::int64_t offset_ = 0;  // of plain text
   std::size_t line_limit_;
+  std::function<bool()> stop_;
   PageBuffer<char> buffer_;
   std::size_t filled_ = 0;
   std::size_t given_ = 0;  // of what is filled, in whole lines

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -35,6 +36,9 @@ struct CsvOptions {
   DType dtype = DType::float32;  ///< that the numbers are rounded to
   /// Bytes of memory that reading may take, what is read included; InputError beyond.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
+  /// Is asked between blocks of some megabytes, and Cancelled is thrown once it says so; may be
+  /// empty.
+  std::function<bool()> stop = {};
 };
 
 /// Reads a table of numbers (std::from_chars, with an optional leading '+'; blanks around cells and
@@ -46,7 +50,7 @@ struct CsvOptions {
 /// where the first line could be a header or a sample, or its first column row numbers; with file
 /// and line for a line above 256 MiB and for what `memory_limit` does not hold; and with the file
 /// for an unknown column, an empty table, a text in UTF-16 or a file that is changed while it is
-/// read. The data set's name is the file's.
+/// read. Throws Cancelled as `stop` says. The data set's name is the file's.
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = {});
 
 /// Write rows x columns values with the shortest digits that read back to the same bits, or one
