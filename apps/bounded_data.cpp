@@ -40,14 +40,6 @@ void give_back_what_is_freed() {
 #endif
 }
 
-Dataset describe(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
-  RowsProgress progress("read for statistics");
-  const auto samples = static_cast<double>(source->samples());
-  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
-    return !progress.update(read, static_cast<double>(read) / samples);
-  });
-}
-
 }  // namespace
 
 void MemoryOption::add_to(CLI::App& command) {
@@ -71,6 +63,14 @@ void check_reading_memory(const std::string& file, double bytes,
   const auto needed = static_cast<std::int64_t>(std::min(bytes, 0x1p62));
   throw InputError(fmt::format("{}: reading it takes {} of memory, and {} are left", file,
                                experiment::format_bytes(needed), experiment::format_bytes(most)));
+}
+
+Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
+  RowsProgress progress("read for statistics");
+  const auto samples = static_cast<double>(source->samples());
+  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
+    return !progress.update(read, static_cast<double>(read) / samples);
+  });
 }
 
 BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
@@ -113,7 +113,7 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
   give_back_what_is_freed();
-  return {describe(std::move(source_), planned.block_rows), planned.block_rows};
+  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows};
 }
 
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,

@@ -32,6 +32,10 @@ std::int64_t text_memory(std::optional<std::uint64_t> limit = std::nullopt);
 void check_reading_memory(const std::string& file, double bytes,
                           std::optional<std::uint64_t> limit);
 
+/// The data set whose values are left where the source reads them from, with progress. Throws as
+/// Dataset does, and Cancelled on interruption.
+Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows);
+
 struct BoundedData {
   Dataset dataset;
   std::int64_t block_rows = 0;  ///< for OpenSession; 0: in memory

@@ -244,6 +244,18 @@ class Memory(TestCase):
                 self.assertLess(peak, 110 * MIB)
 
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
+    def test_info_holds_no_more_than_blocks(self):
+        # 512 MiB of zeros in Fortran order, which take no space on the disk.
+        rows, file = 1 << 26, self.folder / "zeros.npy"
+        header = f"{{'descr': '<f4', 'fortran_order': True, 'shape': ({rows}, 2), }}".encode()
+        header += b" " * (117 - len(header)) + b"\n"
+        file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        os.truncate(file, 10 + len(header) + rows * 8)
+        status, error, peak = self.peak("data", "info", file)
+        self.assertEqual(status, 0, error)
+        self.assertLess(peak, 110 * MIB)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
     def test_text_that_fits_is_read_within_the_limit(self):
         rows = b"".join(b"%d.5,%d\n" % (i % 1000, i % 77) for i in range(1 << 16))
         file = self.write("x.csv.gz", gzip.compress(rows) * 48)  # 24 MiB of values

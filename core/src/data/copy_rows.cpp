@@ -127,7 +127,7 @@ CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOpt
   const std::int64_t most = block_rows(d);
   std::vector<From> values;
   std::vector<To> converted;
-  VanishedColumns vanished(d);
+  VanishedColumns vanished(sizeof(To) < sizeof(From) ? d : 0);
   for (std::int64_t begin = 0; begin < n; begin += most) {
     const RowRange rows{begin, std::min(begin + most, n)};
     values.resize(static_cast<std::size_t>(rows.size() * d));
