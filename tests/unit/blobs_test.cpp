@@ -188,6 +188,23 @@ TEST(Blobs, RefuseValuesBeyondTheDtype) {
             "blobs: box 1e+308 and std 1e+308 give values beyond float64 (limit 1.8e+308)");
 }
 
+TEST(Blobs, RefuseWhatTheirFitWouldRefuse) {
+  BlobsSpec spec{.features = 1, .std = 0, .box = 4e144, .dtype = DType::float64};
+  check_blobs(spec);
+  make_blobs(spec);
+  spec.features = 2;
+  EXPECT_EQ(message_of<InputError>([&] { check_blobs(spec); }),
+            "blobs: box 4e+144 and std 0 with 2 features give squared distances up to 1.28e+290, "
+            "too large for a fit (limit 1e+290)");
+  spec.box = 1e200;
+  EXPECT_THROW(blob_rows(spec), InputError);
+}
+
+TEST(Blobs, TakeNoMemoryForTheirCentresBeforeTheyAreRead) {
+  BlobsSpec spec{.samples = 1, .features = std::int64_t{1} << 52, .centers = 1};
+  EXPECT_EQ(blob_rows(spec)->features(), spec.features);
+}
+
 TEST(Blobs, RefuseValuesThatBecomeZero) {
   BlobsSpec spec{.samples = 3, .std = 1e-60, .box = 1e-60};
   EXPECT_EQ(message_of<InputError>([&] { check_blobs(spec); }),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <lloyd/random.hpp>
 
 #include "data/read_all.hpp"
+#include "squared_range.hpp"
 
 namespace lloyd {
 namespace {
@@ -64,7 +66,7 @@ std::vector<double> draw_centres(const BlobsSpec& spec) {
 class BlobsRows : public RowSource {
  public:
   explicit BlobsRows(const BlobsSpec& spec, std::function<bool()> stop = {})
-      : spec_(spec), name_(name_of(spec)), centres_(draw_centres(spec)), stop_(std::move(stop)) {}
+      : spec_(spec), name_(name_of(spec)), stop_(std::move(stop)) {}
 
   const std::string& name() const override { return name_; }
   std::int64_t samples() const override { return spec_.samples; }
@@ -72,6 +74,8 @@ class BlobsRows : public RowSource {
   DType dtype() const override { return spec_.dtype; }
 
   void read(RowRange rows, void* values) const override {
+    // Not before: who writes the rows looks first whether there is space for them.
+    std::call_once(centres_drawn_, [this] { centres_ = draw_centres(spec_); });
     if (spec_.dtype == DType::float32) {
       draw(rows, static_cast<float*>(values));
     } else {
@@ -99,7 +103,8 @@ class BlobsRows : public RowSource {
 
   BlobsSpec spec_;
   std::string name_;
-  std::vector<double> centres_;
+  mutable std::once_flag centres_drawn_;
+  mutable std::vector<double> centres_;
   std::function<bool()> stop_;
 };
 
@@ -120,6 +125,14 @@ void check_blobs(const BlobsSpec& spec) {
   if (!(spec.box + kLargestNormal * spec.std <= limit)) {
     throw InputError(fmt::format("blobs: box {} and std {} give values beyond {} (limit {:.3g})",
                                  spec.box, spec.std, single ? "float32" : "float64", limit));
+  }
+  const double range = 2 * (spec.box + kLargestNormal * spec.std);
+  const double squares = static_cast<double>(spec.features) * range * range;
+  if (!(squares < kLargestSquare)) {
+    throw InputError(fmt::format(
+        "blobs: box {} and std {} with {} features give squared distances up to {:.3g}, too large "
+        "for a fit (limit {:.3g})",
+        spec.box, spec.std, spec.features, squares, kLargestSquare));
   }
   // Below, values would be rounded to zero in float32, and their squares in float64.
   const double least = single ? static_cast<double>(std::numeric_limits<float>::min()) : 1e-150;

@@ -22,7 +22,7 @@ struct BlobsSpec {
 };
 
 /// Throws InputError for counts below 1, a negative or non-finite std or box, values beyond the
-/// dtype or too small for it, or sizes that overflow.
+/// dtype or too small for it, squared distances beyond those of a fit, or sizes that overflow.
 void check_blobs(const BlobsSpec& spec);
 
 /// Sample i belongs to a uniformly chosen centre; `classes` stays empty. Throws what
