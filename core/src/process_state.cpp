@@ -1,6 +1,7 @@
 #include <lloyd/process_state.hpp>
 
 #include <fcntl.h>
+#include <locale.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <locale>
 #include <string_view>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -147,6 +149,7 @@ ProcessState::ProcessState()
   }
   const char* const locale = std::setlocale(LC_ALL, nullptr);
   locale_ = locale == nullptr ? "C" : locale;
+  thread_locale_ = ::uselocale(nullptr);
   for (std::size_t limit = 0; limit < limits_.size(); ++limit) {
     ::getrlimit(static_cast<__rlimit_resource_t>(limit), &limits_[limit]);
   }
@@ -183,6 +186,8 @@ std::string ProcessState::first_change() const {
   }
   const char* const locale = std::setlocale(LC_ALL, nullptr);
   if (locale == nullptr || locale != locale_) return "the locale";
+  if (::uselocale(nullptr) != thread_locale_) return "the locale of the calling thread (uselocale)";
+  if (std::locale() != cpp_locale_) return "the global locale of C++";
   const auto variables = environment_variables();
   for (const auto* const one : {&environment_, &variables}) {
     const auto& other = one == &variables ? environment_ : variables;
@@ -229,6 +234,8 @@ void ProcessState::restore() const {
   }
   ::pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
   std::fesetenv(&float_environment_);
+  ::uselocale(thread_locale_);
+  std::locale::global(cpp_locale_);  // before, since one with a name sets that of C too
   std::setlocale(LC_ALL, locale_.c_str());
   for (std::size_t limit = 0; limit < limits_.size(); ++limit) {
     ::setrlimit(static_cast<__rlimit_resource_t>(limit), &limits_[limit]);

@@ -10,6 +10,7 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <locale>
 #include <string>
 
 #include "bad_plugin.hpp"
@@ -36,6 +37,10 @@ void meddle(const std::string& what) {
   }
   if (what == "ignore") ::signal(SIGTERM, SIG_IGN);
   if (what == "locale") std::setlocale(LC_ALL, "C.UTF-8");
+  if (what == "thread-locale") ::uselocale(::newlocale(LC_ALL_MASK, "C", nullptr));
+  if (what == "cpp-locale") {  // without a name, of which setlocale() knows nothing
+    std::locale::global(std::locale(std::locale(), new std::numpunct<char>));
+  }
   if (what == "setenv") ::setenv("LLOYD_MEDDLED", "1", 1);
   if (what == "limit") {
     rlimit limit{};

@@ -21,15 +21,17 @@ DONE = {
     "block": "the signals that are blocked",
     "ignore": "what signal 15 (Terminated) does",
     "locale": "the locale",
+    "thread-locale": "the locale of the calling thread (uselocale)",
+    "cpp-locale": "the global locale of C++",
     "setenv": "the environment variable LLOYD_MEDDLED",
     "limit": "resource limit 1 of setrlimit(2)",
     "rounding": "the floating-point modes",
     "alarm": "the timers of setitimer(2) or alarm(2)",
     "terminate": "the handler of std::terminate",
 }
-# With a libstdc++ of its own, a plugin has a handler of its own too, and does no harm to others.
+# With a libstdc++ of its own, a plugin has handler and locale of its own too, and does no harm to others.
 if b"libstdc++.so" not in pathlib.Path(LLOYD).read_bytes():
-    del DONE["terminate"]
+    del DONE["terminate"], DONE["cpp-locale"]
 CONFIG = """
 experiment: meddling
 dataset: {blobs: {samples: 100, features: 2, centers: 4}}

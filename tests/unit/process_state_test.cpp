@@ -1,9 +1,11 @@
 // ProcessState where the process has few rights.
+#include <locale.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <locale>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +45,22 @@ TEST(ProcessState, AFolderThatMayNotBeSearchedIsNoObstacle) {
   ::chmod(folder.c_str(), 0700);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ProcessState, LocalesOfTheThreadAndOfCppArePutBack) {
+  const ProcessState state;
+  const locale_t other = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  ::uselocale(other);
+  EXPECT_EQ(state.first_change(), "the locale of the calling thread (uselocale)");
+  state.restore();
+  EXPECT_EQ(::uselocale(nullptr), LC_GLOBAL_LOCALE);
+  ::freelocale(other);
+  const std::locale before;
+  std::locale::global(std::locale(before, new std::numpunct<char>));
+  EXPECT_EQ(state.first_change(), "the global locale of C++");
+  state.restore();
+  EXPECT_TRUE(std::locale() == before);
+  EXPECT_EQ(state.first_change(), "");
 }
 
 }  // namespace

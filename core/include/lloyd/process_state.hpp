@@ -8,8 +8,10 @@
 
 #include <array>
 #include <cfenv>
+#include <clocale>
 #include <cstddef>
 #include <exception>
+#include <locale>
 #include <map>
 #include <new>
 #include <string>
@@ -58,6 +60,8 @@ class ProcessState {
   sigset_t blocked_{};
   std::array<struct sigaction, NSIG> actions_{};
   std::string locale_;
+  locale_t thread_locale_ = nullptr;  ///< of uselocale(3)
+  std::locale cpp_locale_;            ///< the global one of C++
   std::map<std::string, std::string> environment_;
   std::array<bool, kTimers> timers_{};  ///< which run
   std::array<rlimit, RLIM_NLIMITS> limits_{};
