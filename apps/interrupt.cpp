@@ -135,6 +135,7 @@ void handle_file_errors() {
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &action, nullptr);
   action.sa_sigaction = report_fault;
+  action.sa_flags |= SA_ONSTACK;  // of a sanitizer, which has it for a stack that overflows
   for (std::size_t i = 0; i < kFaults.size(); ++i) {
     struct sigaction former {};
     ::sigaction(kFaults[i], &action, &former);
