@@ -69,7 +69,7 @@ void write_error(const char* text) {
 // Unless a library has crashed with the bytes of a file, without effect.
 void report_library_crash() {
   if (const char* const file = file_read_by_library()) {
-    end_by_file(file, ": the library that reads the file crashed, so the file is damaged\n");
+    end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
   }
 }
 
