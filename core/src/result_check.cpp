@@ -103,7 +103,8 @@ class Check {
     // Of samples and of centroids to all centroids, some of them more than once.
     number("distances", result.distances, 4 * (n + k) * (k + 1) * passes);
     // A negative one says that there is no screening.
-    if (result.redecided >= 0) number("exact fallbacks", result.redecided, 4 * n * passes);
+    if (result.exact_fallbacks >= 0)
+      number("exact fallbacks", result.exact_fallbacks, 4 * n * passes);
   }
 
   // A negative one was not measured.

@@ -165,8 +165,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::sum_kernels<T>(instruction_set_);
   }
 
-  std::int64_t take_redecided() {
-    return assignment_.take_redecided();
+  std::int64_t take_exact_fallbacks() {
+    return assignment_.take_exact_fallbacks();
   }
   std::int64_t take_distances() {
     return assignment_.take_distances();

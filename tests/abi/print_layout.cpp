@@ -100,7 +100,7 @@ int main() {
   FIELD(FitResult, iterations);
   FIELD(FitResult, relocations);
   FIELD(FitResult, distances);
-  FIELD(FitResult, redecided);
+  FIELD(FitResult, exact_fallbacks);
   FIELD(FitResult, stop_reason);
   FIELD(FitResult, sum_form);
   FIELD(FitResult, valid);

@@ -51,7 +51,7 @@ struct FitResult {
   std::int64_t relocations = 0;  ///< empty clusters that were moved
   std::int64_t distances = 0;  ///< sample-centroid distances evaluated, closing assignment included
   /// Samples whose label a screening left open and the definition decided; negative: no screening.
-  std::int64_t redecided = -1;
+  std::int64_t exact_fallbacks = -1;
   StopReason stop_reason = StopReason::none;  ///< why the fit ended
   SumForm sum_form = SumForm::integer64;      ///< how it summed
   std::uint32_t valid = 0;                    ///< kValid... bits

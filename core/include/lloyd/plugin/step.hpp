@@ -47,11 +47,11 @@ concept HasSumKernels = requires(const S& step) {
   { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
 };
 
-/// A step that screens: `take_redecided()` returns how many labels the definition had to decide
-/// since it was called last, in all blocks.
+/// A step that screens: `take_exact_fallbacks()` returns how many labels the definition had to
+/// decide since it was called last, in all blocks.
 template <class S>
 concept Screens = requires(S& step) {
-  { step.take_redecided() } -> std::same_as<std::int64_t>;
+  { step.take_exact_fallbacks() } -> std::same_as<std::int64_t>;
 };
 
 /// A step that leaves distances out by what it keeps from one pass to the next: `keep_bounds(true)`
