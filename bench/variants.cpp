@@ -98,7 +98,7 @@ std::string unsupported(const Variant& variant, const Shape& shape, DType dtype)
   problem.clusters = shape.clusters;
   problem.dtype = dtype;
   const std::uint64_t required =
-      kFeatureHostMemory | (dtype == DType::float32 ? kFeatureFloat32 : kFeatureFloat64);
+      kCapabilityHostMemory | (dtype == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64);
   return unsupported_reason(*variant.backend, problem, required, variant.parameters,
                             make_spec(options_of(shape.clusters), 0));
 }

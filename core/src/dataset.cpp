@@ -159,9 +159,10 @@ std::vector<double> Dataset::sample(std::int64_t row) const {
 
 DatasetView Dataset::view() const {
   DatasetView view;
-  view.required_features = kFeatureHostMemory |
-                           (dtype() == DType::float32 ? kFeatureFloat32 : kFeatureFloat64) |
-                           (matrix_.stride != matrix_.columns ? kFeatureStrided : 0u);
+  view.required_capabilities =
+      kCapabilityHostMemory |
+      (dtype() == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64) |
+      (matrix_.stride != matrix_.columns ? kCapabilityStrided : 0u);
   view.data = matrix_.data;
   view.samples = matrix_.rows;
   view.features = matrix_.columns;

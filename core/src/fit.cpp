@@ -26,31 +26,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string feature_text(std::uint64_t bit) {
+std::string capability_text(std::uint64_t bit) {
   switch (bit) {
-    case kFeatureFloat32:
+    case kCapabilityFloat32:
       return "float32 data";
-    case kFeatureFloat64:
+    case kCapabilityFloat64:
       return "float64 data";
-    case kFeatureStrided:
+    case kCapabilityStrided:
       return "rows with a stride";
-    case kFeatureHostMemory:
+    case kCapabilityHostMemory:
       return "data in host memory";
-    case kFeatureDeviceMemory:
+    case kCapabilityDeviceMemory:
       return "data in device memory";
-    case kFeatureWeights:
+    case kCapabilityWeights:
       return "sample weights";
-    case kFeatureMetric:
+    case kCapabilityMetric:
       return "a metric other than squared Euclidean";
   }
-  return fmt::format("feature bit 0x{:x}, unknown to this version", bit);
+  return fmt::format("capability bit 0x{:x}, unknown to this version", bit);
 }
 
 // The first required feature that the backend does not have; empty when it has all.
-std::string missing_feature(const LoadedBackend& backend, std::uint64_t required) {
-  const std::uint64_t missing = required & ~backend.info().features;
+std::string missing_capability(const LoadedBackend& backend, std::uint64_t required) {
+  const std::uint64_t missing = required & ~backend.info().capabilities;
   if (missing == 0) return {};
-  return "does not support " + feature_text(missing & (~missing + 1));
+  return "does not support " + capability_text(missing & (~missing + 1));
 }
 
 void check_available(const LoadedBackend& backend) {
@@ -195,9 +195,10 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
 }
 
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
-                               std::uint64_t required_features, const ParameterSet& parameters,
+                               std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec) {
-  std::string missing = missing_feature(backend, required_features | spec.required_features);
+  std::string missing =
+      missing_capability(backend, required_capabilities | spec.required_capabilities);
   if (!missing.empty()) return missing;
   const Status status = backend.backend().supports(shape, parameters.list(), spec);
   return status.ok() ? std::string() : status_message(status);
@@ -225,7 +226,7 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
   check_options(options, dataset);
   check_available(backend);
   const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),
-                                                dataset.view().required_features, parameters,
+                                                dataset.view().required_capabilities, parameters,
                                                 make_spec(options, dataset.mean_variance()));
   if (!reason.empty()) {
     throw BackendError(StatusCode::unsupported, backend.name() + ": " + reason);
@@ -240,7 +241,7 @@ OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dat
       statistics_(dataset.statistics()) {
   check_available(*backend_);
   const DatasetView view = dataset.view();
-  const std::string missing = missing_feature(*backend_, view.required_features);
+  const std::string missing = missing_capability(*backend_, view.required_capabilities);
   if (!missing.empty()) {
     throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
   }

@@ -28,7 +28,7 @@ struct ElkanPlugin {
   static constexpr lloyd::BackendInfo kInfo = {
       .summary = "CUDA: exact labels with triangle-inequality bounds, data of any size",
       .algorithm = "elkan",
-      .features = lloyd_cuda::kCudaFeatures,
+      .capabilities = lloyd_cuda::kCudaCapabilities,
       .accuracy = lloyd::Accuracy::exact,
       .accuracy_float64 = lloyd::Accuracy::exact,
       .reproducibility = lloyd::Reproducibility::canonical,

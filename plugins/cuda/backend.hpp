@@ -17,9 +17,10 @@
 
 namespace lloyd_cuda {
 
-/// Features of a CUDA backend: samples come from host memory and are packed on the device.
-inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
-                                               lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
+/// Capabilities of a CUDA backend: samples come from host memory and are packed on the device.
+inline constexpr std::uint64_t kCudaCapabilities =
+    lloyd::kCapabilityFloat32 | lloyd::kCapabilityFloat64 | lloyd::kCapabilityStrided |
+    lloyd::kCapabilityHostMemory;
 
 /// Info of a backend that computes distances of float32 samples in float32 and those of float64
 /// samples by the definition, and whose sums are exact. Texts and the schema live as long as the
@@ -30,7 +31,7 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
   lloyd::BackendInfo info;
   info.summary = summary;
   info.algorithm = "lloyd";
-  info.features = kCudaFeatures;
+  info.capabilities = kCudaCapabilities;
   info.accuracy = lloyd::Accuracy::float32;
   info.accuracy_float64 = lloyd::Accuracy::exact;
   info.reproducibility = lloyd::Reproducibility::threads;

@@ -73,7 +73,7 @@ class Context {
   /// Whether a repeated fit must give the same bits.
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
-  /// Why a fit of k clusters is beyond the backend, from its feature bits and limits; else empty.
+  /// Why a fit of k clusters is beyond the backend, from its capabilities and limits; else empty.
   std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
     return beyond(dataset, clusters, parameters_);
   }

@@ -18,11 +18,11 @@ void info(const Context& context) {
   expect(!empty(info.summary), "info() has no summary");
   expect(std::strchr(info.summary, '\n') == nullptr, "the summary has more than one line");
   expect(!empty(info.algorithm), "info() has no algorithm");
-  expect((info.features & (kFeatureHostMemory | kFeatureDeviceMemory)) != 0,
-         "the backend takes samples neither in host nor in device memory (features {:#x})",
-         info.features);
+  expect((info.capabilities & (kCapabilityHostMemory | kCapabilityDeviceMemory)) != 0,
+         "the backend takes samples neither in host nor in device memory (capabilities {:#x})",
+         info.capabilities);
   const BackendInfo* again = context.backend().info();
-  expect(again != nullptr && again->features == info.features &&
+  expect(again != nullptr && again->capabilities == info.capabilities &&
              again->parameter_count == info.parameter_count,
          "info() changes from call to call");
   expect(info.parameter_count == 0 || info.parameters != nullptr,

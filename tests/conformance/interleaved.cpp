@@ -56,9 +56,9 @@ void check_nested(const Context& outer, const Context& inner, const Samples& sam
 
 // The first data type that both take.
 DType common_dtype(const LoadedBackend& first, const LoadedBackend& second) {
-  const std::uint64_t both = first.info().features & second.info().features;
-  if ((both & kFeatureFloat32) != 0) return DType::float32;
-  if ((both & kFeatureFloat64) != 0) return DType::float64;
+  const std::uint64_t both = first.info().capabilities & second.info().capabilities;
+  if ((both & kCapabilityFloat32) != 0) return DType::float32;
+  if ((both & kCapabilityFloat64) != 0) return DType::float64;
   throw CaseSkipped{"the two backends have no data type in common"};
 }
 

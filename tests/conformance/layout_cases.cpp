@@ -43,7 +43,7 @@ void strided_and_unaligned(const Context& context) {
 // The caller's samples, and the gaps between them, are only read.
 void unchanged(const Context& context) {
   const Samples samples = rounded(cloud(301, 5, 7), context.dtype());
-  const bool strided = (context.info().features & kFeatureStrided) != 0;
+  const bool strided = (context.info().capabilities & kCapabilityStrided) != 0;
   const Dataset dataset = make_dataset(samples, context.dtype(), {strided ? 3 : 0, 0});
   const DatasetView view = dataset.view();
   const auto* bytes = static_cast<const unsigned char*>(view.data);

@@ -38,8 +38,8 @@ std::vector<Case> all_cases() {
 
 std::vector<DType> supported_dtypes(const BackendInfo& info) {
   std::vector<DType> dtypes;
-  if ((info.features & kFeatureFloat32) != 0) dtypes.push_back(DType::float32);
-  if ((info.features & kFeatureFloat64) != 0) dtypes.push_back(DType::float64);
+  if ((info.capabilities & kCapabilityFloat32) != 0) dtypes.push_back(DType::float32);
+  if ((info.capabilities & kCapabilityFloat64) != 0) dtypes.push_back(DType::float64);
   return dtypes;
 }
 
@@ -79,8 +79,10 @@ void put_back(const ProcessState& before) {
 }
 
 void data_types(const Context& context) {
-  fail("the backend supports no data type: its feature bits {:#x} hold neither float32 nor float64",
-       context.info().features);
+  fail(
+      "the backend supports no data type: its capability bits {:#x} hold neither float32 nor "
+      "float64",
+      context.info().capabilities);
 }
 
 }  // namespace

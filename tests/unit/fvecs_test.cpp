@@ -74,7 +74,7 @@ TEST_F(Fvecs, IsADatasetNamedByItsFile) {
   const Dataset dataset = read_dataset(folder_.write("Base.FVECS", kTwoRows));
   EXPECT_EQ(dataset.name(), "Base.FVECS");
   EXPECT_EQ(dataset.statistics()[0].minimum, -1.5);
-  EXPECT_NE(dataset.view().required_features & kFeatureStrided, 0u);
+  EXPECT_NE(dataset.view().required_capabilities & kCapabilityStrided, 0u);
 }
 
 TEST_F(Fvecs, OfOneValueIsNoMoreThanEightBytes) {

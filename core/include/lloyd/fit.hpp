@@ -139,9 +139,9 @@ FitSpec make_spec(const FitOptions& options, double mean_variance);
 /// The size of a problem, for the boundary.
 ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 
-/// Why the backend cannot do such a fit (kFeature... bits, limits); empty when it can.
+/// Why the backend cannot do such a fit (kCapability... bits, limits); empty when it can.
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
-                               std::uint64_t required_features, const ParameterSet& parameters,
+                               std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec);
 /// Memory that such a fit will hold, beyond data set and results. Throws BackendError when the
 /// backend cannot say.

@@ -40,7 +40,7 @@ struct BackendInfo {
   std::uint64_t struct_size = sizeof(BackendInfo);                  ///< size in its maker's headers
   const char* summary = nullptr;                                    ///< one line
   const char* algorithm = nullptr;                                  ///< e.g. "lloyd", "elkan"
-  std::uint64_t features = 0;                                       ///< kFeature... bits
+  std::uint64_t capabilities = 0;                                   ///< kCapability... bits
   Accuracy accuracy = Accuracy::float32;                            ///< of labels on float32 data
   Accuracy accuracy_float64 = Accuracy::float32;                    ///< of labels on float64 data
   Reproducibility reproducibility = Reproducibility::none;          ///< on float32 data

@@ -26,7 +26,7 @@ static_assert(sizeof(FeatureStatistics) == 40);
 /// all values finite, no size overflows, |value| and squared distances below 1e290.
 struct DatasetView {
   std::uint64_t struct_size = sizeof(DatasetView);  ///< size in its maker's headers
-  std::uint64_t required_features = 0;              ///< kFeature... bits
+  std::uint64_t required_capabilities = 0;          ///< kCapability... bits
   const void* data = nullptr;                       ///< samples x features values of `dtype`
   std::int64_t samples = 0;                         ///< n
   std::int64_t features = 0;                        ///< d

@@ -14,7 +14,7 @@ namespace lloyd {
 /// What a fit is asked for; see DatasetView for n and d.
 struct FitSpec {
   std::uint64_t struct_size = sizeof(FitSpec);  ///< size in its maker's headers
-  std::uint64_t required_features = 0;          ///< kFeature... bits
+  std::uint64_t required_capabilities = 0;      ///< kCapability... bits
   std::int64_t clusters = 0;                    ///< k, 1 <= k <= n
   const double* initial_centroids = nullptr;    ///< k x d, row-major, finite
   std::int64_t max_iterations = 0;              ///< >= 1
@@ -79,7 +79,7 @@ static_assert(sizeof(IterationRecord) == 72);
 /// Labels of all samples are asked for, by given centroids.
 struct LabelRequest {
   std::uint64_t struct_size = sizeof(LabelRequest);  ///< size in its maker's headers
-  std::uint64_t required_features = 0;               ///< kFeature... bits
+  std::uint64_t required_capabilities = 0;           ///< kCapability... bits
   const double* centroids = nullptr;                 ///< k x d, row-major, finite
   std::int64_t clusters = 0;                         ///< k >= 1
 };
@@ -117,7 +117,7 @@ struct FarSample {
 /// One assignment of the rows of a range, and the sums of an update without the division.
 struct PartialRequest {
   std::uint64_t struct_size = sizeof(PartialRequest);  ///< size in its maker's headers
-  std::uint64_t required_features = 0;                 ///< kFeature... bits
+  std::uint64_t required_capabilities = 0;             ///< kCapability... bits
   const double* centroids = nullptr;                   ///< k x d, row-major, finite
   std::int64_t clusters = 0;                           ///< k >= 1
   RowRange rows;                                       ///< within the session's data set

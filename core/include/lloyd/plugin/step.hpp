@@ -116,9 +116,9 @@ struct StepBase {
   }
 };
 
-/// Features of any backend made of steps, for BackendInfo::features.
-inline constexpr std::uint64_t kStepFeatures =
-    kFeatureFloat32 | kFeatureFloat64 | kFeatureStrided | kFeatureHostMemory;
+/// Capabilities of every backend that is made of steps, for BackendInfo::capabilities.
+inline constexpr std::uint64_t kStepCapabilities =
+    kCapabilityFloat32 | kCapabilityFloat64 | kCapabilityStrided | kCapabilityHostMemory;
 
 /// A step that labels one sample at a time: `Derived` has a member `std::int32_t label(const T* x)
 /// const`, which gives the nearest of the centroids to a sample of `dataset.features` values.

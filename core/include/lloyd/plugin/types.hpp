@@ -69,15 +69,16 @@ enum class SumForm : std::int32_t {
   compensated = 2,  ///< compensated float64 in row order: the range of the data fits neither
 };
 
-// Bits of DatasetView::required_features, FitSpec::required_features and BackendInfo::features. The
-// core refuses a backend whose info lacks a bit that a request requires.
-inline constexpr std::uint64_t kFeatureFloat32 = 0x01;       ///< float32 samples
-inline constexpr std::uint64_t kFeatureFloat64 = 0x02;       ///< float64 samples
-inline constexpr std::uint64_t kFeatureStrided = 0x04;       ///< stride > number of features
-inline constexpr std::uint64_t kFeatureHostMemory = 0x08;    ///< samples in host memory
-inline constexpr std::uint64_t kFeatureDeviceMemory = 0x10;  ///< samples in device memory
-inline constexpr std::uint64_t kFeatureWeights = 0x20;       ///< a weight per sample
-inline constexpr std::uint64_t kFeatureMetric = 0x40;        ///< not the squared Euclidean distance
+// Capability bits: what a backend can process (BackendInfo::capabilities), and what a data set or a
+// request needs (`required_capabilities`). The core refuses a request that needs a bit the backend
+// does not declare.
+inline constexpr std::uint64_t kCapabilityFloat32 = 0x01;       ///< float32 samples
+inline constexpr std::uint64_t kCapabilityFloat64 = 0x02;       ///< float64 samples
+inline constexpr std::uint64_t kCapabilityStrided = 0x04;       ///< stride > number of features
+inline constexpr std::uint64_t kCapabilityHostMemory = 0x08;    ///< samples in host memory
+inline constexpr std::uint64_t kCapabilityDeviceMemory = 0x10;  ///< samples in device memory
+inline constexpr std::uint64_t kCapabilityWeights = 0x20;       ///< a weight per sample
+inline constexpr std::uint64_t kCapabilityMetric = 0x40;  ///< not the squared Euclidean distance
 
 // Bits of FitSpec::observe: what the observer wants in each IterationRecord.
 inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time
