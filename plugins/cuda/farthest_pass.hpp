@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 #include "cuda/buffer.hpp"
 #include "cuda/samples.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 #include "cuda/cluster_sums.hpp"
 

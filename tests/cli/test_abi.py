@@ -16,7 +16,7 @@ from grow_headers import grow
 CHANGES = [
     ("a virtual function", "backend.hpp", "  /// Labels the session's samples",
      "  virtual Status pause() noexcept = 0;\n"),
-    ("a field", "fit.hpp", "  std::int64_t relocations = 0;  ///< empty clusters that were moved",
+    ("a field", "requests.hpp", "  std::int64_t relocations = 0;  ///< empty clusters that were moved",
      "  std::int64_t inserted = 0;\n"),
     ("a field of a part", "parameters.hpp", "  const char* text = nullptr;", "  double more = 0;\n"),
     ("a field of an interface asked for by name", "seeding_kernels.hpp", "  WeightScale scale;",

@@ -1,6 +1,6 @@
 #include "conformance/context.hpp"
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd::conformance {
 

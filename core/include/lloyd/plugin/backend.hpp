@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
 #include <lloyd/plugin/parameters.hpp>
+#include <lloyd/plugin/requests.hpp>
 #include <lloyd/plugin/status.hpp>
 #include <lloyd/plugin/types.hpp>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd {
 

@@ -1,5 +1,5 @@
-// What a fit is asked for and what it answers. All arrays are in host memory and belong to the
-// caller; a null output pointer means that the output is not wanted.
+// Requests of the host and results of a backend: fits, labels, partial passes. All arrays are in host
+// memory and belong to the caller; a null output pointer means that the output is not wanted.
 #pragma once
 
 #include <cstdint>
