@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
 #include "problem.hpp"

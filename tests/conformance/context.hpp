@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
 #include <lloyd/status_text.hpp>

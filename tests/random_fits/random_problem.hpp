@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/backend.hpp>
 
 #include "conformance/samples.hpp"

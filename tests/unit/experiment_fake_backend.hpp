@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/step_backend.hpp>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "external/description.hpp"
 

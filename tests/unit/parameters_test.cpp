@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/suggestion.hpp>
 
 #include "parameters_json.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/backend.hpp>
 

@@ -1,4 +1,4 @@
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include <algorithm>
 #include <charconv>
