@@ -1,5 +1,5 @@
 // Assignment: Session::label, and the assignment's share of an iteration.
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "phases.hpp"
 #include "program.hpp"

@@ -1,5 +1,5 @@
 // Update: its share of an iteration, and Session::partial, which is an assignment with the sums.
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "phases.hpp"
 #include "program.hpp"

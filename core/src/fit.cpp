@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "defined_result.hpp"
 #include "elapsed.hpp"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {

@@ -12,9 +12,9 @@
 
 #include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "elf_section.hpp"
 

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {

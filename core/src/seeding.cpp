@@ -10,8 +10,8 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/suggestion.hpp>
 #include <lloyd/random.hpp>
-#include <lloyd/suggestion.hpp>
 
 #include "kmeans_parallel.hpp"
 #include "kmeans_plus_plus.hpp"

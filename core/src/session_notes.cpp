@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/session_notes.hpp>
-#include <lloyd/status_text.hpp>
 
 namespace lloyd {
 

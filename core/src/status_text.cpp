@@ -1,4 +1,4 @@
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include <algorithm>
 #include <cstddef>

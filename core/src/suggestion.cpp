@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/shown.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {

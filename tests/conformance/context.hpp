@@ -12,7 +12,7 @@
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
 

@@ -5,7 +5,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
 
 #include "conformance/cases.hpp"
 #include "conformance/samples.hpp"

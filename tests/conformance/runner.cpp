@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.hpp"
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
 namespace {

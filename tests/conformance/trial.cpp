@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
 
 namespace lloyd::conformance {
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/step_backend.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/suggestion.hpp>
 
 namespace lloyd::fake {
 

@@ -7,7 +7,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {

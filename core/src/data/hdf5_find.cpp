@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {

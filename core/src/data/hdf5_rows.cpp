@@ -6,7 +6,7 @@
 
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/hdf5_files.hpp"
 #include "data/hdf5_find.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd {
 
