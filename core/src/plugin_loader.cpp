@@ -59,7 +59,7 @@ void check_header(const std::string& file, const PluginHeader& header) {
     throw InputError(
         fmt::format("{} names its backend '{}', where 1 to {} lower-case letters, digits and '-', "
                     "a letter first, are expected",
-                    file, printable(name), kMostNameCharacters));
+                    file, printable(name), kMaxNameCharacters));
   }
 }
 
@@ -93,7 +93,7 @@ const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
 }
 
-constexpr std::int64_t kMostParameters = 1000;
+constexpr std::int64_t kMaxParameters = 1000;
 
 // Of texts that are printed in one line, and of names.
 constexpr std::size_t kMaxTextBytes = 1000;
@@ -248,7 +248,7 @@ void check_backend(const LoadedBackend& backend) {
       refuse(fmt::format("has a text of more than {} bytes", kMaxTextBytes));
     }
   }
-  if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
+  if (info->parameter_count < 0 || info->parameter_count > kMaxParameters ||
       (info->parameter_count > 0 && info->parameters == nullptr)) {
     refuse("declares parameters that are not there");
   }

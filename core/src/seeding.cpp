@@ -140,13 +140,13 @@ SeedingMethod parse_seeding_method(std::string_view name) {
 
 void check_seeding(const Seeding& seeding) {
   if (seeding.method != SeedingMethod::kmeans_parallel) return;
-  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMostOversampling)) {
+  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMaxOversampling)) {
     throw InputError(fmt::format("oversampling is {}; it must be a number above 0, at most {}",
-                                 seeding.oversampling, kMostOversampling));
+                                 seeding.oversampling, kMaxOversampling));
   }
-  if (seeding.rounds < 1 || seeding.rounds > kMostRounds) {
+  if (seeding.rounds < 1 || seeding.rounds > kMaxRounds) {
     throw InputError(
-        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMostRounds));
+        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMaxRounds));
   }
 }
 

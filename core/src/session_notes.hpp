@@ -7,7 +7,7 @@
 
 namespace lloyd {
 
-/// The notes on the session's last call, printable and cut to kMostNotesBytes; empty where the
+/// The notes on the session's last call, printable and cut to kMaxNotesBytes; empty where the
 /// session offers none.
 std::string session_notes(Session& session);
 

@@ -57,7 +57,7 @@ __device__ void write_sample(const Part<T>& part, std::int64_t row, const Neares
 }
 
 template <class T, bool kBounds>
-__global__ void __launch_bounds__(kMostWarpThreads) assign_all_kernel(Part<T> part) {
+__global__ void __launch_bounds__(kMaxWarpThreads) assign_all_kernel(Part<T> part) {
   extern __shared__ TileMemory memories[];
   const lloyd_cuda::Pass& pass = part.pass;
   if (block_halted(pass.halt)) return;

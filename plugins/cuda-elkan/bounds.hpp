@@ -18,8 +18,8 @@ inline constexpr float kDistanceMargin = 0x1p-21f;
 /// Covers that of two squared distances that are compared.
 inline constexpr float kCompareMargin = 0x1p-20f;
 /// Squared distances for which the square root is taken in float32.
-inline constexpr double kLeastFloat32Square = 0x1p-100;
-inline constexpr double kGreatestFloat32Square = 0x1p126;
+inline constexpr double kMinFloat32Square = 0x1p-100;
+inline constexpr double kMaxFloat32Square = 0x1p126;
 
 // One operation, rounded down or up.
 #ifdef __CUDA_ARCH__
@@ -128,7 +128,7 @@ inline Real root_up(Real a) {
 /// up. Finite and >= 0, also for infinity, which bounds the distance to nobody.
 LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
   float lower;
-  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+  if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     lower = multiply_down(root_down(round_down(squared)), 1 - kDistanceMargin);
   } else {
     const double root = root_down(fmin(squared, DBL_MAX));
@@ -140,7 +140,7 @@ LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
 
 /// At least the true distance; infinite where float32 does not reach.
 LLOYD_CUDA_BOTH inline float upper_bound(double squared) {
-  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+  if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     return multiply_up(root_up(round_up(squared)), 1 + kDistanceMargin);
   }
   const double root = multiply_up(root_up(squared), 1 + static_cast<double>(kDistanceMargin));

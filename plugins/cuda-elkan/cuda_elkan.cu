@@ -40,10 +40,10 @@ struct ElkanPlugin {
 
   static lloyd::Status supports(const lloyd::ProblemShape& shape,
                                 const lloyd::ParameterList& parameters, const lloyd::FitSpec&) {
-    constexpr std::int64_t kMostFeatures = (std::int64_t{1} << 31) - 1;
-    if (shape.features > kMostFeatures) {
+    constexpr std::int64_t kMaxFeatures = (std::int64_t{1} << 31) - 1;
+    if (shape.features > kMaxFeatures) {
       return lloyd::Status::error(lloyd::StatusCode::unsupported,
-                                  "the bounds hold for up to " + std::to_string(kMostFeatures) +
+                                  "the bounds hold for up to " + std::to_string(kMaxFeatures) +
                                       " features, there are " + std::to_string(shape.features));
     }
     const std::int64_t card = card_bytes(parameters);

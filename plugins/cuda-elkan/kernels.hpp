@@ -67,7 +67,7 @@ struct Part {
 };
 
 /// Threads of a block in kernels whose warps take many registers; a larger block_size is cut.
-inline constexpr int kMostWarpThreads = 256;
+inline constexpr int kMaxWarpThreads = 256;
 
 /// What launches are made of.
 struct Grid {
@@ -78,7 +78,7 @@ struct Grid {
   /// Threads of a block whose warps work on their own, with `bytes` of shared memory each.
   int threads(std::size_t bytes) const {
     const int fitting = static_cast<int>(static_cast<std::size_t>(shared_bytes) / bytes);
-    return 32 * std::clamp(fitting, 1, std::min(block_size, kMostWarpThreads) / 32);
+    return 32 * std::clamp(fitting, 1, std::min(block_size, kMaxWarpThreads) / 32);
   }
   /// Blocks for a number of them that could be busy: not more than the card can hold.
   int blocks(std::int64_t wanted, int block_threads) const {

@@ -61,7 +61,7 @@ __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, Ce
 }
 
 // A warp for the distances of 32 centroids to 16.
-__global__ void __launch_bounds__(kMostWarpThreads)
+__global__ void __launch_bounds__(kMaxWarpThreads)
     separation_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds bounds,
                       CentroidMoves moves, Work* work) {
   extern __shared__ TileMemory memories[];

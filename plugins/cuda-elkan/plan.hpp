@@ -33,7 +33,7 @@ inline constexpr std::int64_t kPartRows = std::int64_t{1} << 22;
 /// Bytes of a batch of samples that are copied at a time, where memory allows as many.
 inline constexpr double kBatchBytes = 64.0 * (1 << 20);
 /// Rows below which a batch is not worth its copy.
-inline constexpr std::int64_t kLeastBatchRows = 1024;
+inline constexpr std::int64_t kMinBatchRows = 1024;
 /// The matrix of distances between centroids and groups is kept up to this size.
 inline constexpr double kSeparationBytes = 16.0 * (1 << 20);
 /// Bytes of the lists for each row of a part: a listed row and its squared distance, a changed row
@@ -85,7 +85,7 @@ inline Plan choose_plan(const PlanShape& shape, double limit_bytes, double reser
   while (one_group < shape.clusters) one_group *= 2;
   const double row_bytes =
       static_cast<double>(shape.features) * static_cast<double>(shape.value_bytes);
-  const std::int64_t least_rows = std::min(shape.samples, kLeastBatchRows);
+  const std::int64_t least_rows = std::min(shape.samples, kMinBatchRows);
   const double fixed = plan_of(shape, one_group, least_rows).device_bytes -
                        static_cast<double>(least_rows) * (2 * row_bytes + kListBytes);
   const double fitting = (available - fixed) / (2 * row_bytes + kListBytes);

@@ -212,7 +212,7 @@ class Scan {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kMostWarpThreads, 3) scan_kernel(Part<T> part) {
+__global__ void __launch_bounds__(kMaxWarpThreads, 3) scan_kernel(Part<T> part) {
   extern __shared__ ScanMemory memories[];
   if (block_halted(part.pass.halt)) return;
   const unsigned listed = part.work->listed;

@@ -14,7 +14,7 @@ using lloyd_cuda::Words;
 
 // Times that the labels are read again for other features, before sums go to the totals directly:
 // then there are so many cells that threads rarely meet.
-constexpr std::int64_t kMostTiles = 8;
+constexpr std::int64_t kMaxTiles = 8;
 // Shared memory of a block, so that two fit.
 constexpr std::int64_t kSharedBytes = 96 << 10;
 constexpr int kThreads = 512;
@@ -172,7 +172,7 @@ bool enqueue_shared_sums(const Part<T>& part, const Totals& totals, const Grid& 
                                  pass.clusters * static_cast<std::int64_t>(sizeof(unsigned));
   const std::int64_t tile_features =
       std::min(d, available / (pass.clusters * static_cast<std::int64_t>(sizeof(Cell))));
-  if (tile_features < 1 || (d + tile_features - 1) / tile_features > kMostTiles) return false;
+  if (tile_features < 1 || (d + tile_features - 1) / tile_features > kMaxTiles) return false;
   const auto tiles = static_cast<unsigned>((d + tile_features - 1) / tile_features);
   const std::int64_t rows = pass.rows.size();
   const std::int64_t wanted_blocks = std::int64_t{grid.multiprocessors} * 2;
@@ -218,9 +218,9 @@ void enqueue_changed_sums(const Part<T>& part, const Totals& totals, const Grid&
 
 void enqueue_publication(const lloyd_cuda::Pass& pass, std::int64_t features,
                          const Totals& totals) {
-  constexpr std::int64_t kMostBlocks = 1024;
+  constexpr std::int64_t kMaxBlocks = 1024;
   const std::int64_t cells = pass.clusters * features;
-  const auto blocks = static_cast<int>(std::min((cells + kThreads - 1) / kThreads, kMostBlocks));
+  const auto blocks = static_cast<int>(std::min((cells + kThreads - 1) / kThreads, kMaxBlocks));
   publish_kernel<<<blocks, kThreads, 0, pass.stream>>>(pass, features, totals);
   lloyd_cuda::check_launch("publish_kernel");
 }

@@ -14,7 +14,7 @@ constexpr std::int64_t kFusedBytes = 64 * 1024;
 constexpr std::int64_t kTileBytes = 96 * 1024;
 // Copies of small sums: more do not pay, as a warp's collisions are then few.
 constexpr std::int64_t kCopiedWords = 1024;
-constexpr std::int64_t kMostCopies = 16;
+constexpr std::int64_t kMaxCopies = 16;
 
 constexpr std::int64_t kCentroidsTogether = 4;
 
@@ -26,7 +26,7 @@ Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
   tile.lane_step = clusters * tile.cluster_step;
   tile.copy_step = (lanes * tile.lane_step) | 1;
   tile.copies =
-      static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMostCopies));
+      static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMaxCopies));
   return tile;
 }
 

@@ -17,7 +17,7 @@ using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
 // What block_size can be: without it, some kernels take more registers than so many threads have.
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 // Samples of a thread, so that a centroid read serves several.
 constexpr int kRows = 2;
 // Centroids whose distances a thread of any d works on at a time.
@@ -139,7 +139,7 @@ __device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& sa
 }
 
 template <class T, class Real, int D, CentroidSpace Space>
-__global__ void __launch_bounds__(kMostThreads, 1)
+__global__ void __launch_bounds__(kMaxThreads, 1)
     pass_kernel(Pass pass, Samples<T> samples, const Real* centroids, Configuration configuration) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
   if (*pass.halt != 0) return;

@@ -14,7 +14,7 @@ namespace {
 // Shared memory of a portion grows with the block, so that small blocks fill a multiprocessor too:
 // each thread loads 64 bytes. 32 KiB, which every card has at least, are enough to hide the wait.
 constexpr int kPortionBytesPerThread = 64;
-constexpr int kMostPortionBytes = 32768;
+constexpr int kMaxPortionBytes = 32768;
 
 struct DeviceDistance {
   template <class Real>
@@ -56,7 +56,7 @@ void enqueue_labelling(const LabelTask<T, Real>& task, int block_size, cudaStrea
   const auto blocks = static_cast<unsigned>((task.rows.size() + block_size - 1) / block_size);
   const std::int64_t groups = group_features(task.clusters, task.samples.features);
   constexpr int kBytes = static_cast<int>(sizeof(GroupFeature<Real>));
-  const int fitting = std::min(kPortionBytesPerThread * block_size, kMostPortionBytes) / kBytes;
+  const int fitting = std::min(kPortionBytesPerThread * block_size, kMaxPortionBytes) / kBytes;
   const auto portion = static_cast<int>(std::min<std::int64_t>(fitting, groups));
   label_kernel<T, Real><<<blocks, block_size, static_cast<std::size_t>(portion) * kBytes, stream>>>(
       task, groups, portion);

@@ -17,7 +17,7 @@ using lloyd_cuda::Words;
 constexpr std::int64_t kThreadsPerMultiprocessor = 2048;
 // Labels that a thread reads at a time: few are of its cluster, so that reading is what takes time.
 constexpr int kLabels = 8;
-constexpr unsigned kMostBlocks = 65535;
+constexpr unsigned kMaxBlocks = 65535;
 
 // What a thread and then a block knows of its cluster and feature.
 struct Part {
@@ -130,7 +130,7 @@ void enqueue_update(const Pass& pass, const Samples<T>& samples,
   const std::int64_t block_rows = static_cast<std::int64_t>(block_size) * kLabels;
   const std::int64_t row_blocks = (pass.rows.size() + block_rows - 1) / block_rows;
   const auto shares = static_cast<unsigned>(std::clamp<std::int64_t>(
-      resident / cells, 1, std::min<std::int64_t>(row_blocks, kMostBlocks)));
+      resident / cells, 1, std::min<std::int64_t>(row_blocks, kMaxBlocks)));
   const auto bytes = static_cast<std::size_t>(block_size) * sizeof(Part);
   const dim3 grid(cell_blocks, shares);
   if (pass.scale.narrow) {

@@ -39,9 +39,9 @@ void check_notes(const char* where, Session& session) {
   expect(offered != nullptr, "{}: the session no longer offers notes", where);
   const char* const begin = offered->notes();
   expect(begin != nullptr, "{}: the notes are null, not a text", where);
-  const std::string_view text(begin, ::strnlen(begin, kMostNotesBytes));
-  expect(text.size() < kMostNotesBytes, "{}: the notes have no end within {} bytes", where,
-         kMostNotesBytes);
+  const std::string_view text(begin, ::strnlen(begin, kMaxNotesBytes));
+  expect(text.size() < kMaxNotesBytes, "{}: the notes have no end within {} bytes", where,
+         kMaxNotesBytes);
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
     expect(byte >= 0x20 && byte != 0x7f, "{}: byte {} of the notes is {:#04x}, a control character",

@@ -10,9 +10,9 @@
 namespace lloyd {
 
 /// The longest name.
-inline constexpr std::size_t kMostNameCharacters = sizeof(PluginHeader::name) - 1;
+inline constexpr std::size_t kMaxNameCharacters = sizeof(PluginHeader::name) - 1;
 
-/// Whether a backend may have this name: 1 to kMostNameCharacters lower-case letters, digits and
+/// Whether a backend may have this name: 1 to kMaxNameCharacters lower-case letters, digits and
 /// '-', a letter first.
 bool is_backend_name(std::string_view name);
 

@@ -28,17 +28,17 @@ SeedingMethod parse_seeding_method(std::string_view name);
 /// All methods.
 std::vector<SeedingMethod> seeding_methods();
 
-inline constexpr double kMostOversampling = 1000;  ///< of Seeding::oversampling
-inline constexpr std::int64_t kMostRounds = 1000;  ///< of Seeding::rounds
+inline constexpr double kMaxOversampling = 1000;  ///< of Seeding::oversampling
+inline constexpr std::int64_t kMaxRounds = 1000;  ///< of Seeding::rounds
 
 /// A method with its options.
 struct Seeding {
   SeedingMethod method = SeedingMethod::kmeans_plus_plus;  ///< one of them
   std::uint64_t seed = 0;  ///< of the random numbers; `first` and `file` draw none
   /// For SeedingMethod::kmeans_parallel: a round is expected to collect oversampling x k samples at
-  /// the most; above 0, at most kMostOversampling.
+  /// the most; above 0, at most kMaxOversampling.
   double oversampling = 1;
-  std::int64_t rounds = 5;  ///< likewise; 1 to kMostRounds
+  std::int64_t rounds = 5;  ///< likewise; 1 to kMaxRounds
   /// For SeedingMethod::file: k x d values, row-major, and where they came from, for messages.
   std::vector<double> centroids{};
   std::string file{};  ///< see centroids

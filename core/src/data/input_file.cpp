@@ -39,10 +39,10 @@ InputFile::~InputFile() {
 }
 
 std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const {
-  constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 30;  // Linux reads less than 2^31
+  constexpr std::int64_t kMaxReadBytes = std::int64_t{1} << 30;  // Linux reads less than 2^31
   std::int64_t done = 0;
   while (done < bytes) {
-    const auto piece = static_cast<std::size_t>(std::min(bytes - done, kMostAtOnce));
+    const auto piece = static_cast<std::size_t>(std::min(bytes - done, kMaxReadBytes));
     const ssize_t count =
         ::pread(descriptor_, static_cast<char*>(buffer) + done, piece, offset + done);
     if (count < 0 && errno == EINTR) continue;

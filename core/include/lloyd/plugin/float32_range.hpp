@@ -22,8 +22,8 @@ class Float32Range {
       const double range = feature.maximum - feature.minimum;
       box += range * range;
     }
-    largest_squared_norm_ = kMostSpreads * kMostSpreads * box;
-    box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
+    largest_squared_norm_ = kMaxSpreads * kMaxSpreads * box;
+    box_is_fine_ = box > kMinSquare && box < kMaxSquare;
   }
 
   /// Whether squared differences of samples neither overflow nor underflow in float32.
@@ -45,9 +45,9 @@ class Float32Range {
  private:
   // A centroid c is rounded by at most 2^-24 |c|, which moves a squared distance by 2^-23 |x-c||c|:
   // with |c| within 8 diagonals of the box that is 2^-20 of the squared diagonal.
-  static constexpr double kMostSpreads = 8;
-  static constexpr double kLeastSquare = 0x1p-80;
-  static constexpr double kGreatestSquare = 0x1p100;
+  static constexpr double kMaxSpreads = 8;
+  static constexpr double kMinSquare = 0x1p-80;
+  static constexpr double kMaxSquare = 0x1p100;
 
   std::int64_t features_;
   double largest_squared_norm_ = 0;

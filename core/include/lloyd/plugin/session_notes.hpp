@@ -10,7 +10,7 @@ namespace lloyd {
 inline constexpr char kSessionNotes[] = "lloyd.notes/1";
 
 /// Room that the notes take at most, with the zero at their end; what is longer is cut.
-inline constexpr std::int64_t kMostNotesBytes = 512;
+inline constexpr std::int64_t kMaxNotesBytes = 512;
 
 /// Belongs to a session: lives as long as it, and serves one thread at a time like it.
 class SessionNotes {
