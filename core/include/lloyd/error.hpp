@@ -1,4 +1,4 @@
-// Error: how the core reports what it cannot do.
+// Error: the exceptions of the core.
 #pragma once
 
 #include <stdexcept>
@@ -9,35 +9,36 @@
 
 namespace lloyd {
 
-/// One clear sentence: what, where, which value, what would be right.
+/// Base of all exceptions of the core. The message is one sentence: what, where, which value, what
+/// would be right.
 class Error : public std::runtime_error {
  public:
-  /// Control characters, which a message may quote from a file or an option, become '?'.
+  /// Control characters, which a message may quote from a file or an option, are replaced by '?'.
   explicit Error(std::string_view message);
 };
 
-/// The caller's data, file, option or configuration is wrong.
+/// Invalid data, file, option or configuration.
 class InputError : public Error {
  public:
   using Error::Error;
 };
 
-/// A backend did not do what it was asked.
+/// A backend returned an error or an invalid result.
 class BackendError : public Error {
  public:
-  /// A status that is not ok, and what to say of it.
+  /// Takes the code of a status that is not ok, and the message.
   BackendError(StatusCode code, const std::string& message) : Error(message), code_(code) {}
-  /// The backend's status.
+  /// The status code of the backend.
   StatusCode code() const { return code_; }
 
  private:
   StatusCode code_;
 };
 
-/// The caller's stop function ended the work.
+/// The caller's stop function cancelled the work.
 class Cancelled : public Error {
  public:
-  /// "interrupted".
+  /// The message is "interrupted".
   Cancelled() : Error("interrupted") {}
 };
 

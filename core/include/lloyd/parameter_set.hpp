@@ -1,4 +1,4 @@
-// Typed parameter values of a backend, checked against the schema it declares.
+// ParameterSet: the parameter values of a backend, checked against its schema.
 #pragma once
 
 #include <map>
@@ -10,28 +10,28 @@
 
 namespace lloyd {
 
-/// A full set of values for one backend: one per parameter of its schema. Keeps pointers into the
-/// plugin's own texts, which live forever.
+/// The values of all parameters of one backend. Keeps pointers into the plugin's texts, which live
+/// as long as the process.
 class ParameterSet {
  public:
-  /// The defaults of a schema.
+  /// Takes the defaults of a schema of `count` parameters.
   ParameterSet(const ParameterInfo* schema, std::int64_t count);
 
-  /// Sets one parameter from text, as written in YAML or on a command line: "4", "0.5", "true",
-  /// "soa". Throws InputError for an unknown name (with the nearest one) or a value of wrong type
-  /// or out of range (with what would be right).
+  /// Sets one parameter from text, as in YAML or on the command line: "4", "0.5", "true", "soa".
+  /// Throws InputError for an unknown name (with the most similar one) and for a value of a wrong
+  /// type or out of range (with the accepted values).
   void set(std::string_view name, std::string_view text);
 
-  /// The value as text, as set() reads it.
+  /// The value of a parameter in the form that set() reads.
   std::string text(std::string_view name) const;
-  /// "threads=2 chunk=0": the parameters that differ from their defaults, in schema order.
+  /// The parameters that differ from their defaults, in schema order: "threads=2 chunk=0".
   std::string describe_changes() const;
-  /// All values by name.
+  /// All values as text, by name.
   std::map<std::string, std::string> texts() const;
 
-  /// What the backend declares, in its order.
+  /// The backend's schema.
   const std::vector<ParameterInfo>& schema() const { return schema_; }
-  /// For the boundary; valid as long as this set and until it is changed.
+  /// The values for the plugin boundary; valid until this set is changed or destroyed.
   ParameterList list() const;
 
  private:

@@ -1,4 +1,4 @@
-// Texts that come from a file, a plugin or the command line, made safe to print.
+// Makes texts from files, plugins and the command line safe to print.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace lloyd {
 
-/// The text on one line that a terminal shows as it is: '?' stands for each control character (C0,
-/// C1, DEL), line separator, bidirectional control, invisible character, noncharacter and byte that
-/// is no UTF-8. What all messages and tables are made of; JSON has the exact text.
+/// Makes a text printable on one line: '?' replaces each control character (C0, C1, DEL), line
+/// separator, bidirectional control, invisible character, noncharacter and invalid UTF-8 byte. All
+/// messages and tables use it; JSON output has the exact text.
 std::string printable(std::string_view text);
 
-/// The same for each line of a text; line feeds stay.
+/// Applies printable() to each line of a text; line feeds stay.
 std::string printable_lines(std::string_view text);
 
-/// The beginning of a text, of `limit` bytes at the most, that does not end inside of a UTF-8
+/// The longest prefix of a text that has at most `limit` bytes and does not end inside of a UTF-8
 /// character.
 std::string_view cut_text(std::string_view text, std::size_t limit);
 
-/// A status's message, or a text for its code where it has none.
+/// The message of a status, or a text for its code if it has none.
 std::string status_message(const Status& status);
 
-/// Throws BackendError, led by `backend`, unless the status is ok.
+/// Throws BackendError, with `backend` in front of the message, unless the status is ok.
 void throw_unless_ok(const std::string& backend, const Status& status);
 
 }  // namespace lloyd
