@@ -30,7 +30,7 @@ class ElfFile {
     if (!stream_) {
       const int reason = errno;
       const std::string text = fmt::format("{} cannot be opened: {}", name_, std::strerror(reason));
-      // That this machine lacks something is no fault of the file.
+      // A shortage of resources is no fault of the file.
       if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) throw Error(text);
       throw InputError(text);
     }

@@ -23,8 +23,8 @@
 namespace lloyd {
 namespace {
 
-// Restart r draws from stream kFirstStream + r, and k-means|| from two more; generators of data use
-// streams of their own.
+// Restart r uses the random stream kFirstStream + r, and k-means|| uses two more. Data generators
+// use other streams.
 constexpr std::uint64_t kFirstStream = 0x7365'6564'0000'0000u;
 constexpr std::uint64_t kRoundsStream = 0x7365'6565'0000'0000u;
 constexpr std::uint64_t kReductionStream = 0x7365'6566'0000'0000u;
@@ -53,8 +53,8 @@ std::vector<std::int64_t> first_samples(std::int64_t clusters) {
   return indices;
 }
 
-// The first k places of a Fisher-Yates shuffle of 0..n-1. Only places whose content differs from
-// their number are kept, so that memory is O(k).
+// The first k entries of a Fisher-Yates shuffle of 0..n-1. Only entries that differ from their
+// index are stored, so that memory is O(k).
 std::vector<std::int64_t> random_samples(std::int64_t samples, std::int64_t clusters,
                                          const RandomStream& stream) {
   std::unordered_map<std::int64_t, std::int64_t> moved;
