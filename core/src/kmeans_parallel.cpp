@@ -88,18 +88,19 @@ class Collection {
   }
 
   void add(const std::vector<std::int64_t>& indices) {
-    constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+    constexpr std::size_t kMaxCollected = std::numeric_limits<std::int32_t>::max();
     const std::size_t before = collected_.size();
-    if (indices.size() > kMost - before) {
+    if (indices.size() > kMaxCollected - before) {
       throw InputError(fmt::format(
           "k-means|| would collect more than {} samples; a lower oversampling or fewer rounds "
           "make it fewer",
-          kMost));
+          kMaxCollected));
     }
     largest_ = samples_.fold_nearest(samples_.rows(indices), static_cast<std::int64_t>(before),
                                      squared_distances_.data(), nearest_.data());
     collected_.insert(collected_.end(), indices.begin(), indices.end());
-    // Without this, rounds that collect nothing could repeat for ever.
+    // A collected sample must be at distance 0 from itself; else it could be drawn again and again,
+    // and the rounds would not end.
     for (const std::int64_t index : indices) {
       const double own = squared_distances_[static_cast<std::size_t>(index)];
       if (own == 0) continue;

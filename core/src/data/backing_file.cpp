@@ -18,16 +18,16 @@
 namespace lloyd {
 namespace {
 
-// Read by a signal handler, so without locks or memory of its own. A mapping beyond the last entry
-// is not known by its name.
+// A signal handler reads the table, so it has a fixed size and no locks. mapped_file_at() does not
+// know mappings beyond the last entry.
 struct MappedRange {
-  std::atomic<const char*> begin{nullptr};  // set last, cleared first; null: the entry is free
+  std::atomic<const char*> begin{nullptr};  // written last, cleared first; null: free entry
   std::atomic<std::size_t> size{0};
   std::atomic<const char*> path{nullptr};
 };
 
 std::array<MappedRange, 64> mapped_ranges;
-std::mutex mapped_ranges_mutex;  // of those who write
+std::mutex mapped_ranges_mutex;  // for writers
 
 }  // namespace
 

@@ -38,9 +38,9 @@ void GzipStream::fill() {
   stream.avail_in = static_cast<uInt>(count);
 }
 
-// False at the end of the file.
+// Begins the next member; false at the end of the file.
 bool GzipStream::begin_member() {
-  constexpr unsigned char kMagic = 0x1f;  // the first byte of two
+  constexpr unsigned char kMagic = 0x1f;  // first of two bytes
   z_stream& stream = inflater_->stream;
   const bool first = offset_ == 0;
   for (fill(); stream.avail_in > 0; fill()) {

@@ -14,7 +14,7 @@
 
 namespace lloyd {
 
-// Without O_NONBLOCK, opening a pipe would wait for its writer.
+// O_NONBLOCK: opening a pipe must not wait for a writer.
 InputFile::InputFile(const std::filesystem::path& file)
     : path_(file.string()),
       descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
@@ -39,7 +39,8 @@ InputFile::~InputFile() {
 }
 
 std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const {
-  constexpr std::int64_t kMaxReadBytes = std::int64_t{1} << 30;  // Linux reads less than 2^31
+  constexpr std::int64_t kMaxReadBytes = std::int64_t{1}
+                                         << 30;  // one read() of Linux is below 2^31 bytes
   std::int64_t done = 0;
   while (done < bytes) {
     const auto piece = static_cast<std::size_t>(std::min(bytes - done, kMaxReadBytes));
