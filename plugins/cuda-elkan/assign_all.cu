@@ -16,10 +16,10 @@ __device__ void write_bounds(const Part<T>& part, std::int64_t first_row, int ro
   const int lane = threadIdx.x % kWarp;
   const int column = lane % kTileColumns;
   if (column >= column_count) return;
-  const Travel travel = part.moves.group_travel[first_column + column];
+  const Drift drift = part.moves.group_drift[first_column + column];
   for (int row = lane / kTileColumns; row < row_count; row += kWarp / kTileColumns) {
     part.bounds.groups[(first_row + row) * part.bounds.count + first_column + column] =
-        store_lower(lower_bound(memory.result(row, column)), travel);
+        store_lower(lower_bound(memory.result(row, column)), drift);
   }
 }
 
@@ -37,7 +37,7 @@ __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
     const std::int64_t g = c / size;
     if (valid) {
       part.bounds.groups[row * part.bounds.count + g] =
-          store_lower(lower_bound(group.first), part.moves.group_travel[g]);
+          store_lower(lower_bound(group.first), part.moves.group_drift[g]);
     }
     all.merge(group);
     group = NearestTwo{};
@@ -46,14 +46,13 @@ __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
 
 template <class T>
 __device__ void write_sample(const Part<T>& part, std::int64_t row, const NearestTwo& nearest) {
-  part.bounds.upper[row] =
-      store_upper(upper_bound(nearest.first), part.moves.travel[nearest.label]);
-  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.travel_of_all);
+  part.bounds.upper[row] = store_upper(upper_bound(nearest.first), part.moves.drift[nearest.label]);
+  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.max_drift);
   if (part.bounds.groups == nullptr || part.bounds.group_size == 1) return;
   // Until here the bound of its group has counted the own centroid.
   const std::int64_t g = nearest.label / part.bounds.group_size;
   part.bounds.groups[row * part.bounds.count + g] =
-      store_lower(lower_bound(nearest.in_group), part.moves.group_travel[g]);
+      store_lower(lower_bound(nearest.in_group), part.moves.group_drift[g]);
 }
 
 template <class T, bool kBounds>

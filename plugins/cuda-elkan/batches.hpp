@@ -22,8 +22,8 @@ class Batches {
   /// until what the body enqueued on `stream` is done. With a `halt` flag (device memory) the walk
   /// ends soon after it is raised, and at the next batch once it is given up. Throws StatusError.
   using Body = typename lloyd_cuda::Step<T>::Body;
-  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
-  void walk(lloyd::RowRange rows, const std::int32_t* halt, const GivenUp& given_up,
+  using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
+  void walk(lloyd::RowRange rows, const std::int32_t* halt, const CancelRequested& cancel_requested,
             cudaStream_t stream, const Body& body);
 
  private:

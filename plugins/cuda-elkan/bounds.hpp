@@ -155,47 +155,47 @@ LLOYD_CUDA_BOTH inline float exclusion_limit(float upper) {
 
 /// How far something has moved since a fit's bounds began, rounded to either side. The difference
 /// of a later `up` and an earlier `down` is at least the way between the two moments.
-struct Travel {
+struct Drift {
   float down;
   float up;
 };
 
 /// The total of a way, which is kept in float64 and rounded up whenever it grows.
-LLOYD_CUDA_BOTH inline Travel published(double total) {
+LLOYD_CUDA_BOTH inline Drift round_outward(double total) {
   return {round_down(total), round_up(total)};
 }
 
 /// A lower bound of now, in the form that stays as it is while centroids move.
-LLOYD_CUDA_BOTH inline float store_lower(float lower, Travel travel) {
-  return add_down(lower, travel.down);
+LLOYD_CUDA_BOTH inline float store_lower(float lower, Drift drift) {
+  return add_down(lower, drift.down);
 }
 /// The lower bound of now from its stored form.
-LLOYD_CUDA_BOTH inline float lower_now(float stored, Travel travel) {
-  return add_down(stored, -travel.up);
+LLOYD_CUDA_BOTH inline float lower_now(float stored, Drift drift) {
+  return add_down(stored, -drift.up);
 }
 /// An upper bound of now, in the form that stays as it is while its centroid moves.
-LLOYD_CUDA_BOTH inline float store_upper(float upper, Travel travel) {
-  return add_up(upper, -travel.down);
+LLOYD_CUDA_BOTH inline float store_upper(float upper, Drift drift) {
+  return add_up(upper, -drift.down);
 }
 /// The upper bound of now from its stored form.
-LLOYD_CUDA_BOTH inline float upper_now(float stored, Travel travel) {
-  return add_up(stored, travel.up);
+LLOYD_CUDA_BOTH inline float upper_now(float stored, Drift drift) {
+  return add_up(stored, drift.up);
 }
 
 /// A lower bound of the distance to centroids that are at least `apart` from one within `upper`.
-LLOYD_CUDA_BOTH inline float lower_across(float apart, float upper) {
-  return add_down(apart, -upper);
+LLOYD_CUDA_BOTH inline float lower_across(float separation, float upper) {
+  return add_down(separation, -upper);
 }
 
 /// Index of no centroid; greater than all.
-inline constexpr int kNobody = 0x7fffffff;
+inline constexpr int kNoCentroid = 0x7fffffff;
 
 /// The nearest of some centroids and what is known of the others.
 struct NearestTwo {
   double first = HUGE_VAL;     ///< squared distance of the nearest
   double second = HUGE_VAL;    ///< least of the others
   double in_group = HUGE_VAL;  ///< least of the others in the nearest one's group
-  int label = kNobody;         ///< the nearest; ties to the lowest index
+  int label = kNoCentroid;     ///< the nearest; ties to the lowest index
 
   /// Takes in what is known of other centroids.
   LLOYD_CUDA_BOTH void merge(const NearestTwo& other) {

@@ -24,10 +24,10 @@ struct SampleBounds {
 struct CentroidMoves {
   double* total = nullptr;             ///< k: how far they moved
   double* group_total = nullptr;       ///< groups: sum of the farthest moves of a member
-  double* total_of_all = nullptr;      ///< 1: sum of the farthest moves
-  Travel* travel = nullptr;            ///< k: `total`, published
-  Travel* group_travel = nullptr;      ///< groups
-  Travel* travel_of_all = nullptr;     ///< 1
+  double* max_total = nullptr;         ///< 1: sum of the farthest moves
+  Drift* drift = nullptr;              ///< k: `total`, published
+  Drift* group_drift = nullptr;        ///< groups
+  Drift* max_drift = nullptr;          ///< 1
   unsigned int* group_move = nullptr;  ///< groups + 1: bits of this pass's farthest move, of a
                                        ///< group's members and of all; 0 between passes
   float* nearest_other = nullptr;      ///< k: lower bound of the distance to the nearest other

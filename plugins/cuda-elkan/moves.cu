@@ -11,7 +11,7 @@ namespace {
 constexpr int kThreads = 256;
 
 // Lower bounds are >= 0, where the order of floats is that of their bits.
-__device__ void take_less(float* least, float value) {
+__device__ void atomic_min(float* least, float value) {
   atomicMin(reinterpret_cast<unsigned*>(least), __float_as_uint(value));
 }
 
@@ -37,7 +37,7 @@ __global__ void move_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds 
     const float move = upper_bound(sum);
     const double total = add_up(moves.total[c], static_cast<double>(move));
     moves.total[c] = total;
-    moves.travel[c] = published(total);
+    moves.drift[c] = round_outward(total);
     atomicMax(moves.group_move + c / bounds.group_size, __float_as_uint(move));
     atomicMax(moves.group_move + bounds.count, __float_as_uint(move));
   }
@@ -52,10 +52,10 @@ __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, Ce
   for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
        g <= bounds.count; g += step) {
     const bool of_all = g == bounds.count;
-    double* total = of_all ? moves.total_of_all : moves.group_total + g;
+    double* total = of_all ? moves.max_total : moves.group_total + g;
     const auto move = static_cast<double>(__uint_as_float(moves.group_move[g]));
     *total = add_up(*total, move);
-    *(of_all ? moves.travel_of_all : moves.group_travel + g) = published(*total);
+    *(of_all ? moves.max_drift : moves.group_drift + g) = round_outward(*total);
     moves.group_move[g] = 0;
   }
 }
@@ -95,12 +95,13 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
       if (other != centroid) in_group = fminf(in_group, lower_bound(memory.result(lane, q)));
       if (((other + 1) & (bounds.group_size - 1)) != 0 && q + 1 < column_count) continue;
       if (moves.separation != nullptr) {
-        take_less(moves.separation + centroid * bounds.count + other / bounds.group_size, in_group);
+        atomic_min(moves.separation + centroid * bounds.count + other / bounds.group_size,
+                   in_group);
       }
       nearest = fminf(nearest, in_group);
       in_group = FLT_MAX;
     }
-    take_less(moves.nearest_other + centroid, nearest);
+    atomic_min(moves.nearest_other + centroid, nearest);
   }
 }
 
@@ -132,11 +133,12 @@ void enqueue_moves(const lloyd_cuda::Pass& pass, std::int64_t features, const Sa
   lloyd_cuda::check_launch("group_move_kernel");
 
   // Every byte 0x7f: 3.4e38, farther than nothing.
-  const std::int64_t apart =
+  const std::int64_t separations =
       pass.clusters * (moves.separation != nullptr ? 1 + bounds.count : std::int64_t{1});
-  lloyd_cuda::check(cudaMemsetAsync(moves.nearest_other, 0x7f,
-                                    static_cast<std::size_t>(apart) * sizeof(float), pass.stream),
-                    "filling device memory");
+  lloyd_cuda::check(
+      cudaMemsetAsync(moves.nearest_other, 0x7f,
+                      static_cast<std::size_t>(separations) * sizeof(float), pass.stream),
+      "filling device memory");
   const int threads = grid.threads(sizeof(TileMemory));
   const std::int64_t warps = threads / kWarp;
   const std::int64_t tiles = ((pass.clusters + kTileRows - 1) / kTileRows) *

@@ -44,10 +44,10 @@ inline constexpr double kListBytes = 4 + 8 + 4 + 4;
 inline double centroid_bytes(const PlanShape& shape, const Plan& plan) {
   const auto k = static_cast<double>(shape.clusters);
   const auto groups = static_cast<double>(plan.groups);
-  const double travels = (8 + 8) * (k + groups + 1) + 4 * (groups + 1);
-  const double apart = 4 * k * (plan.separations ? 1 + groups : 1);
+  const double drifts = (8 + 8) * (k + groups + 1) + 4 * (groups + 1);
+  const double separations = 4 * k * (plan.separations ? 1 + groups : 1);
   const double sums = k * (16 * static_cast<double>(shape.features) + 8);
-  return travels + apart + sums;
+  return drifts + separations + sums;
 }
 
 /// A plan with groups of a size, whether or not it keeps a limit; batches of `batch_rows` rows, or

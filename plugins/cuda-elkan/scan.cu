@@ -118,10 +118,10 @@ class Scan {
     if (g >= part_.bounds.count) return HUGE_VALF;
     if (part_.bounds.group_size == 1 && g == sample.label) return HUGE_VALF;
     const float lower = lower_now(part_.bounds.groups[sample.row * part_.bounds.count + g],
-                                  part_.moves.group_travel[g]);
+                                  part_.moves.group_drift[g]);
     if (part_.moves.separation == nullptr) return lower;
-    const float apart = part_.moves.separation[sample.label * part_.bounds.count + g];
-    return fmaxf(lower, lower_across(apart, upper));
+    const float separation = part_.moves.separation[sample.label * part_.bounds.count + g];
+    return fmaxf(lower, lower_across(separation, upper));
   }
 
   // Distances to the members of `count` waiting groups, each by `width_` lanes; all but the own
@@ -150,7 +150,7 @@ class Scan {
     if (g >= 0 && lane_ % width_ == 0) {
       if (part_.bounds.groups != nullptr) {
         part_.bounds.groups[sample.row * part_.bounds.count + g] =
-            store_lower(lower_bound(group.first), part_.moves.group_travel[g]);
+            store_lower(lower_bound(group.first), part_.moves.group_drift[g]);
       }
       sample.found.merge(group);
     }
@@ -178,9 +178,9 @@ class Scan {
       const int label = changed ? others.label : sample.label;
       const double first = changed ? others.first : sample.own;
       const double second = changed ? fmin(others.second, sample.own) : others.first;
-      part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.travel[label]);
+      part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.drift[label]);
       part_.bounds.lower[sample.row] =
-          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.travel_of_all);
+          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.max_drift);
       if (changed) change(sample, others);
     }
     if (changed && ++changed_ == kWarp) flush_changed();
@@ -197,9 +197,9 @@ class Scan {
     const std::int64_t joined = sample.label / size;
     const std::int64_t left = others.label / size;
     const double in_left = joined == left ? fmin(others.in_group, sample.own) : others.in_group;
-    bounds[left] = store_lower(lower_bound(in_left), part_.moves.group_travel[left]);
+    bounds[left] = store_lower(lower_bound(in_left), part_.moves.group_drift[left]);
     if (joined == left) return;
-    const float own = store_lower(lower_bound(sample.own), part_.moves.group_travel[joined]);
+    const float own = store_lower(lower_bound(sample.own), part_.moves.group_drift[joined]);
     bounds[joined] = size == 1 ? own : fminf(bounds[joined], own);
   }
 

@@ -11,7 +11,7 @@ namespace {
 // Whether a sample within `upper` of its centroid keeps it, whatever the others are.
 template <class T>
 __device__ bool is_settled(const Part<T>& part, std::int64_t row, std::int32_t label, float upper) {
-  const float lower = lower_now(part.bounds.lower[row], *part.moves.travel_of_all);
+  const float lower = lower_now(part.bounds.lower[row], *part.moves.max_drift);
   const float across = lower_across(part.moves.nearest_other[label], upper);
   return fmaxf(lower, across) > exclusion_limit(upper);
 }
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
     bool fails = false;
     if (row < pass.rows.end) {
       const std::int32_t label = pass.labels[row];
-      const float upper = upper_now(part.bounds.upper[row], part.moves.travel[label]);
+      const float upper = upper_now(part.bounds.upper[row], part.moves.drift[label]);
       fails = !is_settled(part, row, label, upper);
     }
     const unsigned failed_place = append(fails, &failed);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
       squared = lloyd_cuda::exact_distance(part.samples, own_row,
                                            pass.centroids + label * part.samples.features);
       const float upper = upper_bound(squared);
-      part.bounds.upper[own_row] = store_upper(upper, part.moves.travel[label]);
+      part.bounds.upper[own_row] = store_upper(upper, part.moves.drift[label]);
       remains = !is_settled(part, own_row, label, upper);
     }
     const unsigned kept_place = append(remains, &kept);

@@ -33,8 +33,8 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_mebibytes, int block_size,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
-  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
-  void prepare(std::int64_t clusters, const GivenUp& given_up) override;
+  using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
+  void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) override;
   void assign(const lloyd_cuda::Pass& pass) override;
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
@@ -44,9 +44,9 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
  private:
   // Device memory that belongs to a number of clusters; taken when it is first needed.
   struct State {
-    lloyd_cuda::DeviceBuffer<float> upper, lower, group_bounds, apart;
-    lloyd_cuda::DeviceBuffer<double> travel_totals;  // k, groups, all
-    lloyd_cuda::DeviceBuffer<Travel> travels;        // the same
+    lloyd_cuda::DeviceBuffer<float> upper, lower, group_bounds, separations;
+    lloyd_cuda::DeviceBuffer<double> drift_totals;  // k, groups, all
+    lloyd_cuda::DeviceBuffer<Drift> drifts;         // the same
     lloyd_cuda::DeviceBuffer<unsigned int> group_moves;
     lloyd_cuda::DeviceBuffer<std::uint32_t> listed, changed;
     lloyd_cuda::DeviceBuffer<double> own_distances;
@@ -71,7 +71,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   cudaStream_t stream_;
 
   std::int64_t clusters_ = 0;
-  const GivenUp* given_up_ = nullptr;
+  const CancelRequested* cancel_requested_ = nullptr;
   Plan plan_;
   std::unique_ptr<lloyd_cuda::ResidentSamples<T>> resident_;
   std::unique_ptr<Batches<T>> batches_;

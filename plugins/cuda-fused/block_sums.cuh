@@ -57,11 +57,11 @@ struct BlockSums {
       const std::int64_t feature = at - cluster * tile.features;
       if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
       lloyd_cuda::Words value{0, 0};
-      for (int lane = 0; lane < scale.lanes; ++lane) {
+      for (int limb = 0; limb < scale.limbs; ++limb) {
         for (int copy = 0; copy < tile.copies; ++copy) {
-          const unsigned long long sum = sums[copy * tile.copy_step + lane * tile.lane_step +
+          const unsigned long long sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
                                               cluster * tile.cluster_step + feature];
-          value = value + lloyd_cuda::lane_value(sum, lane, scale);
+          value = value + lloyd_cuda::limb_value(sum, limb, scale);
         }
       }
       if (value.low == 0 && value.high == 0) continue;

@@ -18,13 +18,13 @@ constexpr std::int64_t kMaxCopies = 16;
 
 constexpr std::int64_t kCentroidsTogether = 4;
 
-Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
+Tile tile_of(std::int64_t clusters, std::int64_t features, int limbs) {
   Tile tile;
   tile.clusters = clusters;
   tile.features = features;
   tile.cluster_step = features | 1;
-  tile.lane_step = clusters * tile.cluster_step;
-  tile.copy_step = (lanes * tile.lane_step) | 1;
+  tile.limb_stride = clusters * tile.cluster_step;
+  tile.copy_step = (limbs * tile.limb_stride) | 1;
   tile.copies =
       static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMaxCopies));
   return tile;
@@ -46,13 +46,13 @@ std::int64_t even_share(std::int64_t most, const Fits& fits) {
 // All clusters and as many features as fit, else one feature of as many clusters.
 Tile largest_tile(const Request& request, std::int64_t bytes) {
   const auto fits = [&](std::int64_t clusters, std::int64_t features) {
-    return tile_of(clusters, features, request.lanes).bytes() <= bytes;
+    return tile_of(clusters, features, request.limbs).bytes() <= bytes;
   };
   const std::int64_t features =
       even_share(request.features, [&](std::int64_t j) { return fits(request.clusters, j); });
   const std::int64_t clusters =
       even_share(request.clusters, [&](std::int64_t c) { return fits(c, features); });
-  return tile_of(clusters, features, request.lanes);
+  return tile_of(clusters, features, request.limbs);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
   } else if (request.space == CentroidSpace::constant && centroids > lloyd_cuda::kConstantBytes) {
     configuration.space = CentroidSpace::global;
   }
-  configuration.tile = tile_of(request.clusters, request.features, request.lanes);
+  configuration.tile = tile_of(request.clusters, request.features, request.limbs);
   const std::int64_t all = configuration.centroids_bytes + configuration.tile.bytes();
   configuration.fused = !request.split && configuration.tile.bytes() <= kFusedBytes && all <= most;
   if (!configuration.fused) {

@@ -14,7 +14,7 @@ struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< of one value of a centroid as the kernel reads it
-  int lanes = 1;                    ///< 64-bit words of a sum
+  int limbs = 1;                    ///< 64-bit words of a sum
   int block_size = 256;             ///< threads of a block
   bool split = false;               ///< whether sums are left to a second kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
@@ -27,9 +27,9 @@ struct Tile {
   /// Words from one cluster to the next: odd, so that the lanes of a warp that add to the same
   /// feature of several clusters meet different banks.
   std::int64_t cluster_step = 0;
-  std::int64_t lane_step = 0;  ///< words from one lane of a sum to the next
-  std::int64_t copy_step = 0;  ///< words from one copy to the next; odd
-  int copies = 0;              ///< neighbouring threads add to different ones
+  std::int64_t limb_stride = 0;  ///< words from one limb of a sum to the next
+  std::int64_t copy_step = 0;    ///< words from one copy to the next; odd
+  int copies = 0;                ///< neighbouring threads add to different ones
   /// How many it takes for k x d.
   std::int64_t count(std::int64_t all_clusters, std::int64_t all_features) const {
     return ((all_features + features - 1) / features) * ((all_clusters + clusters - 1) / clusters);

@@ -34,7 +34,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
     notes_.clear();
     sums_noted_ = false;
   }
@@ -42,7 +42,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     lloyd_cuda_fused::Request request = request_;
     request.clusters = pass.clusters;
     request.centroid_bytes = pass.in_float64 ? sizeof(double) : sizeof(T);
-    request.lanes = pass.scale.lanes;
+    request.limbs = pass.scale.limbs;
     const lloyd_cuda_fused::Configuration configuration =
         lloyd_cuda_fused::choose(request, limits_);
     if (notes_.empty() || (pass.accumulates() && !sums_noted_)) {

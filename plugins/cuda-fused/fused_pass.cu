@@ -132,7 +132,7 @@ __device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& sa
     const std::int32_t its_label = __shfl_sync(0xffffffffu, label, row);
     if (its_label < 0) continue;
     const T x = samples.row(first_row + row)[feature];
-    lloyd_cuda::add_to_lanes(sums.sum_of(its_label) + feature, sums.tile.lane_step, x, pass.scale,
+    lloyd_cuda::add_to_limbs(sums.sum_of(its_label) + feature, sums.tile.limb_stride, x, pass.scale,
                              feature, D);
     if (feature == 0) sums.count(its_label);
   }
@@ -202,8 +202,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
       const int features = D > 0 ? D : static_cast<int>(d);
 #pragma unroll
       for (int j = 0; j < features; ++j) {
-        lloyd_cuda::add_to_lanes(sum + j, configuration.tile.lane_step, x[j * samples.feature_step],
-                                 pass.scale, j, d);
+        lloyd_cuda::add_to_limbs(sum + j, configuration.tile.limb_stride,
+                                 x[j * samples.feature_step], pass.scale, j, d);
       }
       sums.count(label);
     }

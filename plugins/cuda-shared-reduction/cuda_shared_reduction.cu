@@ -37,7 +37,7 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
         limits_(limits),
         block_size_(lloyd_cuda::block_size_of(parameters)) {}
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
     space_.reset();
   }
   void assign(const lloyd_cuda::Pass& pass) override {

@@ -13,11 +13,11 @@ namespace lloyd_cuda {
 /// How kernels turn values into integers, as lloyd::SumPlan says. Arrays are device memory.
 struct SumScale {
   bool narrow = false;                      ///< one lane holds a value
-  int lanes = 1;                            ///< integers that a value is split into
-  int lane_bits = 0;                        ///< bits of each of them
-  std::int64_t flush_rows = 0;              ///< rows that 64 bits hold the lanes of
-  const double* scales = nullptr;           ///< lanes x features: 1 / quantum of the lane
-  const double* quanta = nullptr;           ///< lanes x features
+  int limbs = 1;                            ///< integers that a value is split into
+  int limb_bits = 0;                        ///< bits of each of them
+  std::int64_t flush_rows = 0;              ///< rows that 64 bits hold the limbs of
+  const double* scales = nullptr;           ///< limbs x features: 1 / quantum of the limb
+  const double* quanta = nullptr;           ///< limbs x features
   const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of lane 0
 };
 
@@ -35,8 +35,8 @@ class ResidentScale {
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
     scale_.narrow = plan.lanes == 1;
-    scale_.lanes = plan.lanes;
-    scale_.lane_bits = plan.lane_bits;
+    scale_.limbs = plan.lanes;
+    scale_.limb_bits = plan.lane_bits;
     scale_.flush_rows = plan.flush_rows;
     scale_.scales = put(plan.scales, scales_);
     scale_.quanta = put(plan.quanta, quanta_);

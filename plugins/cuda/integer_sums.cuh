@@ -68,24 +68,24 @@ __device__ inline Words shifted(Words value, int bits) {
   return {value.low << bits, value.high << bits | value.low >> (64 - bits)};
 }
 
-/// Adds a value of feature j to its lanes, which lie `lane_step` words apart in shared memory and
+/// Adds a value of feature j to its lanes, which lie `limb_stride` words apart in shared memory and
 /// are added to by the whole block. Each is a 64-bit sum that overflows after SumScale::flush_rows
 /// values.
 template <class T>
-__device__ inline void add_to_lanes(unsigned long long* sum, std::int64_t lane_step, T x,
+__device__ inline void add_to_limbs(unsigned long long* sum, std::int64_t limb_stride, T x,
                                     const SumScale& scale, std::int64_t j, std::int64_t features) {
   double rest = static_cast<double>(x);
-  for (int lane = scale.lanes - 1; lane > 0; --lane) {
-    const long long part = __double2ll_rz(rest * scale.scales[lane * features + j]);
-    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[lane * features + j]));
-    atomicAdd(sum + lane * lane_step, static_cast<unsigned long long>(part));
+  for (int limb = scale.limbs - 1; limb > 0; --limb) {
+    const long long part = __double2ll_rz(rest * scale.scales[limb * features + j]);
+    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[limb * features + j]));
+    atomicAdd(sum + limb * limb_stride, static_cast<unsigned long long>(part));
   }
   atomicAdd(sum, static_cast<unsigned long long>(narrow_value(rest, scale.scales[j])));
 }
 
 /// The value of a lane's 64-bit sum.
-__device__ inline Words lane_value(unsigned long long sum, int lane, const SumScale& scale) {
-  return shifted(widen(static_cast<long long>(sum)), lane * scale.lane_bits);
+__device__ inline Words limb_value(unsigned long long sum, int limb, const SumScale& scale) {
+  return shifted(widen(static_cast<long long>(sum)), limb * scale.limb_bits);
 }
 
 /// Adds to a total that others add to at the same time, in device or shared memory. Order-free:

@@ -24,7 +24,7 @@ DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, cons
       stream_(stream),
       plan_(lloyd::SumPlan::make(dataset)),
       scale_(plan_),
-      given_up_([this] { return give_up(); }),
+      cancel_requested_([this] { return poll_cancel(); }),
       labels_(dataset.samples),
       device_progress_(progress_.device_data()) {}
 
@@ -61,7 +61,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     }
     clusters_ = clusters;
   }
-  step_.prepare(clusters, given_up_);
+  step_.prepare(clusters, cancel_requested_);
 }
 
 // Centroids of iteration 0, nothing labelled, nothing summed.
@@ -170,17 +170,17 @@ void DeviceLoop<T>::fetch_counts(const DeviceBuffer<unsigned long long>& from,
 template <class T>
 void DeviceLoop<T>::wait() {
   while (!stream_.finished()) {
-    give_up();
+    poll_cancel();
     std::this_thread::yield();
   }
   // Work that was done before anybody looked may still have to be given up, and a flag that was
   // raised while the state was on its way to the device may have been overwritten by it.
-  if (give_up()) raise_cancel();
+  if (poll_cancel()) raise_cancel();
 }
 
 // Whether the observer has asked to stop; if so, the device knows.
 template <class T>
-bool DeviceLoop<T>::give_up() {
+bool DeviceLoop<T>::poll_cancel() {
   if (!cancel_raised_ && observer_ != nullptr && observer_->stop_requested()) raise_cancel();
   return cancel_raised_;
 }

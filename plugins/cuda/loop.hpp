@@ -78,7 +78,7 @@ class DeviceLoop {
   void fetch_distances(double* squared_distances);
 
   void wait();
-  bool give_up();
+  bool poll_cancel();
   void fetch_state();
   void put_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
@@ -95,7 +95,7 @@ class DeviceLoop {
   std::int64_t clusters_ = 0;
   lloyd::Observer* observer_ = nullptr;
   bool cancel_raised_ = false;  // since prepare()
-  typename Step<T>::GivenUp given_up_;
+  typename Step<T>::CancelRequested cancel_requested_;
   bool in_float64_ = false;       // whether float32 is not good enough for this fit's distances
   std::int64_t relocations_ = 0;  // of the last iteration that the host finished
 

@@ -106,7 +106,7 @@ void DeviceLoop<T>::run_ahead(const FitSpec& spec, bool changes_wanted) {
     const unsigned long long word = *progress;
     if ((word & ((1u << kProgressHaltBits) - 1)) != 0) break;
     const auto finished = static_cast<std::int64_t>(word >> kProgressHaltBits);
-    if (give_up()) break;
+    if (poll_cancel()) break;
     if (enqueued < spec.max_iterations && enqueued - finished < kIterationsAhead) {
       enqueue_iteration(spec, enqueued++, changes_wanted, nullptr);
     } else {

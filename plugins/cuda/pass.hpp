@@ -45,10 +45,10 @@ class Step {
 
   /// Tells whether what is being enqueued shall be given up; kernels then return at once. For steps
   /// that wait for the device while they enqueue a pass.
-  using GivenUp = std::function<bool()>;
+  using CancelRequested = std::function<bool()>;
   /// Called before the passes of a fit or of one request; `clusters` may differ from last time.
-  /// `given_up` is valid until the next call.
-  virtual void prepare(std::int64_t clusters, const GivenUp& given_up) = 0;
+  /// `cancel_requested` is valid until the next call.
+  virtual void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) = 0;
   /// Enqueues one pass.
   virtual void assign(const Pass& pass) = 0;
   /// Distances evaluated since prepare() by a step that evaluates fewer than rows x k a pass; waits

@@ -20,7 +20,7 @@ class ResidentStep : public Step<T> {
   ResidentStep(const lloyd::DatasetView& dataset, Layout layout, cudaStream_t stream)
       : resident_(dataset, layout, stream) {}
 
-  void prepare(std::int64_t, const typename Step<T>::GivenUp&) override {}
+  void prepare(std::int64_t, const typename Step<T>::CancelRequested&) override {}
   void for_each_part(lloyd::RowRange rows, const typename Step<T>::Body& body) override {
     body(rows, resident_.get());
   }
