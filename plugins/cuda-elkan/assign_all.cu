@@ -1,4 +1,5 @@
-// The assignment of all samples with all distances, a warp for 32 samples; it can leave bounds.
+// Assigns all samples by computing all distances, one warp for 32 samples. Optionally stores
+// bounds.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/shared_memory.hpp"
@@ -8,7 +9,7 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
-// Bounds of 16 columns where each centroid is a group, written along rows.
+// Stores the bounds of 16 columns if each centroid is a group, written along rows.
 template <class T>
 __device__ void write_bounds(const Part<T>& part, std::int64_t first_row, int row_count,
                              std::int64_t first_column, int column_count,
@@ -23,7 +24,8 @@ __device__ void write_bounds(const Part<T>& part, std::int64_t first_row, int ro
   }
 }
 
-// The lane's row against 16 columns in larger groups: a group's bound is written when it ends.
+// Updates the lane's row with 16 columns for larger groups; the bound of a group is stored at its
+// last column.
 template <class T>
 __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
                            std::int64_t first_column, int column_count, const TileMemory& memory,
@@ -49,7 +51,7 @@ __device__ void write_sample(const Part<T>& part, std::int64_t row, const Neares
   part.bounds.upper[row] = store_upper(upper_bound(nearest.first), part.moves.drift[nearest.label]);
   part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.max_drift);
   if (part.bounds.groups == nullptr || part.bounds.group_size == 1) return;
-  // Until here the bound of its group has counted the own centroid.
+  // So far the bound of its group included the own centroid.
   const std::int64_t g = nearest.label / part.bounds.group_size;
   part.bounds.groups[row * part.bounds.count + g] =
       store_lower(lower_bound(nearest.in_group), part.moves.group_drift[g]);
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads) assign_all_kernel(Part<T> par
     const std::int64_t row = first + lane;
     const bool valid = lane < row_count;
     NearestTwo nearest;
-    nearest.label = 0;  // where every distance overflows
+    nearest.label = 0;  // if every distance overflows
     NearestTwo group;
     for (std::int64_t column = 0; column < pass.clusters; column += kTileColumns) {
       const std::int64_t columns_left = pass.clusters - column;

@@ -37,7 +37,7 @@ void Batches<T>::walk(RowRange rows, const std::int32_t* halt,
                           stream),
           "reading a flag");
   };
-  // Batches are not copied for a pass that has ended before it began.
+  // No batches are copied for a pass that was halted before it began.
   for (Slot& slot : slots_) slot.used.synchronize();
   for (Slot& slot : slots_) slot.halted[0] = 0;
   read_flag(slots_[next_]);

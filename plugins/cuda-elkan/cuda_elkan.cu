@@ -1,4 +1,5 @@
-// The triangle-inequality backend: exact labels, and only those distances that bounds leave open.
+// The triangle-inequality backend: exact labels, computing only the distances that the bounds leave
+// open.
 #include <memory>
 
 #include "cuda/backend.hpp"
@@ -13,7 +14,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                              "device memory to be used, in MiB; 0: 90 % of the card's"),
 };
 
-// 0 where there is no card to ask: then memory is not what stands in the way.
+// Memory of the device; 0 (unlimited) if there is none, since then another check refuses the fit.
 std::int64_t card_bytes(const lloyd::ParameterList& parameters) {
   const auto device = static_cast<int>(parameters.integer("device"));
   try {

@@ -1,4 +1,4 @@
-// What happens to centroids between two passes: how far they moved, how far apart they are now.
+// Drifts and separations of the centroids between two passes.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/shared_memory.hpp"
@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Lower bounds are >= 0, where the order of floats is that of their bits.
+// Values are >= 0, for which floats and their bit patterns have the same order.
 __device__ void atomic_min(float* least, float value) {
   atomicMin(reinterpret_cast<unsigned*>(least), __float_as_uint(value));
 }
 
-// A warp a centroid; its lanes add up in another order than the definition, which the margins of
-// the bounds cover.
+// One warp per centroid. The order of summation differs from the definition's; the margins of the
+// bounds cover that.
 __global__ void move_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds bounds,
                             CentroidMoves moves) {
   if (block_halted(pass.halt)) return;
@@ -43,7 +43,7 @@ __global__ void move_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds 
   }
 }
 
-// A thread a group, and one for all centroids.
+// One thread per group, and one for all centroids.
 __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, CentroidMoves moves,
                                   Work* work) {
   if (block_halted(pass.halt)) return;
@@ -60,7 +60,7 @@ __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, Ce
   }
 }
 
-// A warp for the distances of 32 centroids to 16.
+// One warp per tile of distances, 32 centroids by 16.
 __global__ void __launch_bounds__(kMaxWarpThreads)
     separation_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds bounds,
                       CentroidMoves moves, Work* work) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
   const std::int64_t tiles = (k + kTileRows - 1) / kTileRows * column_tiles;
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / kWarp);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    // Of all to all, and of each to where it was.
+    // All pairs of centroids, and each centroid's distance to its former position.
     atomicAdd(&work->distances, static_cast<unsigned long long>(k * (k + 1)));
   }
   for (std::int64_t tile =
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
         static_cast<int>(k - column < kTileColumns ? k - column : kTileColumns);
     tile_distances(pass.centroids + row * d, d, row_count, pass.centroids + column * d,
                    column_count, d, memory);
-    if (lane >= row_count) continue;  // nobody waits before the next tile, where all lanes meet
+    if (lane >= row_count) continue;  // no barrier until the next tile
     const std::int64_t centroid = row + lane;
     float nearest = FLT_MAX;
     float in_group = FLT_MAX;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads)
 __global__ void begin_kernel(lloyd_cuda::Pass pass, Work* work) {
   if (block_halted(pass.halt)) return;
   if (work->all != 0) {
-    work->per_sample *= 0.5f;  // nothing was learnt; as centroids settle, bounds get better
+    work->per_sample *= 0.5f;  // no measurement; bounds get better as the fit converges
   } else if (work->listed > 0) {
     work->per_sample = static_cast<float>(work->scanned) / static_cast<float>(work->listed);
   }
@@ -132,7 +132,7 @@ void enqueue_moves(const lloyd_cuda::Pass& pass, std::int64_t features, const Sa
       pass, bounds, moves, work);
   lloyd_cuda::check_launch("group_move_kernel");
 
-  // Every byte 0x7f: 3.4e38, farther than nothing.
+  // Initialises minima: 0x7f in every byte is the float 3.4e38.
   const std::int64_t separations =
       pass.clusters * (moves.separation != nullptr ? 1 + bounds.count : std::int64_t{1});
   lloyd_cuda::check(

@@ -58,7 +58,7 @@ ElkanStep<T>::ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_me
       grid_{block_size, limits.multiprocessors, limits.shared_bytes_per_block},
       stream_(stream),
       plan_(plan(1)) {
-  // The number of clusters is not known yet. With one, most samples fit.
+  // The number of clusters is not known yet. For one cluster, the most samples fit.
   hold_samples();
 }
 
@@ -77,7 +77,7 @@ Plan ElkanStep<T>::plan(std::int64_t clusters) const {
   return plan;
 }
 
-// Brings the samples to where the plan has them.
+// Places the samples where the plan wants them.
 template <class T>
 void ElkanStep<T>::hold_samples() {
   if (plan_.resident) {
@@ -101,7 +101,7 @@ void ElkanStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_
   cancel_requested_ = &cancel_requested;
   has_bounds_ = has_totals_ = false;
   if (clusters != clusters_) {
-    clusters_ = 0;  // for the case that memory runs out half way
+    clusters_ = 0;  // if an allocation below fails, nothing is prepared
     state_ = State();
     plan_ = plan(clusters);
     hold_samples();
@@ -113,15 +113,15 @@ void ElkanStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_
 template <class T>
 bool ElkanStep<T>::takes_bounds(const Pass& pass) const {
   if (pass.former_centroids == nullptr || pass.rows.size() != dataset_.samples) return false;
-  // The closing pass is followed by none. (Where the host adds up, no pass has totals.)
+  // No pass follows the closing pass. (If the host computes the sums, no pass has totals.)
   const bool closing = !pass.accumulates() && pass.scale.scales != nullptr;
   return has_bounds_ || !closing;
 }
 
-// Passes that the loop has enqueued behind the end of a fit, or behind an iteration that the host
-// has to finish, do nothing and are enqueued again. So nothing that two successive passes tell each
-// other is remembered here: whether there are bounds is for the device to know, and sums are made
-// from nothing only in passes before which the loop has waited.
+// Passes that the loop enqueued beyond the end of a fit, or beyond an iteration that the host must
+// finish, do nothing and are enqueued again. So the host must not remember what one pass leaves for
+// the next: the device knows whether there are bounds, and full sums are computed only in passes
+// before which the loop has synchronized.
 template <class T>
 void ElkanStep<T>::assign(const Pass& pass) {
   const bool with_bounds = takes_bounds(pass);
@@ -171,7 +171,7 @@ void ElkanStep<T>::assign(const Pass& pass) {
   has_totals_ = pass.accumulates();
 }
 
-// Memory for bounds, and nothing has moved yet.
+// Allocates the bounds and resets all drifts.
 template <class T>
 void ElkanStep<T>::take_bounds() {
   const std::int64_t n = dataset_.samples;

@@ -1,5 +1,5 @@
-// Sums of clusters. All samples: in shared memory first, then into the totals; samples whose label
-// changed: from one total to another. Integers, so that no order matters.
+// Cluster sums as integers, independent of the order. All samples: first in shared memory, then
+// into the totals. Changed samples: from one total to another.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/integer_sums.cuh"
@@ -12,18 +12,19 @@ namespace {
 using lloyd_cuda::Totals;
 using lloyd_cuda::Words;
 
-// Times that the labels are read again for other features, before sums go to the totals directly:
-// then there are so many cells that threads rarely meet.
+// Maximum number of feature tiles, each of which reads the labels again. Beyond it, values are
+// added to the totals directly: then there are so many cells that threads rarely collide.
 constexpr std::int64_t kMaxTiles = 8;
-// Shared memory of a block, so that two fit.
+// Shared memory per block, so that two blocks fit on a multiprocessor.
 constexpr std::int64_t kSharedBytes = 96 << 10;
 constexpr int kThreads = 512;
 
-// How the threads of a block share a part of the features, neighbours taking neighbouring ones.
+// Mapping of a block's threads to rows and features; neighbouring threads get neighbouring
+// features.
 struct Lanes {
-  std::int64_t width;  // threads that share a row
+  std::int64_t width;  // threads per row
   std::int64_t rows;   // rows at a time
-  std::int64_t row;    // of this thread; too large where it has none
+  std::int64_t row;    // row of this thread; too large if it has none
   std::int64_t feature;
 
   __device__ explicit Lanes(std::int64_t features)
@@ -33,7 +34,7 @@ struct Lanes {
         feature(threadIdx.x % width) {}
 };
 
-// Narrow values are added up in 64 bits, others in 128.
+// Narrow values are summed in 64 bits, others in 128.
 __device__ void add_shared(unsigned long long* sum, long long value) {
   atomicAdd(sum, static_cast<unsigned long long>(value));
 }
@@ -51,7 +52,7 @@ __device__ Words taken(lloyd::SumWords& sum) {
   return value;
 }
 
-// A block adds up its share of the rows, for `tile_features` features of all clusters.
+// Each block sums its share of the rows, for `tile_features` features of all clusters.
 template <class T, class Cell>
 __global__ void __launch_bounds__(kThreads)
     shared_sums_kernel(Part<T> part, Totals totals, std::int64_t tile_features,

@@ -1,4 +1,4 @@
-// The second kernel of a split pass: sums from labels, in tiles of shared memory.
+// The second kernel of a split pass: cluster sums from labels, in tiles of shared memory.
 #include <algorithm>
 
 #include "block_sums.cuh"
@@ -12,7 +12,7 @@ namespace {
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// blockIdx.y: the tile of clusters and features.
+// blockIdx.y is the tile of clusters and features.
 template <class T>
 __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
   extern __shared__ unsigned long long shared_memory[];

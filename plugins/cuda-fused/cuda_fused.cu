@@ -1,4 +1,5 @@
-// One kernel that assigns and accumulates in shared memory; `split` makes two of it.
+// cuda-fused: one kernel assigns samples and sums them in shared memory; `split` makes two kernels
+// of it.
 #include <string>
 
 #include "configuration.hpp"
@@ -59,7 +60,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
  private:
   lloyd_cuda::DeviceLimits limits_;
   lloyd_cuda_fused::Request request_;
-  // On the passes since prepare(); on those that accumulate where there are any.
+  // Notes on the passes since prepare(), on accumulating ones if there were any.
   std::string notes_;
   bool sums_noted_ = false;
 };

@@ -1,4 +1,4 @@
-// Labels on the GPU, centroids updated on the CPU, both at the same time.
+// cuda-hybrid: labels on the GPU and updates on the CPU, overlapped.
 #include <algorithm>
 
 #include <lloyd/plugin/plugin.hpp>
@@ -25,7 +25,7 @@ constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
 template <class T>
 using Step = lloyd_cuda_hybrid::HybridStep<T, lloyd_cuda_hybrid::DeviceLabeller<T>>;
 
-// The backend that the SDK makes of the step, and what it has of the device.
+// The SDK's backend for the step, with the device's probing and limits added.
 class HybridBackend final : public lloyd::Backend {
  public:
   const lloyd::BackendInfo* info() const noexcept override { return &kInfo; }

@@ -1,5 +1,5 @@
-// A thread for each sample; all threads of a block read the same portion of the centroids from
-// shared memory at a time.
+// One thread per sample; the threads of a block read the centroids portion by portion from shared
+// memory.
 #include "cuda-hybrid/label_kernel.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace lloyd_cuda_hybrid {
 namespace {
 
-// Shared memory of a portion grows with the block, so that small blocks fill a multiprocessor too:
-// each thread loads 64 bytes. 32 KiB, which every card has at least, are enough to hide the wait.
+// Shared memory of a portion grows with the block (64 bytes per thread), so that small blocks fill
+// a multiprocessor, too. 32 KiB, which every device has, are enough to hide the latency of loading.
 constexpr int kPortionBytesPerThread = 64;
 constexpr int kMaxPortionBytes = 32768;
 
@@ -23,7 +23,7 @@ struct DeviceDistance {
   }
 };
 
-// Threads behind the last sample go along with it, because all of a block meet at the barriers.
+// Threads beyond the last sample take part, since the barriers need all threads of the block.
 template <class T, class Real>
 __global__ void __launch_bounds__(1024)
     label_kernel(LabelTask<T, Real> task, std::int64_t groups, int portion_size) {
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(1024)
         groups - begin < portion_size ? static_cast<int>(groups - begin) : portion_size;
     const bool halted =
         threadIdx.x == 0 && *static_cast<const volatile std::int32_t*>(task.halt) != 0;
-    __syncthreads();  // nobody reads the former portion any more
+    __syncthreads();  // the former portion has been read
     for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
       portion[at] = task.groups[begin + at];
     }

@@ -1,4 +1,5 @@
-// The first version of every k-means on a GPU: a thread per sample, everything in global memory.
+// cuda-naive: the straightforward GPU version, one thread per sample and everything in global
+// memory.
 #include "cuda/backend.hpp"
 #include "cuda/resident_step.hpp"
 #include "kernels.hpp"

@@ -1,4 +1,5 @@
-// Constant-memory centroids and a tree reduction in shared memory for each cluster and feature.
+// cuda-shared-reduction: centroids in constant memory, and a tree reduction in shared memory for
+// each cluster and feature.
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                             "sample contiguous"),
 };
 
-// Threads of the update's blocks: the largest power of two, for the tree.
+// Threads per block of the update: the largest power of two within block_size, for the tree.
 int tree_size(int block_size) {
   int size = 32;
   while (2 * size <= block_size) size *= 2;
@@ -54,7 +55,7 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
  private:
   lloyd_cuda::DeviceLimits limits_;
   int block_size_;
-  std::optional<lloyd_cuda::CentroidSpace> space_;  // of the passes since prepare()
+  std::optional<lloyd_cuda::CentroidSpace> space_;  // in the passes since prepare()
 };
 
 struct SharedReductionPlugin : lloyd_cuda::ResidentPlugin<SharedReductionStep> {
