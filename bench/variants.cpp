@@ -18,7 +18,7 @@ struct Setting {
   std::string value;
 };
 
-// The defaults as an empty list, and a list of one setting for each other value of a choice.
+// The defaults, as an empty list, and one list per other value of a choice.
 std::vector<std::vector<Setting>> choices_of(const ParameterSet& defaults) {
   std::vector<std::vector<Setting>> result = {{}};
   for (const ParameterInfo& parameter : defaults.schema()) {
@@ -39,7 +39,7 @@ bool has_threads(const ParameterSet& defaults) {
                      });
 }
 
-// One thread, and all; 0 where the backend has no such parameter.
+// One thread, and all threads; 0 if the backend has no such parameter.
 std::vector<std::int64_t> thread_counts(const ParameterSet& defaults) {
   if (!has_threads(defaults)) return {0};
   const auto all = static_cast<std::int64_t>(

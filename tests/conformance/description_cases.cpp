@@ -1,4 +1,4 @@
-// What a backend says of itself is complete and consistent.
+// The description of a backend is complete and consistent.
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -29,7 +29,7 @@ void info(const Context& context) {
          "{} parameters are declared and no schema is given", info.parameter_count);
 }
 
-// `canonical` means exact labels; whoever promises nothing says why.
+// `canonical` requires exact labels; `none` requires a reason.
 void claims(const Context& context) {
   expect(!context.canonical() || context.exact(),
          "the backend claims canonical results with labels that are not exact");
@@ -86,7 +86,7 @@ void parameters(const Context& context) {
   }
 }
 
-// Interfaces that do not exist yet are null, not a crash.
+// query() returns null for unknown interfaces.
 void unknown_interface(const Context& context) {
   expect(context.backend().query("lloyd.no-such-interface") == nullptr,
          "the backend answers a query for an interface that does not exist");

@@ -1,4 +1,4 @@
-// What the core refuses before a backend sees it.
+// Requests that the core refuses before a backend sees them.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -26,7 +26,7 @@ void expect_refused(const char* what, Body&& body) {
   fail("{} was not refused", what);
 }
 
-// Answers for a backend but lacks some of its capabilities, and counts what reaches it.
+// A proxy of a backend that lacks some capabilities and counts the calls that reach it.
 class Lacking final : public Backend {
  public:
   Lacking(Backend& backend, std::uint64_t bits, int& opened)
@@ -73,7 +73,7 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
          "unsupported_reason() has nothing to say of {}", what);
 }
 
-// A data set requires capabilities; a backend whose info lacks one is never handed it.
+// A backend that lacks a capability never receives data that requires it.
 void capability_bits(const Context& context) {
   const bool narrow = context.dtype() == DType::float32;
   expect_required(context, narrow ? "float32 data" : "float64 data",
@@ -161,7 +161,7 @@ void bad_options(const Context& context) {
   std::vector<double> remote = start;
   remote[3] = 1e200;
   refuse("a centroid whose squared distances overflow", unchanged, remote);
-  // What is right is done.
+  // Valid values are accepted.
   FitOptions options;
   options.clusters = 3;
   const Fit fit = session.fit_from(start, options);
