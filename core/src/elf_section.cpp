@@ -69,7 +69,7 @@ class ElfFile {
   }
 
   std::vector<std::byte> bytes(std::uint64_t offset, std::uint64_t count) const {
-    if (offset > size_ || count > size_ - offset) fail("is cut short");
+    if (offset > size_ || count > size_ - offset) fail("is truncated");
     std::vector<std::byte> result(count);
     stream_.seekg(static_cast<std::streamoff>(offset));
     stream_.read(reinterpret_cast<char*>(result.data()), static_cast<std::streamsize>(count));

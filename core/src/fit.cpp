@@ -292,9 +292,8 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   }
   fit.cancelled = status.code == StatusCode::cancelled;
   if (fit.cancelled && !checked.cancelled()) {
-    throw BackendError(
-        StatusCode::internal,
-        backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
+    throw BackendError(StatusCode::internal,
+                       backend_->name() + ": it ended the fit as cancelled without a request");
   }
   rethrow_source_failure();
   dataset_.check_unchanged();  // first: a changed file is not the backend's fault
@@ -311,7 +310,7 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
       checked.iterations() != fit.result.iterations) {
     throw BackendError(
         StatusCode::internal,
-        fmt::format("{}: it tells an observer of {} of its {} iterations", backend_->name(),
+        fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
                     checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
                     fit.result.iterations));
   }

@@ -91,10 +91,10 @@ class Collection {
     constexpr std::size_t kMaxCollected = std::numeric_limits<std::int32_t>::max();
     const std::size_t before = collected_.size();
     if (indices.size() > kMaxCollected - before) {
-      throw InputError(fmt::format(
-          "k-means|| would collect more than {} samples; a lower oversampling or fewer rounds "
-          "make it fewer",
-          kMaxCollected));
+      throw InputError(
+          fmt::format("k-means|| would collect more than {} samples; lower the oversampling or the "
+                      "number of rounds",
+                      kMaxCollected));
     }
     largest_ = samples_.fold_nearest(samples_.rows(indices), static_cast<std::int64_t>(before),
                                      squared_distances_.data(), nearest_.data());

@@ -43,7 +43,7 @@ constexpr std::array<MethodName, 5> kMethodNames = {{
 
 void check_clusters(const Dataset& dataset, std::int64_t clusters) {
   if (clusters >= 1 && clusters <= dataset.samples()) return;
-  throw InputError(fmt::format("{}: {} clusters are asked for; the data set allows 1 to {}",
+  throw InputError(fmt::format("{}: {} clusters were requested; the data set allows 1 to {}",
                                dataset.name(), clusters, dataset.samples()));
 }
 

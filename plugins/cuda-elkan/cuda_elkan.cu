@@ -11,7 +11,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(128),
     lloyd::integer_parameter("memory_limit", 0, 0, std::int64_t{1} << 40,
-                             "device memory to be used, in MiB; 0: 90 % of the card's"),
+                             "limit of device memory, in MiB; 0: 90 % of the device's"),
 };
 
 // Memory of the device; 0 (unlimited) if there is none, since then another check refuses the fit.

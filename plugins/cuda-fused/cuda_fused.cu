@@ -15,9 +15,9 @@ constexpr const char* kSpaces[] = {"shared", "global", "constant"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
-    lloyd::boolean_parameter("split", false, "whether sums are left to a second kernel"),
+    lloyd::boolean_parameter("split", false, "whether a second kernel computes the sums"),
     lloyd::choice_parameter("centroids", kSpaces,
-                            "the memory they are read from; global where they do not fit"),
+                            "memory space of the centroids; global if they do not fit"),
 };
 
 template <class T>

@@ -14,9 +14,9 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::integer_parameter("threads", 0, 0, 1024,
-                             "threads of the CPU that add up; 0: one per core"),
+                             "CPU threads that compute the sums; 0: one per core"),
     lloyd::integer_parameter("chunk", 0, 0, std::int64_t{1} << 30,
-                             "rows that are labelled and copied at a time; 0: chosen from n"),
+                             "rows labelled and copied per chunk; 0: chosen from n"),
 };
 
 constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(

@@ -17,8 +17,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::choice_parameter("layout", kLayouts,
-                            "of the samples on the device: soa: each feature contiguous; aos: each "
-                            "sample contiguous"),
+                            "layout of the samples on the device: soa: each feature contiguous; "
+                            "aos: each sample contiguous"),
 };
 
 // Threads per block of the update: the largest power of two within block_size, for the tree.

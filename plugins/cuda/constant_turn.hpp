@@ -18,7 +18,7 @@ class ConstantTurn {
   /// Waits for turns of other threads, and makes the stream wait for the work that they enqueued.
   explicit ConstantTurn(cudaStream_t stream) : stream_(stream), lock_(mutex()) {
     int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaGetDevice(&device), "reading the current device");
     last_use_ = &last_uses()[static_cast<std::size_t>(device)];
     if (*last_use_ == nullptr) {
       check(cudaEventCreateWithFlags(last_use_, cudaEventDisableTiming), "making an event");

@@ -84,7 +84,7 @@ DeviceLimits read_limits(int device) {
 }
 
 DeviceScope::DeviceScope(int device) {
-  check(cudaGetDevice(&former_), "asking for the current device");
+  check(cudaGetDevice(&former_), "reading the current device");
   check(cudaSetDevice(device), "choosing the device");
 }
 

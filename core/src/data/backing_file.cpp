@@ -45,8 +45,9 @@ void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp
         fmt::format("{}: cannot read the file's size: {}", path, std::strerror(errno)));
   }
   if (now->size < stamp.size) {
-    throw InputError(fmt::format("{}: the file was cut from {} to {} bytes while it was in use",
-                                 path, stamp.size, now->size));
+    throw InputError(
+        fmt::format("{}: the file was truncated from {} to {} bytes while it was in use", path,
+                    stamp.size, now->size));
   }
   if (now->size != stamp.size || now->seconds != stamp.seconds ||
       now->nanoseconds != stamp.nanoseconds) {

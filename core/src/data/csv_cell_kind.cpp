@@ -167,30 +167,31 @@ std::string_view number_advice(std::string_view text) {
     case CellKind::name:
       return "";
     case CellKind::quantity:
-      return "; a unit belongs into the header";
+      return "; units belong in the header";
     case CellKind::almost_number:
       break;
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return "; numbers are decimal";
-  if (is_list(ascii, ';')) return "; the delimiter option can say that ';' parts cells";
-  if (is_list(ascii, '\t')) return "; the delimiter option can say that tabs part cells";
+  if (is_list(ascii, ';')) return "; if ';' separates the cells, set the delimiter option";
+  if (is_list(ascii, '\t')) return "; if tabs separate the cells, set the delimiter option";
   if (ascii.find(',') != std::string::npos) {
-    return "; decimals follow a point, and thousands are not parted: 1000.5";
+    return "; write decimals with a point and thousands without separators: 1000.5";
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
-    return "; signs of units, percent and currency are not part of a number";
+    return "; leave out signs of units, percent and currency";
   }
   if (has_digit_before(ascii, ":/-")) {
-    return "; a date, time or range must be made a number";
+    return "; convert dates, times and ranges to numbers";
   }
   if (is_list(ascii, ' ')) {
-    return "; thousands are not parted, and where blanks part cells the delimiter option says so";
+    return "; write thousands without separators, or set the delimiter option if blanks separate "
+           "the cells";
   }
   if (ascii.find_first_of("_' ") != std::string::npos) {
-    return "; thousands are not parted: 1000.5";
+    return "; write thousands without separators: 1000.5";
   }
-  if (ascii != text) return "; digits and signs are those of ASCII";
+  if (ascii != text) return "; use the digits and signs of ASCII";
   return "";
 }
 

@@ -97,9 +97,9 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
   if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
   cursor.fail(
       columns.front(),
-      fmt::format("'{}' is not a number{}; the header option can say whether the row names "
-                  "the columns",
-                  shown(first[columns.front()].text), number_advice(first[columns.front()].text)));
+      fmt::format(
+          "'{}' is not a number{}; the header option tells whether the row names the columns",
+          shown(first[columns.front()].text), number_advice(first[columns.front()].text)));
 }
 
 // True if the first row, at which `cursor` is, is a header; `second` is the row after it.
@@ -127,7 +127,7 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
     return false;
   }
   cursor.fail(*text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
-                                 "header option can say whether that row names the columns",
+                                 "header option tells whether that row names the columns",
                                  shown(first[*text].text)));
 }
 
@@ -137,8 +137,8 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
   values.fail_at(line, 0,
-                 "the column has no name, so it may hold the numbers of rows; the columns option "
-                 "can say which ones are features");
+                 "the column has no name, so it may hold row numbers; list the features with the "
+                 "columns option");
 }
 
 // True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
@@ -235,8 +235,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   const std::int64_t header_line = cursor.line();
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
     cursor.fail(0,
-                "the row counts 0, 1 and so on above values with decimals, so it may name the "
-                "columns; the header option can say whether it does");
+                "the row is 0, 1, 2, ... above values with decimals, so it may name the columns; "
+                "the header option tells whether it does");
   }
   const bool header =
       options.header ? *options.header : looks_like_header(cursor, first, second, options);
@@ -276,7 +276,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   for (const std::string& name : options.columns) {
     const std::int64_t column = finder.find(name);
     if (columns.roles[column] != CsvColumns::kPassedOver) {
-      finder.fail(fmt::format("column '{}' is asked for twice", shown(name)));
+      finder.fail(fmt::format("column '{}' is listed twice", shown(name)));
     }
     add_feature(column);
   }
@@ -285,7 +285,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
       if (column != label) add_feature(column);
     }
   }
-  if (columns.features == 0) finder.fail("beside the label column there is none to cluster");
+  if (columns.features == 0)
+    finder.fail("the label column is the only column, so there are no features");
   return columns;
 }
 

@@ -22,10 +22,9 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
   const bool alphanumeric =
       (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   if (alphanumeric || kRefused.find(c) != std::string_view::npos) {
-    throw InputError(
-        fmt::format("{}: '{}' cannot be the delimiter; a comma, semicolon, tab, blank "
-                    "or another sign can",
-                    file.string(), shown({&c, 1})));
+    throw InputError(fmt::format(
+        "{}: '{}' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign",
+        file.string(), shown({&c, 1})));
   }
   return c;
 }

@@ -135,7 +135,7 @@ void write_csv(const std::filesystem::path& file, const Dataset& dataset) {
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns, std::span<const std::string> header) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are no whole rows of {} columns", file.string(),
+    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
                                  values.size(), columns));
   }
   if (!header.empty() && std::ssize(header) != columns) {

@@ -73,7 +73,7 @@ std::size_t GzipStream::read(char* buffer, std::size_t size) {
     fill();
     if (stream.avail_in == 0) {
       throw InputError(
-          fmt::format("{}: the gzip data is cut short: the file ends inside it", file_.path()));
+          fmt::format("{}: the gzip data is truncated: the file ends inside it", file_.path()));
     }
     const std::size_t room = std::min<std::size_t>(size - done, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<Bytef*>(buffer + done);

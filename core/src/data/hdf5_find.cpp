@@ -83,8 +83,7 @@ std::string choose(const std::string& path, const std::vector<Candidate>& all) {
   if (found.empty()) found = all;
   if (found.size() == 1) return found.front().name;
   throw InputError(
-      fmt::format("{}: the HDF5 file holds {} data sets, {}; the option 'dataset' says which one "
-                  "is meant",
+      fmt::format("{}: the HDF5 file holds {} data sets, {}; choose one with the option 'dataset'",
                   path, found.size(), list(found)));
 }
 

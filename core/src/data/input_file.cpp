@@ -57,7 +57,7 @@ std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_
 void InputFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) const {
   const std::int64_t done = read_some(offset, buffer, bytes);
   if (done < bytes) {
-    throw InputError(fmt::format("{}: the file ends at byte {}; it was cut while it was read",
+    throw InputError(fmt::format("{}: the file ends at byte {}; it was truncated while it was read",
                                  path_, offset + done));
   }
   check_unchanged();

@@ -257,7 +257,7 @@ void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
   if (is_protected(target_)) {
-    throw Error(unwritable(name_, "it has become a name of a file that is in use"));
+    throw Error(unwritable(name_, "it now names a file that is in use"));
   }
   // Without this, a power failure could leave neither the former contents nor the new ones.
   if (replaces_ && ::fsync(::fileno(stream_)) != 0 && errno != EINVAL) fail();

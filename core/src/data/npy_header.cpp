@@ -227,7 +227,7 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::s
   const std::size_t present = file_size - header.data_offset;
   if (static_cast<std::uint64_t>(needed) > present) {
     throw InputError(
-        fmt::format("{}: the file is cut short: the shape {} needs {} bytes, {} are there", file,
+        fmt::format("{}: the file is truncated: the shape {} needs {} bytes, {} are there", file,
                     shape, needed, present));
   }
   return header;

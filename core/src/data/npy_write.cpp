@@ -83,7 +83,7 @@ void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are no whole rows of {} columns", file.string(),
+    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
                                  values.size(), columns));
   }
   NpyWriter writer(file, {.features = columns, .dtype = DType::float64});
