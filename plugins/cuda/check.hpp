@@ -30,7 +30,7 @@ inline lloyd::StatusCode status_code(cudaError_t error) {
 /// labels".
 inline void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // clears the sticky error of this call
+  cudaGetLastError();  // resets the error, so that the next call starts clean
   throw lloyd::StatusError(status_code(error), std::string("CUDA failed ") + doing + ": " +
                                                    cudaGetErrorName(error) + ", " +
                                                    cudaGetErrorString(error));
