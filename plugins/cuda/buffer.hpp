@@ -21,7 +21,7 @@ namespace lloyd_cuda {
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) cudaGetLastError();
   throw lloyd::StatusError(lloyd::StatusCode::out_of_memory,
                            "the device ran out of memory: " + std::to_string(bytes) +
-                               " bytes were asked for, " + std::to_string(free_bytes) + " of " +
+                               " bytes were requested, " + std::to_string(free_bytes) + " of " +
                                std::to_string(total_bytes) + " are free");
 }
 

@@ -19,7 +19,7 @@ void allow_shared_memory(Kernel* kernel, std::int64_t bytes, int most) {
   if (bytes <= kAlwaysAllowed) return;
   check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                              cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-        "asking for shared memory");
+        "requesting shared memory");
 }
 
 }  // namespace lloyd_cuda

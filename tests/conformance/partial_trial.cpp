@@ -17,9 +17,9 @@ bool farther(const FarSample& a, const FarSample& b) {
 // True if a sum of squares can be read: carries cannot overflow, and the chunks beyond all float64
 // values are empty.
 bool readable(const ExactSum& sum) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  constexpr std::int64_t kMaxChunk = std::int64_t{1} << 62;
   return std::all_of(std::begin(sum.chunks), std::end(sum.chunks),
-                     [](std::int64_t chunk) { return -kMost < chunk && chunk < kMost; }) &&
+                     [](std::int64_t chunk) { return -kMaxChunk < chunk && chunk < kMaxChunk; }) &&
          sum.chunks[ExactSum::kChunks - 1] == 0;
 }
 
