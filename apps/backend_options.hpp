@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
 namespace lloyd::apps {

@@ -5,7 +5,7 @@
 #include <new>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "context.hpp"
 #include "interrupt.hpp"

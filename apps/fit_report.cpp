@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/evaluation.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "experiment/measurements.hpp"
 #include "names.hpp"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::apps {
 

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "command_end.hpp"
 #include "context.hpp"

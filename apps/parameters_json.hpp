@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 namespace lloyd::apps {
 

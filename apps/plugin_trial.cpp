@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/process_state.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "conformance/caught_output.hpp"
 #include "conformance_json.hpp"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::apps {
 namespace {

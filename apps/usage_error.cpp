@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <lloyd/status_text.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd::apps {
 namespace {

@@ -1,5 +1,5 @@
-// Assignment: Session::label, and the assignment's share of an iteration.
-#include <lloyd/status_text.hpp>
+// Benchmarks of the assignment: Session::label(), and the assignment phase of an iteration.
+#include <lloyd/internal/status_text.hpp>
 
 #include "phases.hpp"
 #include "program.hpp"
@@ -7,7 +7,7 @@
 namespace lloyd::bench {
 namespace {
 
-// One call with labels wanted; counts and distances are not, the inertia always is.
+// One call that returns labels; counts and distances are not requested, the inertia always is.
 Run label(OpenSession& session, const Problem& problem) {
   const auto labels = std::make_shared<std::vector<std::int32_t>>(problem.dataset.matrix().rows);
   return [&session, &problem, labels](benchmark::State&) {

@@ -1,4 +1,4 @@
-// Whole fits of exactly ten iterations: the loop's time per iteration.
+// Benchmark of whole fits with exactly ten iterations: time of the loop per iteration.
 #include "phases.hpp"
 #include "program.hpp"
 #include "textbook.hpp"
@@ -10,7 +10,7 @@ Run fit(OpenSession& session, const Problem& problem) {
   return [&session, &problem](benchmark::State& state) {
     const FitOptions options = fit_options(problem);
     const Fit fit = session.fit_from(problem.start, options);
-    // Those of the closing assignment too.
+    // Including the distances of the closing assignment.
     const double all = static_cast<double>(problem.dataset.samples()) *
                        static_cast<double>(options.clusters * (kIterations + 1));
     state.counters["distances"] = static_cast<double>(fit.result.distances) / all;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the instructions of an iteration of openmp in two builds, so that a slowdown shows without a
-clock.
+"""Compares the instruction counts of an iteration of openmp in two builds, which shows slowdowns without
+timing.
 
 Usage: instruction_counts.py [OLD [NEW]] [--margin PERCENT] [--isa SET]
 
@@ -31,7 +31,7 @@ FIRST, LAST = 3, 43
 
 
 class Refused(Exception):
-    """Bad use: one sentence."""
+    """Wrong usage; the message is one sentence."""
 
 
 def execute(*words, cwd=None):
@@ -80,7 +80,7 @@ def instructions(lloyd, file, clusters, isa, options, iterations):
 
 
 def count(lloyd, file, clusters, isa, options):
-    """Instructions of an iteration."""
+    """Returns the number of instructions of one iteration."""
     return (instructions(lloyd, file, clusters, isa, options, LAST) -
             instructions(lloyd, file, clusters, isa, options, FIRST)) // (LAST - FIRST)
 

@@ -1,4 +1,4 @@
-// Fits of exactly kIterations, and the phases that a profiled one reports.
+// Profiled fits of exactly kIterations iterations.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace lloyd::bench {
 
 FitOptions fit_options(const Problem& problem);
 
-/// A run is one profiled fit; its time is that of a phase, per iteration.
+/// A run is one profiled fit; its time is that of one phase per iteration.
 std::function<Run(OpenSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase);
 
 }  // namespace lloyd::bench

@@ -20,7 +20,7 @@ std::string short_number(std::int64_t number) {
   return zeros < 3 ? fmt::format("{}", number) : fmt::format("{}e{}", rest, zeros);
 }
 
-// A whole number from 1 to 1e12 that may be written "1e6"; 0 for anything else.
+// Parses a whole number from 1 to 1e12, which may be written "1e6"; 0 for anything else.
 std::int64_t count_of(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -83,7 +83,8 @@ Problem::Problem(const Shape& shape, DType dtype)
 const Problem& Problems::at(const Shape& shape) {
   const auto found = kept_.find(shape);
   if (found != kept_.end()) return *found->second;
-  // A shape that comes back shows that the runs are interleaved; then all are kept.
+  // A shape that is requested again shows that runs are interleaved; from then on all problems are
+  // kept.
   if (!made_.insert(shape).second) interleaved_ = true;
   if (!interleaved_) kept_.clear();
   return *kept_.emplace(shape, std::make_unique<Problem>(shape, dtype_)).first->second;

@@ -1,4 +1,4 @@
-// The shapes that are measured, and the data of each.
+// The shapes to measure, and their data.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace lloyd::bench {
 
-/// n samples of d features, k clusters.
+/// A problem size: n samples of d features, k clusters.
 struct Shape {
   std::int64_t samples = 0;
   std::int64_t features = 0;
@@ -24,12 +24,12 @@ struct Shape {
   std::string name() const;  ///< "n:1e6/d:16/k:32"
 };
 
-/// Those of every comparison: from a table in the first-level cache to long rows.
+/// The default shapes: from a table that fits into L1 to long rows.
 std::vector<Shape> default_shapes();
-/// Reads "1e6x16x32,1000x2x4". Throws InputError for anything else.
+/// Parses "1e6x16x32,1000x2x4". Throws InputError for anything else.
 std::vector<Shape> parse_shapes(std::string_view text);
 
-/// Overlapping blobs: k centres uniform in +-10, a standard deviation of 2.72 sqrt(d), and k random
+/// Overlapping blobs: k centres uniform in [-10, 10], standard deviation 2.72 sqrt(d), and k random
 /// samples as initial centroids.
 struct Problem {
   Problem(const Shape& shape, DType dtype);
@@ -40,11 +40,12 @@ struct Problem {
   }
 };
 
-/// Makes the problem of each shape when it is first asked for.
+/// Makes the problem of each shape on its first use.
 class Problems {
  public:
   explicit Problems(DType dtype) : dtype_(dtype) {}
-  /// Valid until the next call: benchmarks run shape by shape, so a former shape is done with.
+  /// Valid until the next call: benchmarks run shape by shape, so a former problem is no longer
+  /// used.
   const Problem& at(const Shape& shape);
 
  private:

@@ -18,7 +18,7 @@ DType parse_dtype(std::string_view name) {
   throw InputError(fmt::format("unknown dtype '{}' (known: float32, float64)", name));
 }
 
-// Removes "--NAME=VALUE" from the arguments and gives the value; empty where there is none.
+// Removes "--NAME=VALUE" from the arguments and returns the value; empty if it is missing.
 std::string_view take_option(int& argc, char** argv, std::string_view name) {
   std::string_view value;
   char** const end = std::remove_if(argv + 1, argv + argc, [&](const char* argument) {
@@ -107,7 +107,7 @@ void Program::add(const std::string& operation, const Variant& variant, const Sh
   row.prepare = [variant, prepare = std::move(prepare)](const Problem& problem) -> Run {
     const auto session =
         std::make_shared<OpenSession>(variant.backend, problem.dataset, variant.parameters);
-    // What is made when it is first used (threads, memory, kernels on a device) is not timed.
+    // Warm-up: threads, memory and kernels that are created on first use are not timed.
     std::vector<std::int32_t> labels;
     std::vector<std::int64_t> counts;
     const auto k = problem.clusters();
@@ -152,7 +152,7 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add_
     Program program(argc, argv);
     add_all(program);
     benchmark::RunSpecifiedBenchmarks();
-    benchmark::ClearRegisteredBenchmarks();  // they refer to `program`
+    benchmark::ClearRegisteredBenchmarks();  // they hold references to `program`
     benchmark::Shutdown();
     return 0;
   } catch (const InputError& error) {

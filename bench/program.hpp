@@ -1,4 +1,4 @@
-// What the programs share: options, ceilings, registration, counters.
+// The benchmark program: options, ceilings, registration, counters.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@
 
 namespace lloyd::bench {
 
-/// Iterations of every fit.
+/// Iterations per fit.
 inline constexpr std::int64_t kIterations = 10;
 
-/// What a run does by convention: the numerators of the counters.
+/// The nominal work of a run: the numerators of the counters.
 struct Work {
   double operations = 0;  ///< multiplications, additions and subtractions
   double bytes = 0;       ///< read from and written to memory
 };
 
-/// One run; returns the seconds that count.
+/// One run; returns the measured seconds.
 using Run = std::function<double(benchmark::State&)>;
 
 /// A benchmark of one shape.
@@ -33,18 +33,19 @@ struct Row {
   std::string name;
   Shape shape;
   Work work;  ///< all zero: the counter is samples/s
-  /// The ceiling is that of one thread for 1, else that of all; there is none off the processor.
+  /// Selects the ceiling: 1: that of one thread, else that of all threads. Devices other than the
+  /// CPU have none.
   std::int64_t threads = 0;
   bool on_cpu = true;
-  /// Called before the runs of a measurement; both live shorter than the problem. What either
-  /// throws ends the measurement as an error.
+  /// Prepares the runs of a measurement; it and the run are destroyed before the problem. An
+  /// exception of either ends the measurement as an error.
   std::function<Run(const Problem&)> prepare;
 };
 
 class Program {
  public:
-  /// Takes --shapes and --dtype, then Google Benchmark's options, and measures the ceilings. Throws
-  /// InputError for shapes and types.
+  /// Parses --shapes, --dtype and Google Benchmark's options, and measures the ceilings. Throws
+  /// InputError for invalid shapes and types.
   Program(int& argc, char** argv);
 
   const std::vector<Shape>& shapes() const { return shapes_; }
@@ -53,14 +54,16 @@ class Program {
 
   /// Registers the row as NAME/n:N/d:D/k:K.
   void add(Row row);
-  /// Registers OPERATION/VARIANT/n:N/d:D/k:K; where the variant does not support the shape, says
-  /// why on standard error. `prepare` gets a session that has labelled the samples once.
+  /// Registers OPERATION/VARIANT/n:N/d:D/k:K. If the variant does not support the shape, prints the
+  /// reason to standard error instead. `prepare` receives a session that has labelled the samples
+  /// once.
   void add(const std::string& operation, const Variant& variant, const Shape& shape,
            const Work& work, std::function<Run(OpenSession&, const Problem&)> prepare);
 
-  /// An assignment: 2ndk operations; samples are read once, and a label each is written.
+  /// Work of an assignment: 2ndk operations; samples are read once, and one label per sample is
+  /// written.
   Work assignment(const Shape& shape) const;
-  /// The sums of an update: nd additions; samples and labels are read once.
+  /// Work of an update: nd additions; samples and labels are read once.
   Work update(const Shape& shape) const;
 
  private:

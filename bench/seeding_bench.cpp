@@ -1,5 +1,5 @@
-// Seeding: every method that the core has, but for centroids from a file, on the core's own threads
-// and through the kernels of each backend that offers some.
+// Benchmark of seeding: every method but centroids from a file, with the core's threads and with
+// the kernels of each backend that has some.
 #include <lloyd/seeding.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace lloyd::bench {
 namespace {
 
-// Each run has a seed of its own: a method's time may depend on its draws.
+// Each run has its own seed, because a method's time may depend on its draws.
 Run seed(SeedingMethod method, OpenSession* session, const Problem& problem) {
   return [&problem, method, session, next = std::uint64_t{0}](benchmark::State&) mutable {
     Seeding seeding;
@@ -46,7 +46,7 @@ void add_all(Program& program) {
       Row row{operation + "/core", shape, {}, 0, true, {}};
       row.prepare = [method](const Problem& problem) { return seed(method, nullptr, problem); };
       program.add(std::move(row));
-      // The other methods measure no distances.
+      // The other methods compute no distances.
       if (method != SeedingMethod::kmeans_plus_plus && method != SeedingMethod::kmeans_parallel) {
         continue;
       }

@@ -1,4 +1,4 @@
-// The loop that every textbook prints, as a yardstick for the baseline.
+// The textbook's loop, for comparison with the baseline.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,9 @@
 
 namespace lloyd::bench {
 
-/// Runs `iterations` of Lloyd's algorithm on n x d row-major samples, T float or double: distances
-/// and centroids in T, float64 sums, empty clusters kept. `centroids` (k x d) go in and come out.
+/// Runs `iterations` iterations of Lloyd's algorithm on n x d row-major samples. Distances and
+/// centroids are in T (float or double), sums in float64; empty clusters keep their centroids.
+/// `centroids` (k x d) are input and output.
 template <class T>
 void textbook_kmeans(const T* data, std::int64_t n, std::int64_t d, std::int64_t k,
                      std::int64_t iterations, std::vector<T>& centroids,

@@ -1,5 +1,6 @@
-// Update: its share of an iteration, and Session::partial, which is an assignment with the sums.
-#include <lloyd/status_text.hpp>
+// Benchmarks of the update: the update phase of an iteration, and Session::partial(), which is an
+// assignment with sums.
+#include <lloyd/internal/status_text.hpp>
 
 #include "phases.hpp"
 #include "program.hpp"
@@ -13,7 +14,8 @@ struct PartialOutputs {
   std::vector<std::int64_t> counts;
 };
 
-// One call over all rows with labels, sums and counts wanted; inertia and far samples are not.
+// One call over all rows that returns labels, sums and counts; inertia and far samples are not
+// requested.
 Run partial(OpenSession& session, const Problem& problem) {
   const auto outputs = std::make_shared<PartialOutputs>();
   outputs->labels.assign(static_cast<std::size_t>(problem.dataset.samples()), -1);

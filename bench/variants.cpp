@@ -18,7 +18,7 @@ struct Setting {
   std::string value;
 };
 
-// The defaults as an empty list, and a list of one setting for each other value of a choice.
+// The defaults, as an empty list, and one list per other value of a choice.
 std::vector<std::vector<Setting>> choices_of(const ParameterSet& defaults) {
   std::vector<std::vector<Setting>> result = {{}};
   for (const ParameterInfo& parameter : defaults.schema()) {
@@ -39,7 +39,7 @@ bool has_threads(const ParameterSet& defaults) {
                      });
 }
 
-// One thread, and all; 0 where the backend has no such parameter.
+// One thread, and all threads; 0 if the backend has no such parameter.
 std::vector<std::int64_t> thread_counts(const ParameterSet& defaults) {
   if (!has_threads(defaults)) return {0};
   const auto all = static_cast<std::int64_t>(
@@ -98,7 +98,7 @@ std::string unsupported(const Variant& variant, const Shape& shape, DType dtype)
   problem.clusters = shape.clusters;
   problem.dtype = dtype;
   const std::uint64_t required =
-      kFeatureHostMemory | (dtype == DType::float32 ? kFeatureFloat32 : kFeatureFloat64);
+      kCapabilityHostMemory | (dtype == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64);
   return unsupported_reason(*variant.backend, problem, required, variant.parameters,
                             make_spec(options_of(shape.clusters), 0));
 }

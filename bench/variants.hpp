@@ -1,4 +1,4 @@
-// Variants: every available backend, with the parameters that are worth comparing.
+// Variants: every available backend with the parameters to compare.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
 #include "problem.hpp"
@@ -17,19 +17,18 @@ struct Variant {
   std::string name;  ///< "openmp/threads:2", "sequential/layout:aos"
   std::shared_ptr<const LoadedBackend> backend;
   ParameterSet parameters;
-  std::int64_t threads = 0;  ///< 0: the backend does not say
-  bool on_cpu = true;        ///< the ceilings of the processor apply
+  std::int64_t threads = 0;  ///< 0: unknown
+  bool on_cpu = true;        ///< true: the ceilings of the CPU apply
 };
 
-/// The defaults, and each other value of a choice. Where a backend has a whole number named
-/// `threads`, which by convention is the number of its threads, all of that with one thread and
-/// with one per processor that may be used.
+/// The defaults, and each other value of each choice. If a backend has an integer parameter
+/// `threads`, all of these with one thread and with one per usable processor.
 std::vector<Variant> variants_of(const std::vector<std::shared_ptr<const LoadedBackend>>& backends);
 
-/// Why the variant cannot fit such a shape; empty when it can.
+/// Why the variant does not support such a fit; empty if it does.
 std::string unsupported(const Variant& variant, const Shape& shape, DType dtype);
 
-/// Which phases of an iteration the variant times when asked to.
+/// The phases of an iteration that the variant can profile.
 struct Phases {
   bool assignment = false;
   bool update = false;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "context.hpp"
 #include "experiment/chosen_run.hpp"

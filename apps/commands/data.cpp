@@ -15,7 +15,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/copy_rows.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "bounded_data.hpp"
 #include "context.hpp"

@@ -192,7 +192,7 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->check(number());
   command
       ->add_option("--rounds", options->rounds, "For k-means||: rounds of collecting (default 5)")
-      ->check(whole_number(1, kMostRounds));
+      ->check(whole_number(1, kMaxRounds));
   command->add_option("--seed", options->fit.seeding.seed, "Seed of the seeding")
       ->check(seed_number())
       ->capture_default_str();

@@ -52,7 +52,7 @@ void check_name(const Context& context, const std::string& name) {
     throw InputError(
         fmt::format("'{}' cannot be the name of a backend: at most {} lower-case letters, digits "
                     "and '-' are expected, a letter first (for example '{}')",
-                    name, kMostNameCharacters, to_backend_name(name)));
+                    name, kMaxNameCharacters, to_backend_name(name)));
   }
   if (Registry(Registry::default_folders(context.plugin_folders)).contains(name)) {
     throw InputError(fmt::format(

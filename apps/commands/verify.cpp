@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "conformance/conformance.hpp"
 #include "conformance_json.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "doctor/report.hpp"
 #include "experiment/numbers.hpp"

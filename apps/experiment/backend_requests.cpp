@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/config_values.hpp"
 #include "external/description.hpp"

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/numbers.hpp"
 #include "experiment/record_writer.hpp"

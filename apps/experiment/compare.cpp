@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/numbers.hpp"
 

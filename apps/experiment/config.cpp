@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <lloyd/parameters.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "experiment/config_values.hpp"
 #include "experiment/overrides.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "utf8.hpp"
 

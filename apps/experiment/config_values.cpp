@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <lloyd/parameters.hpp>
-#include <lloyd/status_text.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "experiment/config_text.hpp"
 

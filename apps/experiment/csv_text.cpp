@@ -4,7 +4,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::experiment {
 namespace {

@@ -26,7 +26,7 @@ DatasetFacts facts_of(const Dataset& dataset) {
   facts.features = dataset.features();
   facts.stride = dataset.matrix().stride;
   facts.dtype = dataset.dtype();
-  facts.required_features = dataset.view().required_features;
+  facts.required_capabilities = dataset.view().required_capabilities;
   facts.fingerprint = dataset.fingerprint();
   return facts;
 }
@@ -37,8 +37,9 @@ DatasetFacts facts_of(const BlobsSpec& blobs) {
   facts.samples = blobs.samples;
   facts.features = facts.stride = blobs.features;
   facts.dtype = blobs.dtype;
-  facts.required_features =
-      kFeatureHostMemory | (blobs.dtype == DType::float32 ? kFeatureFloat32 : kFeatureFloat64);
+  facts.required_capabilities =
+      kCapabilityHostMemory |
+      (blobs.dtype == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64);
   return facts;
 }
 

@@ -22,7 +22,7 @@ struct DatasetFacts {
   std::int64_t features = 0;
   std::int64_t stride = 0;
   DType dtype = DType::float32;
-  std::uint64_t required_features = 0;       ///< kFeature... bits
+  std::uint64_t required_capabilities = 0;   ///< kCapability... bits
   std::optional<std::uint64_t> fingerprint;  ///< not known of blobs that are not made yet
 
   std::int64_t bytes() const { return samples * stride * size_of(dtype); }

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "whole_number.hpp"
 

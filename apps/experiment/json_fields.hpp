@@ -21,6 +21,7 @@ class JsonFields {
   explicit JsonFields(const nlohmann::ordered_json& json, std::string path = {});
 
   bool is_null(std::string_view key) const { return at(key).is_null(); }
+  bool contains(std::string_view key) const { return json_.contains(key); }
   /// Whether the key is there and not null: records of earlier versions lack some.
   bool has(std::string_view key) const { return json_.contains(key) && !is_null(key); }
   JsonFields object(std::string_view key) const;

@@ -18,9 +18,8 @@ constexpr std::array<std::pair<const char*, double PhaseTimes::*>, 4> kPhases = 
      {"update", &PhaseTimes::update_ms},
      {"convergence", &PhaseTimes::convergence_ms}}};
 
-}  // namespace
-
-namespace {
+constexpr const char* kExactFallbacks = "exact_fallbacks";
+constexpr const char* kEarlierFallbacks = "redecided";  // the key in records of version 0.1.0
 
 ResultCheck check_from_json(const JsonFields& json) {
   ResultCheck check;
@@ -55,7 +54,7 @@ Measurements measurements_of(const Fit& fit, double open_ms) {
   m.phases = result.phases;
   m.distances = result.distances;
   m.relocations = result.relocations;
-  m.redecided = result.redecided;
+  m.exact_fallbacks = result.exact_fallbacks;
   m.sum_form = apps::to_string(result.sum_form);
   m.restart = fit.restart;
   m.notes = fit.notes;
@@ -79,7 +78,8 @@ ordered_json to_json(const Measurements& m) {
   json["phase_ms"] = phases;
   json["distances"] = m.distances;
   json["relocations"] = m.relocations;
-  json["redecided"] = m.redecided < 0 ? ordered_json(nullptr) : ordered_json(m.redecided);
+  json[kExactFallbacks] =
+      m.exact_fallbacks < 0 ? ordered_json(nullptr) : ordered_json(m.exact_fallbacks);
   json["sum_form"] = m.sum_form;
   json["restart"] = m.restart;
   json["notes"] = m.notes.empty() ? ordered_json(nullptr) : ordered_json(m.notes);
@@ -103,7 +103,8 @@ Measurements measurements_from_json(const JsonFields& json) {
   }
   m.distances = json.integer("distances", 0);
   m.relocations = json.integer("relocations", 0);
-  if (!json.is_null("redecided")) m.redecided = json.integer("redecided", 0);
+  const char* fallbacks = json.contains(kEarlierFallbacks) ? kEarlierFallbacks : kExactFallbacks;
+  if (!json.is_null(fallbacks)) m.exact_fallbacks = json.integer(fallbacks, 0);
   m.sum_form = json.name("sum_form", apps::parse_sum_form);
   m.restart = json.integer("restart", 0);
   m.notes = json.text_or_nothing("notes");

@@ -25,7 +25,7 @@ struct Measurements {
   PhaseTimes phases;
   std::int64_t distances = 0;
   std::int64_t relocations = 0;
-  std::int64_t redecided = -1;  ///< -1: no screening
+  std::int64_t exact_fallbacks = -1;  ///< -1: no screening
   std::string sum_form;
   std::int64_t restart = 0;  ///< the one that was kept
   std::string notes;         ///< what the backend chose from the sizes; may be empty

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/config_text.hpp"
 #include "experiment/isolation.hpp"

@@ -65,7 +65,7 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
   // The variance is not known before the data is made; no limit depends on the tolerance.
   const FitSpec spec = make_spec(options, 1.0);
   fit.skip =
-      unsupported_reason(backend, shape, dataset.required_features, variant.parameters, spec);
+      unsupported_reason(backend, shape, dataset.required_capabilities, variant.parameters, spec);
   if (!fit.skip.empty()) return;
   MemoryEstimate memory;
   try {

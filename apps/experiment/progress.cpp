@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "experiment/numbers.hpp"
 #include "experiment/table.hpp"

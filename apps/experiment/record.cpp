@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/setting_json.hpp"
 #include "names.hpp"

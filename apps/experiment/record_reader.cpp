@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "json_text.hpp"
 

@@ -172,7 +172,7 @@ Seeding read_seeding(const ConfigNode& node, const fs::path& folder) {
     }
   }
   if (const ConfigNode* rounds = map.find("rounds")) {
-    seeding.rounds = read_integer(*rounds, map.path("rounds"), 1, kMostRounds);
+    seeding.rounds = read_integer(*rounds, map.path("rounds"), 1, kMaxRounds);
   }
   return seeding;
 }

@@ -11,7 +11,7 @@
 
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "experiment/json_fields.hpp"
 #include "names.hpp"

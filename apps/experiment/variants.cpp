@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/config_values.hpp"
 #include "external/backend.hpp"

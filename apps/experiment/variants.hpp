@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
 #include "experiment/config.hpp"

@@ -55,9 +55,9 @@ ProgramDescription::ProgramDescription(std::string_view text) {
   info.summary = keep(fields.text_or_nothing("summary"));
   info.algorithm = keep("lloyd");
   info.preference = -1;  // never taken unless it is named
-  info.features = kFeatureHostMemory | kFeatureStrided;
+  info.capabilities = kCapabilityHostMemory | kCapabilityStrided;
   if (!unavailable.empty()) {
-    info.features |= kFeatureFloat32 | kFeatureFloat64;
+    info.capabilities |= kCapabilityFloat32 | kCapabilityFloat64;
     return;
   }
   info.algorithm = keep(fields.text("algorithm"));
@@ -70,7 +70,8 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     throw InputError("'dtypes' is an empty list, not a list of 'float32', 'float64' or both");
   }
   for (const std::string& dtype : dtypes) {
-    info.features |= apps::parse_dtype(dtype) == DType::float32 ? kFeatureFloat32 : kFeatureFloat64;
+    info.capabilities |=
+        apps::parse_dtype(dtype) == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64;
   }
   for (const std::string& device :
        json.contains("devices") ? fields.texts("devices") : std::vector<std::string>()) {

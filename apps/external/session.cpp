@@ -212,7 +212,7 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
     result.loop_ms = fields.number("loop_ms", 0);
     result.closing_ms = fields.number("closing_ms", 0);
     converged = fields.boolean("converged");
-    notes_ = fields.text_or_nothing("notes").substr(0, kMostNotesBytes - 1);
+    notes_ = fields.text_or_nothing("notes").substr(0, kMaxNotesBytes - 1);
   } catch (const InputError& wrong) {
     refuse(program_.file, "fit", answer, wrong.what());
   }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/registry.hpp>
 

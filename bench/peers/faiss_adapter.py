@@ -1,6 +1,6 @@
 """faiss.Clustering over a flat index, for FAISS on the CPU and on the GPU.
 
-Labels of the final centroids take one more search, which is timed apart.
+Labels of the final centroids take one more search, which is timed separately.
 """
 
 from program import Answer, Timer, thread_count

@@ -1,7 +1,7 @@
 """flash-kmeans (svg-project/flash-kmeans), Triton kernels for CUDA devices.
 
 Its labels belong to the centroids before the last update; those of the final ones take one more
-assignment, which is timed apart. The squared norms of the samples, computed once a fit, are in its
+assignment, which is timed separately. The squared norms of the samples, computed once a fit, are in its
 time. The first fits of a shape compile kernels.
 """
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """OpenCV's kmeans.
 
-It starts from labels: those of the initial centroids, which are not in its time. Its last iteration
-computes distances but no labels; those take one more assignment, which is timed apart.
+It starts from labels, those of the initial centroids, whose computation is not timed. Its last iteration
+computes distances but no labels; those take one more assignment, which is timed separately.
 """
 
 from program import Answer, Timer, in_best_environment, run, thread_count, threads_parameter
 
 NAME = "opencv"
-# Threads of numpy's products would be in the way of OpenCV's.
+# Threads of numpy's products would compete with those of OpenCV.
 in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None, OPENBLAS_NUM_THREADS="1")
 
 
@@ -61,7 +61,7 @@ class Session:
         return Answer(centroids, labels, fit.max_iterations, timer.ms, closing.ms)
 
     def one_iteration(self, fit, labels):
-        """OpenCV runs two at least. So this is of numpy, and its time says nothing of OpenCV."""
+        """One iteration by numpy, since OpenCV runs at least two. Its time says nothing about OpenCV."""
         import numpy
 
         centroids = fit.centroids.copy()

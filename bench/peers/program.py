@@ -21,13 +21,13 @@ except ImportError:
     numpy = None  # run() says so
 
 PROTOCOL = 1
-# That the process may use; counted before a library binds the main thread to one of them.
+# Usable processors, counted before a library binds the main thread to one of them.
 PROCESSORS = len(os.sched_getaffinity(0))
 
 
 @dataclasses.dataclass
 class Fit:
-    """What a fit is asked for, and the means to answer."""
+    """A request of a fit, and the means to answer it."""
 
     clusters: int
     centroids: numpy.ndarray  # k x d, float64: the initial ones
@@ -39,7 +39,7 @@ class Fit:
 
 @dataclasses.dataclass
 class Answer:
-    """What a fit returns. Labels belong to the returned centroids. Times are in milliseconds."""
+    """The result of a fit. Labels belong to the returned centroids. Times are in milliseconds."""
 
     centroids: numpy.ndarray  # k x d
     labels: numpy.ndarray  # n
@@ -51,14 +51,14 @@ class Answer:
 
 
 def _processor(thread):
-    """That a thread of this process is on, or ran on last."""
+    """The processor on which a thread of this process runs, or ran last."""
     with open(f"/proc/self/task/{thread}/stat") as stat:
         return int(stat.read().rpartition(")")[2].split()[36])
 
 
 def _leave_other_threads():
-    """Goes where none of the other threads of this process is: two that meet on a processor share it
-    until the kernel finds out, on some virtual machines for a whole fit."""
+    """Moves to a processor without another thread of this process: two threads on one processor share it
+    until the kernel separates them, on some virtual machines for a whole fit."""
     try:
         own = threading.get_native_id()
         taken = {_processor(thread) for thread in os.listdir("/proc/self/task") if int(thread) != own}
@@ -154,7 +154,7 @@ def _fit(session, request):
 
 def run(describe, open_session):
     """Describes, or serves standard input until it ends."""
-    # What libraries print is not to be taken for an answer.
+    # Output of libraries must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     if sys.argv[1:] == ["describe"]:

@@ -32,7 +32,8 @@ function(lloyd_add_plugin name)
   endif()
   set(target lloyd_${name})
   add_library(${target} MODULE ${arg_SOURCES})
-  # Hidden: two plugins share no function and no static variable, whatever headers they include.
+  # Hidden symbols: two plugins share no function and no static variable, even if they include the
+  # same headers.
   set_target_properties(${target} PROPERTIES
     PREFIX ""
     C_VISIBILITY_PRESET hidden
@@ -41,7 +42,8 @@ function(lloyd_add_plugin name)
     VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN"
     INSTALL_RPATH_USE_LINK_PATH ON
-    # Else CMake pads the build tree's RUNPATH with ':', and an empty entry is the working directory.
+    # Otherwise CMake pads the build tree's RUNPATH with ':', and an empty entry means the working
+    # directory.
     BUILD_WITH_INSTALL_RPATH ON)
   target_compile_definitions(${target} PRIVATE
     LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${arg_VERSION}")
@@ -51,11 +53,11 @@ function(lloyd_add_plugin name)
   endif()
   set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lloyd_plugin.map)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
-  # -Xlinker: -Wl would split a path at its commas.
+  # -Xlinker, because -Wl splits a path at its commas.
   target_link_options(${target} PRIVATE
     -Wl,--exclude-libs,ALL "SHELL:-Xlinker \"--version-script=${exports}\"" -Wl,-z,nodelete)
   if(NOT LLOYD_SANITIZE)
-    # A sanitizer's runtime is in the program, so its symbols are undefined in a plugin.
+    # The sanitizer's runtime is in the program, so its symbols are undefined in a plugin.
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   install(TARGETS ${target} LIBRARY DESTINATION lib/lloyd)

@@ -7,7 +7,7 @@ set(options
 if(LLOYD_WERROR)
   list(APPEND options -Werror)
 endif()
-# Options without sanitizers, for test plugins that stand for those of other people.
+# Options without sanitizers, for test plugins that stand for third-party ones.
 add_library(lloyd_plain_options INTERFACE)
 target_compile_features(lloyd_plain_options INTERFACE cxx_std_20)
 target_compile_options(lloyd_plain_options INTERFACE ${options})
@@ -17,18 +17,18 @@ if(LLOYD_SANITIZE)
   target_link_options(lloyd_compile_options INTERFACE -fsanitize=${LLOYD_SANITIZE})
   target_compile_options(lloyd_plain_options INTERFACE -O0)
 endif()
-# For code whose speed nobody measures: what it takes to compile counts.
+# For code whose speed does not matter: optimised for compile time.
 add_library(lloyd_quick_build INTERFACE)
 if(LLOYD_SANITIZE MATCHES "undefined" AND NOT LLOYD_BUILD_FUZZERS)
-  # Without the checks of each use of a pointer, which double the code and need a hundred megabytes of
-  # tables that every process has to relocate. AddressSanitizer too finds null pointers and accesses
-  # outside of an object. The core and the fuzz targets keep all checks.
+  # Without the checks of each pointer access, which double the code and need a hundred megabytes of
+  # relocations in every process. AddressSanitizer finds null pointers and out-of-bounds accesses,
+  # too. The core and the fuzz targets keep all checks.
   target_compile_options(lloyd_quick_build INTERFACE -Og -fno-sanitize=null,object-size,alignment)
 elseif(LLOYD_SANITIZE)
   target_compile_options(lloyd_quick_build INTERFACE -O0)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# Not for nvcc, which knows few of them.
+# Not for nvcc, which supports few of them.
 target_compile_options(lloyd_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 set(LLOYD_COMPILE_OPTIONS ${options}) # as a list of words

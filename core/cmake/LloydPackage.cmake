@@ -1,13 +1,13 @@
-# What `cmake --install` puts where, and the CMake package: find_package(Lloyd) works with the
-# installed folder, wherever it is moved to, and with the build folder.
+# Installation and the CMake package. find_package(Lloyd) works with the installed folder, wherever
+# it is moved to, and with the build folder.
 #
-# The program looks for plugins in ../lib/lloyd, so bin and lib/lloyd are no variables.
+# The program searches plugins in ../lib/lloyd, so bin and lib/lloyd are not configurable.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Lloyd)
 set(config_template ${PROJECT_SOURCE_DIR}/core/cmake/LloydConfig.cmake.in)
 
 install(TARGETS lloyd EXPORT LloydTargets RUNTIME DESTINATION bin)
 install(TARGETS lloyd_plugin_sdk EXPORT LloydTargets)
-# Apart: who writes a plugin does not need what the core is linked with.
+# Exported separately: plugin authors do not need the libraries of the core.
 install(TARGETS lloyd_core EXPORT LloydCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/lloyd
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)

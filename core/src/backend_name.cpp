@@ -16,7 +16,7 @@ bool is_digit(char c) {
 }  // namespace
 
 bool is_backend_name(std::string_view name) {
-  return !name.empty() && name.size() <= kMostNameCharacters && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= kMaxNameCharacters && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
 }
@@ -32,7 +32,7 @@ std::string to_backend_name(std::string_view text) {
       name += '-';
     }
   }
-  name.resize(std::min(name.size(), kMostNameCharacters));
+  name.resize(std::min(name.size(), kMaxNameCharacters));
   while (name.ends_with('-')) name.pop_back();
   return name.empty() ? "my-backend" : name;
 }

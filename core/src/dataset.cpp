@@ -107,7 +107,7 @@ void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Size and modification time of a source's file are checked when a block is read.
+// The size and modification time of a source's file are checked with each block that is read.
 void Dataset::check_unchanged() const {
   std::string touched;
   if (matrix_.file != nullptr) {
@@ -125,7 +125,8 @@ std::uint64_t Dataset::compute_fingerprint() const {
   if (in_memory()) {
     fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);
   } else {
-    constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;  // beside those of a session
+    constexpr std::int64_t kBlockBytes = std::int64_t{4}
+                                         << 20;  // in addition to the blocks of a session
     const std::int64_t rows_at_once = kBlockBytes / (features() * size_of(dtype())) + 1;
     RowBlocks(*source_, rows_at_once).for_each([&](RowRange rows, const void* data) {
       fingerprint.add(data, matrix_.columns, rows.size());
@@ -159,9 +160,10 @@ std::vector<double> Dataset::sample(std::int64_t row) const {
 
 DatasetView Dataset::view() const {
   DatasetView view;
-  view.required_features = kFeatureHostMemory |
-                           (dtype() == DType::float32 ? kFeatureFloat32 : kFeatureFloat64) |
-                           (matrix_.stride != matrix_.columns ? kFeatureStrided : 0u);
+  view.required_capabilities =
+      kCapabilityHostMemory |
+      (dtype() == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64) |
+      (matrix_.stride != matrix_.columns ? kCapabilityStrided : 0u);
   view.data = matrix_.data;
   view.samples = matrix_.rows;
   view.features = matrix_.columns;

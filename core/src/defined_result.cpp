@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the inertia: a backend's sum need not be exact.
+// Relative tolerance of the inertia: a backend need not sum exactly.
 constexpr double kInertiaTolerance = 1e-9;
 
 std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values_per_sample) {

@@ -1,4 +1,4 @@
-// Whether labels, centroids and inertia that a backend returned are what the definitions say.
+// Checks labels, centroids and inertia of a backend against the definitions.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,26 @@
 
 namespace lloyd {
 
-/// Calls its argument for blocks of rows that cover a data set in ascending order.
+/// Calls its argument for consecutive blocks of rows that cover a data set in ascending order;
+/// `first` is the row of the data set with which `block` begins.
 using BlockVisitor =
     std::function<void(const std::function<void(std::int64_t first, const Matrix& block)>&)>;
 
-/// What a backend returned.
+/// Labels and inertia that a backend returned, with the centroids they belong to.
 struct ReturnedLabels {
   std::span<const double> centroids;  ///< k x d
   std::span<const std::int32_t> labels;
   double inertia = 0;
 };
 
-/// Throws BackendError, led by the backend's name, where a label is not in [0, k), where the
-/// inertia is not that of the labels and centroids, or where a backend that states exact labels
-/// returned one that is not the nearest centroid; see ResultCheck for how many labels are compared.
+/// Throws BackendError, with the backend's name in front, if a label is not in [0, k), if the
+/// inertia is not that of the labels and centroids, or if the backend declares exact labels and a
+/// label is not that of the nearest centroid. ResultCheck tells how many labels are compared.
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 
-/// The rows whose labels are compared: all, or `wanted` of them (>= 1) drawn without repetition,
-/// one from each of as many equal parts, the same for every call. Ascending.
+/// The rows whose labels are compared, ascending: all, or `wanted` of them (>= 1). The data set is
+/// split into `wanted` equal parts, and one row is drawn from each, the same in every call.
 std::vector<std::int64_t> rows_to_compare(std::int64_t samples, std::int64_t wanted);
 
 }  // namespace lloyd

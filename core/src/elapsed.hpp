@@ -1,4 +1,4 @@
-// Wall time since a moment.
+// Measures wall time.
 #pragma once
 
 #include <chrono>

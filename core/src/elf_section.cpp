@@ -30,7 +30,7 @@ class ElfFile {
     if (!stream_) {
       const int reason = errno;
       const std::string text = fmt::format("{} cannot be opened: {}", name_, std::strerror(reason));
-      // That this machine lacks something is no fault of the file.
+      // A shortage of resources is no fault of the file.
       if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) throw Error(text);
       throw InputError(text);
     }
@@ -69,7 +69,7 @@ class ElfFile {
   }
 
   std::vector<std::byte> bytes(std::uint64_t offset, std::uint64_t count) const {
-    if (offset > size_ || count > size_ - offset) fail("is cut short");
+    if (offset > size_ || count > size_ - offset) fail("is truncated");
     std::vector<std::byte> result(count);
     stream_.seekg(static_cast<std::streamoff>(offset));
     stream_.read(reinterpret_cast<char*>(result.data()), static_cast<std::streamsize>(count));

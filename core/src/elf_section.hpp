@@ -1,4 +1,4 @@
-// Reads one section of a shared library from the file, without loading it.
+// Reads one section of a shared library's file without loading the library.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace lloyd {
 
 /// The first bytes, at most `limit`, of the section `name` of a 64-bit ELF shared library for this
-/// machine. Every offset is checked against the file's size. Throws InputError, naming the file,
-/// when it cannot be read, is something else, or has no such section.
+/// machine. Every offset is checked against the size of the file. Throws InputError, with the
+/// file's name, if the file cannot be read, is not such a library, or has no such section.
 std::vector<std::byte> read_elf_section(const std::filesystem::path& file, std::string_view name,
                                         std::size_t limit);
 

@@ -1,6 +1,6 @@
 #include <lloyd/error.hpp>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd {
 

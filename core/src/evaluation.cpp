@@ -13,7 +13,7 @@
 namespace lloyd {
 namespace {
 
-// Number of centroids, after checking the sizes of all three.
+// The number of centroids, after checking that the three sizes match.
 std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
                               std::span<const std::int32_t> labels) {
   const std::int64_t d = dataset.features();
@@ -32,10 +32,10 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
   return std::ssize(centroids) / d;
 }
 
-// Of an ordered count of pairs, up to n^2, and of products of two of them.
+// Counts of ordered pairs reach n^2, and products of two of them exceed 64 bits.
 __extension__ typedef unsigned __int128 PairCount;
 
-// Sum of the squares of how often each key occurs.
+// The sum over all keys of the squared number of occurrences.
 template <class Counts>
 PairCount sum_of_squares(const Counts& counts) {
   PairCount sum = 0;
@@ -82,14 +82,15 @@ double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std:
     ++sizes_both[static_cast<std::uint64_t>(static_cast<std::uint32_t>(a[i])) << 32 |
                  static_cast<std::uint32_t>(b[i])];
   }
-  // Ordered pairs of different samples: together or apart in each of the labellings.
+  // Counts ordered pairs of different samples by whether they share a cluster in each labelling.
   const PairCount n = a.size();
   const PairCount squares = sum_of_squares(sizes_both);
   const PairCount together = squares - n;
   const PairCount only_a = sum_of_squares(sizes_a) - squares;
   const PairCount only_b = sum_of_squares(sizes_b) - squares;
   const PairCount apart = n * n - squares - only_a - only_b;
-  if (only_a == 0 && only_b == 0) return 1;  // equal partitions, also of one cluster or of n
+  if (only_a == 0 && only_b == 0)
+    return 1;  // equal partitions, including one cluster and n clusters
   const auto agreement = static_cast<double>(together * apart);
   const auto disagreement = static_cast<double>(only_a * only_b);
   const auto total = static_cast<double>((together + only_a) * (only_a + apart) +

@@ -8,7 +8,8 @@ namespace lloyd {
 namespace {
 
 std::uint64_t mix(std::uint64_t value) {
-  // The finalizer of SplitMix64 (G. L. Steele et al., 2014).
+  // Finalizer of SplitMix64. Source: G. L. Steele et al., "Fast splittable pseudorandom number
+  // generators", 2014.
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);

@@ -1,4 +1,4 @@
-// Fingerprint: identifies the values of a data set.
+// Fingerprint: a hash that identifies the values of a data set.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace lloyd {
 
-/// Equal for equal shape, dtype and bits of the values, whatever the stride and the pieces that the
-/// rows come in; not a cryptographic hash.
+/// Depends on shape, dtype and the bits of the values, but not on the stride nor on how the rows
+/// are split into calls of add(). Not a cryptographic hash.
 class Fingerprint {
  public:
   Fingerprint(std::int64_t samples, std::int64_t features, DType dtype);
 
-  /// Takes the next rows: feature j of row i is `data[i*stride + j]`.
+  /// Hashes the next rows: feature j of row i is `data[i*stride + j]`.
   void add(const void* data, std::int64_t stride, std::int64_t rows);
-  /// Of all rows so far.
+  /// The hash of all rows so far.
   std::uint64_t value() const;
 
  private:

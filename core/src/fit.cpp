@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "defined_result.hpp"
 #include "elapsed.hpp"
@@ -26,31 +26,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string feature_text(std::uint64_t bit) {
+std::string capability_text(std::uint64_t bit) {
   switch (bit) {
-    case kFeatureFloat32:
+    case kCapabilityFloat32:
       return "float32 data";
-    case kFeatureFloat64:
+    case kCapabilityFloat64:
       return "float64 data";
-    case kFeatureStrided:
+    case kCapabilityStrided:
       return "rows with a stride";
-    case kFeatureHostMemory:
+    case kCapabilityHostMemory:
       return "data in host memory";
-    case kFeatureDeviceMemory:
+    case kCapabilityDeviceMemory:
       return "data in device memory";
-    case kFeatureWeights:
+    case kCapabilityWeights:
       return "sample weights";
-    case kFeatureMetric:
+    case kCapabilityMetric:
       return "a metric other than squared Euclidean";
   }
-  return fmt::format("feature bit 0x{:x}, unknown to this version", bit);
+  return fmt::format("capability bit 0x{:x}, unknown to this version", bit);
 }
 
-// The first required feature that the backend does not have; empty when it has all.
-std::string missing_feature(const LoadedBackend& backend, std::uint64_t required) {
-  const std::uint64_t missing = required & ~backend.info().features;
+// Names the first required capability that the backend lacks; empty if it has all.
+std::string missing_capability(const LoadedBackend& backend, std::uint64_t required) {
+  const std::uint64_t missing = required & ~backend.info().capabilities;
   if (missing == 0) return {};
-  return "does not support " + feature_text(missing & (~missing + 1));
+  return "does not support " + capability_text(missing & (~missing + 1));
 }
 
 void check_available(const LoadedBackend& backend) {
@@ -59,7 +59,7 @@ void check_available(const LoadedBackend& backend) {
                      fmt::format("{} is not available: {}", backend.name(), backend.unavailable()));
 }
 
-// Labels are int32, and k x d values must be countable.
+// Labels are int32, and the number of k x d values must fit into 64 bits.
 void check_clusters(std::int64_t clusters, std::int64_t features) {
   std::int64_t bytes = 0;
   if (clusters < 1 || clusters > std::numeric_limits<std::int32_t>::max() ||
@@ -70,12 +70,12 @@ void check_clusters(std::int64_t clusters, std::int64_t features) {
   }
 }
 
-// Remembers whether the fit was asked to stop, so that a backend cannot end it unasked, and ends it
-// where a record holds what it cannot hold. Records of a plugin of an earlier minor version are
-// made whole.
+// Wraps an observer. Remembers whether the host cancelled the fit, since a backend must not do so
+// itself. Checks every record, and ends the fit at an impossible one. Fills in the fields that a
+// plugin of an earlier minor version lacks.
 class CheckedObserver final : public Observer {
  public:
-  /// What it refers to must outlive it.
+  /// All arguments must outlive it.
   CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape)
       : observer_(observer), spec_(spec), shape_(shape) {}
 
@@ -84,23 +84,23 @@ class CheckedObserver final : public Observer {
       const IterationRecord whole = host_copy(&record);
       fault_ = record_fault(spec_, shape_, whole, ++iterations_, milliseconds_since(start_));
       const bool go_on = fault_.empty() && observer_->on_iteration(whole);
-      if (!go_on) asked_ = true;
+      if (!go_on) cancelled_ = true;
       return go_on;
-    } catch (...) {  // no memory for a sentence
-      asked_ = true;
+    } catch (...) {  // out of memory for the message
+      cancelled_ = true;
       return false;
     }
   }
   bool stop_requested() const noexcept override {
     const bool stop = observer_->stop_requested();
-    if (stop) asked_ = true;
+    if (stop) cancelled_ = true;
     return stop;
   }
   void* query(const char* name) noexcept override { return observer_->query(name); }
-  bool asked() const { return asked_; }
-  /// Records that were given.
+  bool cancelled() const { return cancelled_; }
+  /// Number of records so far.
   std::int64_t iterations() const { return iterations_; }
-  /// What was wrong with the last record; empty: nothing.
+  /// The fault of the last record; empty if there is none.
   const std::string& fault() const { return fault_; }
 
  private:
@@ -110,7 +110,7 @@ class CheckedObserver final : public Observer {
   Clock::time_point start_ = Clock::now();
   std::int64_t iterations_ = 0;
   std::string fault_;
-  mutable std::atomic<bool> asked_{false};
+  mutable std::atomic<bool> cancelled_{false};
 };
 
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
@@ -195,9 +195,10 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
 }
 
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
-                               std::uint64_t required_features, const ParameterSet& parameters,
+                               std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec) {
-  std::string missing = missing_feature(backend, required_features | spec.required_features);
+  std::string missing =
+      missing_capability(backend, required_capabilities | spec.required_capabilities);
   if (!missing.empty()) return missing;
   const Status status = backend.backend().supports(shape, parameters.list(), spec);
   return status.ok() ? std::string() : status_message(status);
@@ -208,9 +209,9 @@ MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape&
   MemoryEstimate memory;
   throw_unless_ok(backend.name(),
                   backend.backend().estimate(shape, parameters.list(), spec, memory));
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
-  if (memory.host_bytes < 0 || memory.device_bytes < 0 || memory.host_bytes > kMost ||
-      memory.device_bytes > kMost) {
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+  if (memory.host_bytes < 0 || memory.device_bytes < 0 || memory.host_bytes > kMaxBytes ||
+      memory.device_bytes > kMaxBytes) {
     throw BackendError(
         StatusCode::internal,
         fmt::format("{}: its estimate of memory is {} bytes on the host and {} on the "
@@ -225,7 +226,7 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
   check_options(options, dataset);
   check_available(backend);
   const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),
-                                                dataset.view().required_features, parameters,
+                                                dataset.view().required_capabilities, parameters,
                                                 make_spec(options, dataset.mean_variance()));
   if (!reason.empty()) {
     throw BackendError(StatusCode::unsupported, backend.name() + ": " + reason);
@@ -240,7 +241,7 @@ OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dat
       statistics_(dataset.statistics()) {
   check_available(*backend_);
   const DatasetView view = dataset.view();
-  const std::string missing = missing_feature(*backend_, view.required_features);
+  const std::string missing = missing_capability(*backend_, view.required_capabilities);
   if (!missing.empty()) {
     throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
   }
@@ -290,27 +291,26 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
     throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
   }
   fit.cancelled = status.code == StatusCode::cancelled;
-  if (fit.cancelled && !checked.asked()) {
-    throw BackendError(
-        StatusCode::internal,
-        backend_->name() + ": it ended the fit as cancelled, which nobody asked for");
+  if (fit.cancelled && !checked.cancelled()) {
+    throw BackendError(StatusCode::internal,
+                       backend_->name() + ": it ended the fit as cancelled without a request");
   }
   rethrow_source_failure();
-  dataset_.check_unchanged();  // before the backend is blamed for what it was given
+  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
-  fit.notes = session_notes(*session_);  // the last call before the result is checked
+  fit.notes = session_notes(*session_);  // valid until the next call of the session
   handed.check(backend_->name(), "initial centroids");
   try {
     check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
   } catch (const BackendError&) {
-    check_inputs();  // which would explain it
+    check_inputs();  // a changed input is the better explanation
     throw;
   }
   if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
       checked.iterations() != fit.result.iterations) {
     throw BackendError(
         StatusCode::internal,
-        fmt::format("{}: it tells an observer of {} of its {} iterations", backend_->name(),
+        fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
                     checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
                     fit.result.iterations));
   }
@@ -349,14 +349,14 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
   return result;
 }
 
-// What went wrong with a file of data that is read in blocks is no fault of the backend.
+// An error of reading the data set is not blamed on the backend.
 void OpenSession::rethrow_source_failure() const {
   if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
 }
 
-// What is handed as const can still be written to.
+// A plugin can write to values that it receives as const.
 void OpenSession::check_inputs() const {
-  dataset_.check_unchanged();  // before the backend is blamed for it
+  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
   const auto fail = [this](const char* what) {
     throw BackendError(StatusCode::internal,
                        fmt::format("{}: {}", backend_->name(), changed_input_text(what)));
@@ -411,7 +411,7 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
     fit_ms += next.fit_ms;
     next.restart = restart;
     cancelled = next.cancelled;
-    // What an earlier restart finished is worth more than a fit that was cancelled.
+    // A finished fit of an earlier restart is preferred to a cancelled one.
     if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
       best = std::move(next);
     }
@@ -420,7 +420,7 @@ Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
   if (!best.labels.empty()) {
-    // A later restart had the chance to write to the result of an earlier one.
+    // A later restart could have written to the arrays of an earlier one.
     check_counts(session.backend().name(), best);
     best.check = session.check(best.centroids, best.labels, best.result.inertia);
   }

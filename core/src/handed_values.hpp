@@ -1,4 +1,4 @@
-// HandedValues: values that a plugin may read and must not change.
+// HandedValues: protects values from being changed by a plugin that may only read them.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,23 @@
 
 namespace lloyd {
 
-/// "the plugin changed the samples, which it may only read"
+/// The message about a changed input, for example "the plugin changed the samples, which it may
+/// only read".
 inline std::string changed_input_text(const char* what) {
   return fmt::format("the plugin changed the {}, which it may only read", what);
 }
 
-/// A plugin shares the core's memory: what it is handed as const it can still write to. So it is
-/// handed a copy, by which the core finds out and keeps its own values.
+/// A plugin shares the core's memory, so it can write to values that it receives as const. It is
+/// given a copy instead: the core keeps the original and detects changes of the copy.
 class HandedValues {
  public:
   /// `values` must outlive it.
   explicit HandedValues(std::span<const double> values)
       : values_(values), copy_(values.begin(), values.end()) {}
-  /// For the plugin.
+  /// The copy for the plugin.
   const double* data() const { return copy_.data(); }
   bool changed() const { return !std::equal(copy_.begin(), copy_.end(), values_.begin()); }
-  /// Throws BackendError, led by the backend's name, where the copy of `what` was changed.
+  /// Throws BackendError, with the backend's name in front, if the copy of `what` was changed.
   void check(const std::string& backend, const char* what) const {
     if (!changed()) return;
     throw BackendError(StatusCode::internal,

@@ -30,7 +30,7 @@ class Collection {
     add({static_cast<std::int64_t>(seeding.starts.below(weights_.count(), draws_++))});
   }
 
-  // Whether every sample equals one that was collected.
+  // True if every sample equals a collected one.
   bool complete() const { return largest_ == 0; }
 
   void add_round() {
@@ -43,8 +43,8 @@ class Collection {
     add(found);
   }
 
-  // Drops those that equal one collected before, to which no sample is nearest: what is left are
-  // indices and, for each, the number of samples nearest to it.
+  // Drops collected samples that equal an earlier one, so that no sample is nearest to them. Leaves
+  // the indices of the others and, for each, the number of samples that are nearest to it.
   void reduce(std::vector<std::int64_t>& indices, std::vector<std::int64_t>& counts) const {
     std::vector<std::int64_t> all(collected_.size());
     for (const std::int32_t c : nearest_) ++all[static_cast<std::size_t>(c)];
@@ -58,7 +58,7 @@ class Collection {
  private:
   static constexpr std::int64_t kBlock = 4096;
 
-  // Each sample by itself, with probability min(1, per_round x weight / total).
+  // Collects each sample independently with probability min(1, per_round x weight / total).
   std::vector<std::int64_t> draw() {
     const std::int64_t n = samples_.samples();
     const std::uint64_t offset = round_++ * static_cast<std::uint64_t>(n);
@@ -79,7 +79,8 @@ class Collection {
     return all;
   }
 
-  // random / 2^64 < factor x weight / total. The total is below 2^63, so that no product overflows.
+  // True if random / 2^64 < factor x weight / total. The total is below 2^63, so no product
+  // overflows 128 bits.
   bool drawn(std::uint64_t weight, std::uint64_t factor, std::uint64_t draw) const {
     const UInt128 share = UInt128{weight} * factor;
     if (share >= weights_.total()) return true;
@@ -87,18 +88,19 @@ class Collection {
   }
 
   void add(const std::vector<std::int64_t>& indices) {
-    constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+    constexpr std::size_t kMaxCollected = std::numeric_limits<std::int32_t>::max();
     const std::size_t before = collected_.size();
-    if (indices.size() > kMost - before) {
-      throw InputError(fmt::format(
-          "k-means|| would collect more than {} samples; a lower oversampling or fewer rounds "
-          "make it fewer",
-          kMost));
+    if (indices.size() > kMaxCollected - before) {
+      throw InputError(
+          fmt::format("k-means|| would collect more than {} samples; lower the oversampling or the "
+                      "number of rounds",
+                      kMaxCollected));
     }
     largest_ = samples_.fold_nearest(samples_.rows(indices), static_cast<std::int64_t>(before),
                                      squared_distances_.data(), nearest_.data());
     collected_.insert(collected_.end(), indices.begin(), indices.end());
-    // Else no number of rounds would come to an end.
+    // A collected sample must be at distance 0 from itself; else it could be drawn again and again,
+    // and the rounds would not end.
     for (const std::int64_t index : indices) {
       const double own = squared_distances_[static_cast<std::size_t>(index)];
       if (own == 0) continue;
@@ -114,9 +116,9 @@ class Collection {
   const Workers& workers_;
   SampleWeights weights_;
   std::vector<double> squared_distances_;
-  std::vector<std::int32_t> nearest_;  // of those collected
+  std::vector<std::int32_t> nearest_;  // index of the nearest collected sample
   std::vector<std::int64_t> collected_;
-  double largest_ = 0;  // of squared_distances_
+  double largest_ = 0;  // largest of squared_distances_
   std::uint64_t draws_ = 0;
   std::uint64_t round_ = 0;
 };

@@ -1,4 +1,4 @@
-// k-means||: few passes over the data instead of one or two for each centroid.
+// k-means||: seeding with a few passes over the data instead of one or two per centroid.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,25 @@
 namespace lloyd {
 
 struct ScalableSeeding {
-  std::int64_t per_round = 1;  ///< samples that a round is expected to add at the most; >= 1
+  std::int64_t per_round = 1;  ///< upper bound of the expected samples per round; >= 1
   std::int64_t rounds = 5;     ///< >= 1
-  RandomStream starts;         ///< the first sample, and single ones where a round finds none
-  RandomStream rounds_stream;  ///< one number for each sample and round
-  RandomStream reduction;      ///< greedy k-means++ over what was collected
+  RandomStream starts;         ///< for the first sample, and for one in a round that collects none
+  RandomStream rounds_stream;  ///< one number per sample and round
+  RandomStream reduction;      ///< for greedy k-means++ over the collected samples
 };
 
-/// Chooses `clusters` samples, 1 <= clusters <= n. Starting with one sample at random, each round
-/// collects every sample with probability min(1, per_round x its share of the sum of squared
-/// distances to those collected before; further rounds follow while there are fewer than
-/// `clusters`. Then greedy k-means++ chooses among those collected, each weighted by the number of
-/// samples that are nearest to it. All that decides is a definition or an integer, so the choice
-/// depends on nothing but data and streams. Memory: 12 bytes a sample and O(d) for each one
-/// collected, about 1 + rounds x per_round. Throws Cancelled, and InputError where 2^31 would be
-/// collected. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
+/// Chooses `clusters` samples, 1 <= clusters <= n.
+/// 1. The first sample is drawn uniformly.
+/// 2. Each round collects every sample independently with probability min(1, per_round x its share
+///    of the sum of squared distances to the samples collected so far). Rounds are added until at
+///    least `clusters` samples are collected.
+/// 3. Greedy k-means++ chooses among the collected samples, each weighted by the number of samples
+///    that are nearest to it.
+/// Every decision depends on squared distances as defined in distance.hpp and on integers only, so
+/// the choice depends on data and random streams alone. Memory: 12 bytes per sample and O(d) per
+/// collected sample, about 1 + rounds x per_round of them. Throws Cancelled, and InputError if 2^31
+/// samples would be collected. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012,
+/// algorithm 2.
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
                                           const ScalableSeeding& seeding, const Workers& workers);
 

@@ -12,7 +12,8 @@
 namespace lloyd {
 
 std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters) {
-  // The least integers whose natural logarithm is at least 1, 2, ...: no logarithm is rounded.
+  // kPowersOfE[i] = ceil(e^(i+1)), the smallest integer with a natural logarithm of at least i + 1.
+  // A table avoids rounding of a computed logarithm.
   constexpr std::array<std::int64_t, 22> kPowersOfE = {
       3,        8,        21,        55,        149,        404,       1097,    2981,
       8104,     22027,    59875,     162755,    442414,     1202605,   3269018, 8886111,

@@ -1,4 +1,4 @@
-// Greedy k-means++: the indices of the samples that become the initial centroids.
+// Greedy k-means++ seeding.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace lloyd {
 
-/// Candidates tried for each centroid after the first: 2 + floor(ln k).
+/// Candidates per centroid after the first: 2 + floor(ln k).
 std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters);
 
-/// Chooses `clusters` samples, 1 <= clusters <= n. All that decides is a definition (the squared
-/// distance) or an integer, so the choice depends on nothing but data and stream. Memory: 8 bytes a
-/// sample. Throws Cancelled. Source: D. Arthur and S. Vassilvitskii, "k-means++: the advantages of
-/// careful seeding", 2007, section 5 (greedy).
+/// Chooses `clusters` samples, 1 <= clusters <= n. Every decision depends on squared distances as
+/// defined in distance.hpp and on integers only, so the choice depends on data and random stream
+/// alone. Memory: 8 bytes per sample. Throws Cancelled. Source: D. Arthur and S. Vassilvitskii,
+/// "k-means++: the advantages of careful seeding", SODA 2007, section 5 (greedy).
 std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
                                            const RandomStream& stream, const Workers& workers);
 
-/// Where the data has too few distinct samples: adds the lowest indices that are not among `chosen`
-/// until there are `clusters` (at most n).
+/// For data with too few distinct samples: adds the lowest rows that are not in `chosen` until
+/// there are `clusters` (at most n).
 void add_lowest_unchosen(std::vector<std::int64_t>& chosen, std::int64_t clusters);
 
 }  // namespace lloyd

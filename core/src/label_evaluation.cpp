@@ -13,7 +13,7 @@ const T* row_of(const Matrix& matrix, std::int64_t i) {
   return static_cast<const T*>(matrix.data) + i * matrix.stride;
 }
 
-// nearest_centroid(), four centroids at a time.
+// nearest_centroid(), with four centroids at a time to overlap the latency of their sums.
 template <class T>
 Nearest find_nearest(const T* x, const double* centroids, std::int64_t k, std::int64_t d) {
   constexpr std::int64_t kPairs = 4;
@@ -38,7 +38,7 @@ Nearest find_nearest(const T* x, const double* centroids, std::int64_t k, std::i
   return best;
 }
 
-// Calls `body` with the matrix's values as what they are.
+// Calls `body` with a typed pointer to the values of the matrix.
 template <class Body>
 void with_type(const Matrix& matrix, const Body& body) {
   if (matrix.dtype == DType::float32) {

@@ -1,4 +1,4 @@
-// LabelEvaluation: judges labels by the definition over blocks of rows.
+// LabelEvaluation: compares labels with the definition, block by block.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace lloyd {
 
-/// Arithmetic is that of the thread's modes: hold a FloatEnvironment. What it is made of must
-/// outlive it.
+/// Computes in the floating-point modes of the thread: the caller holds a FloatEnvironment. The
+/// arguments of the constructor must outlive it.
 class LabelEvaluation {
  public:
-  /// `labels` are in [0, k) where their inertia is wanted; centroids are k x d.
+  /// Centroids are k x d. Labels must be in [0, k) if add_inertia() is called.
   LabelEvaluation(std::span<const double> centroids, std::int64_t features,
                   std::span<const std::int32_t> labels);
 
-  /// Adds the inertia of rows `first`, `first` + 1, ... of the data set, which `block` holds.
+  /// Adds the inertia of the rows of `block`, which begins at row `first` of the data set.
   void add_inertia(std::int64_t first, const Matrix& block);
-  /// Compares the labels of these rows with the definition.
+  /// Compares the labels of all rows of `block` with the definition.
   void compare(std::int64_t first, const Matrix& block);
-  /// Compares those of `rows`, ascending rows of the data set, that are in the block. Takes them
-  /// off the front of `rows`.
+  /// Compares the labels of those `rows` (ascending rows of the data set) that are in the block,
+  /// and removes them from the front of `rows`.
   void compare(std::int64_t first, const Matrix& block, std::span<const std::int64_t>& rows);
 
-  /// Exact sum, rounded once.
+  /// The inertia of all rows so far, summed exactly and rounded once.
   double inertia() const { return inertia_.value(); }
   const LabelCheck& check() const { return check_; }
 

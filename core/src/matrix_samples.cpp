@@ -7,12 +7,13 @@
 namespace lloyd {
 namespace {
 
-// Distances to two centroids, side by side in a vector register of any machine.
+// Distances to two centroids in one SIMD register; every supported machine has 16-byte vectors.
 typedef double Pair __attribute__((vector_size(16)));
 
-constexpr std::int64_t kWidest = 8;  // centroids side by side
+constexpr std::int64_t kMaxGroup = 8;  // centroids per group
 
-// Up to kWidest centroids, feature by feature; a spare place stays zero.
+// Up to kMaxGroup centroids, transposed: the values of one feature are contiguous. Unused lanes are
+// zero.
 class CentroidGroup {
  public:
   CentroidGroup(const double* centroids, std::int64_t count, std::int64_t features)
@@ -26,10 +27,10 @@ class CentroidGroup {
     }
   }
 
-  // Squared distances of x to all of them. Each sums over ascending features, as
-  // squared_distance() does.
+  // Squared distances of x to all centroids of the group. Each is summed over ascending features,
+  // so it has the bits of squared_distance().
   template <class T>
-  std::array<Pair, kWidest / 2> distances(const T* x, std::int64_t features) const {
+  std::array<Pair, kMaxGroup / 2> distances(const T* x, std::int64_t features) const {
     switch (pairs_) {
       case 1:
         return distances<1>(x, features);
@@ -38,7 +39,7 @@ class CentroidGroup {
       case 3:
         return distances<3>(x, features);
       default:
-        return distances<kWidest / 2>(x, features);
+        return distances<kMaxGroup / 2>(x, features);
     }
   }
 
@@ -46,8 +47,8 @@ class CentroidGroup {
 
  private:
   template <std::size_t Pairs, class T>
-  std::array<Pair, kWidest / 2> distances(const T* x, std::int64_t features) const {
-    std::array<Pair, kWidest / 2> sums{};
+  std::array<Pair, kMaxGroup / 2> distances(const T* x, std::int64_t features) const {
+    std::array<Pair, kMaxGroup / 2> sums{};
     const Pair* coordinate = values_.data();
     for (std::int64_t j = 0; j < features; ++j, coordinate += Pairs) {
       const auto value = static_cast<double>(x[j]);
@@ -67,13 +68,13 @@ class CentroidGroup {
 std::vector<CentroidGroup> grouped(std::span<const double> centroids, std::int64_t features) {
   const std::int64_t count = static_cast<std::int64_t>(centroids.size()) / features;
   std::vector<CentroidGroup> groups;
-  for (std::int64_t c = 0; c < count; c += kWidest) {
-    groups.emplace_back(centroids.data() + c * features, std::min(kWidest, count - c), features);
+  for (std::int64_t c = 0; c < count; c += kMaxGroup) {
+    groups.emplace_back(centroids.data() + c * features, std::min(kMaxGroup, count - c), features);
   }
   return groups;
 }
 
-// Rows of a range: work enough for a thread, and little enough to be interrupted soon.
+// Rows per range: enough work for a thread, but little enough to react to cancellation soon.
 std::int64_t range_rows(std::size_t values_per_row) {
   constexpr std::int64_t kWork = std::int64_t{1} << 21;
   return std::clamp<std::int64_t>(kWork / static_cast<std::int64_t>(values_per_row), 1, 1 << 16);

@@ -1,4 +1,4 @@
-// MatrixSamples: seeding over a matrix in memory, on the core's own threads.
+// MatrixSamples: seeding on a matrix in memory, with the core's threads.
 #pragma once
 
 #include <lloyd/dataset.hpp>

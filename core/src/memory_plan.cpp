@@ -10,15 +10,15 @@
 namespace lloyd {
 namespace {
 
-// Larger blocks read no faster.
+// Larger blocks are not read faster.
 constexpr double kLargestBlockBytes = 256 << 20;
 
-// Bytes that do not depend on how the data set is held. In float64, where nothing overflows.
+// Bytes that do not depend on how the data set is held; float64, so that they cannot overflow.
 double fixed_bytes(const ProblemShape& shape, const FitOptions& options) {
   const auto n = static_cast<double>(shape.samples);
   const double cells = static_cast<double>(shape.clusters) * static_cast<double>(shape.features);
   const double labels =
-      4 * n * (options.restarts > 1 ? 2 : 1);  // the best fit's and the next one's
+      4 * n * (options.restarts > 1 ? 2 : 1);  // labels of the best fit and of the current one
   return kProgramBytes + labels + seeding_bytes(options.seeding, shape) + 8 * 8 * cells;
 }
 
@@ -36,7 +36,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes);
   const auto total = [&](std::int64_t rows, int held) {
     ProblemShape part = shape;
-    // A block may have fewer rows than there are clusters; an estimate speaks of whole fits.
+    // A block may have fewer rows than clusters, but an estimate is for a whole fit, with k <= n.
     part.samples = std::max(rows, shape.clusters);
     const MemoryEstimate memory = estimate_memory(backend, part, parameters, spec);
     const double former_labels = held > 1 ? 4 * static_cast<double>(rows) : 0;

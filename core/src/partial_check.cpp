@@ -12,7 +12,8 @@
 namespace lloyd {
 namespace {
 
-// Of a sum, relative to the largest that its samples can have: beyond what rounding does.
+// Tolerance of compensated sums, relative to the largest sum that the samples can have; far above
+// rounding errors.
 constexpr double kSumTolerance = 1e-9;
 
 template <class... Args>
@@ -21,7 +22,7 @@ template <class... Args>
                     "a partial pass: " + fmt::format(text, std::forward<Args>(args)...));
 }
 
-// In the unit of the data.
+// The value of a sum in the unit of the data.
 double value_of(const SumPlan& plan, const SumWords& words, std::size_t feature) {
   if (!plan.is_integer()) {
     return std::bit_cast<double>(words.low) + std::bit_cast<double>(words.high);

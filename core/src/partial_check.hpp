@@ -1,4 +1,4 @@
-// What a partial pass of a backend returned is checked before anybody indexes or decides with it.
+// Checks the result of a backend's partial pass before it is used.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,21 @@
 
 #include <lloyd/plugin/cluster_sums.hpp>
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd {
 
-/// One call of Session::partial() on a block: made before the call, with what the call changes.
+/// Checks one call of Session::partial() on a block. Create it before the call: it copies what the
+/// call changes.
 class PartialCheck {
  public:
-  /// `given`: as the call is handed it. It and `request` must outlive the check.
+  /// `given` is the PartialResult as it is passed to the call. It and `request` must outlive this
+  /// object.
   PartialCheck(const PartialRequest& request, const PartialResult& given);
 
-  /// After the call. Throws StatusError where a label, a far sample or a number is out of its
-  /// range, `changed` is not the number of labels that differ, the counts did not grow by those of
-  /// the labels, or a far sample has another label.
+  /// Checks the result after the call. Throws StatusError if a label, a far sample or a number is
+  /// out of range, if `changed` is not the number of changed labels, if the counts did not grow by
+  /// the counts of the labels, or if a far sample has another label.
   void check(const PartialResult& returned) const;
 
  private:
@@ -26,19 +28,20 @@ class PartialCheck {
   void check_farthest(const PartialResult& returned) const;
 
   const PartialRequest& request_;
-  std::int32_t* labels_;  // as handed to the call, as is the next
+  std::int32_t* labels_;  // as passed to the call, like the next member
   std::int64_t* counts_;
   std::vector<std::int32_t> former_labels_;
   std::vector<std::int64_t> former_counts_;
 };
 
-/// Throws StatusError where the mean of a cluster, by sums and counts of all rows, is not finite or
-/// outside of the values of the data set, which no mean can be.
+/// Throws StatusError if the mean of a cluster, from the sums and counts of all rows, is not finite
+/// or outside of the range of the data.
 void check_means(const SumPlan& plan, const FeatureStatistics* statistics,
                  const std::vector<SumWords>& sums, const std::vector<std::int64_t>& counts);
 
-/// Throws StatusError where sums that a backend returned are not those of the same samples in
-/// `expected`: equal integers, or compensated sums as near as two orders of summation are.
+/// Throws StatusError unless the returned sums match `expected`, the sums of the same samples:
+/// integer forms must be equal, compensated sums must agree up to the rounding of another order of
+/// summation.
 void check_sums(const SumPlan& plan, const FeatureStatistics* statistics,
                 const std::vector<SumWords>& sums, ClusterSums& expected);
 

@@ -1,4 +1,5 @@
-// The checks between a file and a backend: header in the file, loaded descriptor, probe, create.
+// Loads plugins. Each step checks the next: header in the file, descriptor in the library, probe,
+// create.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -12,9 +13,9 @@
 
 #include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/status_text.hpp>
 
 #include "elf_section.hpp"
 
@@ -59,12 +60,12 @@ void check_header(const std::string& file, const PluginHeader& header) {
     throw InputError(
         fmt::format("{} names its backend '{}', where 1 to {} lower-case letters, digits and '-', "
                     "a letter first, are expected",
-                    file, printable(name), kMostNameCharacters));
+                    file, printable(name), kMaxNameCharacters));
   }
 }
 
-// The dynamic linker's own words, which name the symbol or library that is missing, out of Boost's
-// sentence around them.
+// The message of the dynamic linker, which names the missing symbol or library, extracted from
+// Boost's message.
 std::string linker_message(const std::exception& error) {
   const std::string text = error.what();
   const std::string_view before = "(dlerror system message: ";
@@ -74,8 +75,8 @@ std::string linker_message(const std::exception& error) {
   return printable(text.substr(begin + before.size(), end - begin - before.size()));
 }
 
-// Libraries stay loaded to the end of the process: unloading one whose threads still exist, an
-// OpenMP pool for example, can crash.
+// Libraries are never unloaded: unloading one whose threads still run, such as an OpenMP thread
+// pool, can crash.
 const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   using boost::dll::shared_library;
   static auto* const loaded = new std::vector<std::shared_ptr<shared_library>>;
@@ -93,9 +94,9 @@ const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
   return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
 }
 
-constexpr std::int64_t kMostParameters = 1000;
+constexpr std::int64_t kMaxParameters = 1000;
 
-// Of texts that are printed in one line, and of names.
+// Limit for texts that are printed in one line, and for names.
 constexpr std::size_t kMaxTextBytes = 1000;
 constexpr std::size_t kMaxParameterNameBytes = 100;
 
@@ -147,11 +148,11 @@ void check_parameter(const ParameterInfo& parameter,
   refuse(what + "with an unknown type");
 }
 
-// Of the info as version 1.0 had it.
+// Size of BackendInfo in version 1.0.
 constexpr std::uint64_t kFirstInfoSize =
     offsetof(BackendInfo, parameter_count) + sizeof(BackendInfo::parameter_count);
 
-// What a probe that succeeded filled in.
+// Checks the devices that a successful probe returned.
 void check_devices(const std::string& file, const DeviceList& list) {
   const auto most = static_cast<std::int64_t>(std::size(list.devices));
   if (list.count < 0 || list.count > most) {
@@ -174,7 +175,7 @@ void check_devices(const std::string& file, const DeviceList& list) {
 PluginHeader read_plugin_header(const std::filesystem::path& file) {
   const std::vector<std::byte> section =
       read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
-  // A header of another major version may be shorter: magic and version numbers always stand first.
+  // The header of another major version may be shorter; magic number and version always come first.
   if (section.size() < offsetof(PluginHeader, abi_tag)) {
     throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
                                  file.string(), section.size(), sizeof(PluginHeader)));
@@ -190,7 +191,7 @@ PluginHeader read_plugin_header(const std::filesystem::path& file) {
 }
 
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
-  // A bare name would be looked up on the library search path.
+  // dlopen() would search a file name without a slash on the library search path.
   const std::filesystem::path file = std::filesystem::absolute(given);
   const std::string name = file.string();
   const PluginHeader header = read_plugin_header(file);
@@ -248,7 +249,7 @@ void check_backend(const LoadedBackend& backend) {
       refuse(fmt::format("has a text of more than {} bytes", kMaxTextBytes));
     }
   }
-  if (info->parameter_count < 0 || info->parameter_count > kMostParameters ||
+  if (info->parameter_count < 0 || info->parameter_count > kMaxParameters ||
       (info->parameter_count > 0 && info->parameters == nullptr)) {
     refuse("declares parameters that are not there");
   }

@@ -45,7 +45,7 @@ std::map<std::string, std::string> environment_variables() {
   return variables;
 }
 
-// Rounding, and what becomes of denormals; exceptions that were raised are no mode.
+// Rounding mode and handling of subnormals; exception flags are not part of the modes.
 unsigned float_modes() {
 #if defined(__x86_64__)
   constexpr unsigned kRaised = 0x3f;
@@ -80,7 +80,8 @@ bool same_action(const struct sigaction& a, const struct sigaction& b) {
          same_signals(a.sa_mask, b.sa_mask);
 }
 
-// OpenMP runtimes bind the thread that comes first, because the user has told them to.
+// True if the user told OpenMP to bind threads: then its runtimes change the affinity of the thread
+// that first enters a parallel region.
 bool openmp_binds_threads() {
   static constexpr std::array<const char*, 4> kVariables = {"OMP_PROC_BIND", "OMP_PLACES",
                                                             "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
@@ -88,7 +89,8 @@ bool openmp_binds_threads() {
                      [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-// Above those that a program finds by counting, and never in the place of a stream that is closed.
+// Duplicates a descriptor to a high number, so that it neither takes the place of a closed standard
+// stream nor is met by programs that iterate over low descriptors.
 int copy_descriptor(int descriptor) {
   constexpr int kHighNumber = 100;
   const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kHighNumber);
@@ -129,7 +131,7 @@ ProcessState::ProcessState()
       float_modes_(float_modes()),
       terminate_(std::get_terminate()),
       new_handler_(std::get_new_handler()) {
-  // In a folder that may not be searched there is nothing to go back to.
+  // A working directory without search permission cannot be opened, nor returned to.
   if (folder_ < 0 && errno != EACCES) {
     throw Error(fmt::format("the working directory cannot be opened: {}", ::strerror(errno)));
   }

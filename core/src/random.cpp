@@ -16,9 +16,9 @@ constexpr std::uint32_t high_word(std::uint64_t value) {
   return static_cast<std::uint32_t>(value >> 32);
 }
 
-// Natural logarithm of a positive finite number to about 2 units in the last place. Our own because
-// the C library's rounding differs from version to version: this uses exactly rounded operations
-// only.
+// Natural logarithm of a positive finite number, to about 2 units in the last place. The rounding
+// of the C library's function differs between its versions; this one uses only exactly rounded
+// operations.
 double natural_log(double x) {
   constexpr double kLn2 = 0.693147180559945309417232121458;
   constexpr double kSqrtHalf = 0.707106781186547524400844362105;
@@ -28,7 +28,7 @@ double natural_log(double x) {
     mantissa *= 2;
     --exponent;
   }
-  // log(m) = 2 artanh(s), s = (m - 1) / (m + 1), |s| < 0.172: the first term left out is below
+  // log(m) = 2 artanh(s) with s = (m - 1) / (m + 1), |s| < 0.172. The first omitted term is below
   // 1e-18 of the sum.
   const double s = (mantissa - 1) / (mantissa + 1);
   const double square = s * s;
@@ -62,7 +62,7 @@ constexpr RationalFunction kCentre{
      2.1213794301586595867e+4, 5.3941960214247511077e+3, 6.8718700749205790830e+2,
      4.2313330701600911252e+1, 1.0}};
 
-// Beyond that, with r = sqrt(-log(min(p, 1 - p))) <= 5.
+// Otherwise, with r = sqrt(-log(min(p, 1 - p))) <= 5.
 constexpr RationalFunction kTail{
     {7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
      1.27045825245236838258e+0, 3.64784832476320460504e+0, 5.76949722146069140550e+0,

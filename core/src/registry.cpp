@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {
@@ -22,7 +22,7 @@ bool is_plugin_file(const fs::path& file) {
   return name.starts_with("lloyd_") && name.ends_with(".so");
 }
 
-// The name of the backend that a file should hold, by the file's name.
+// The backend's name according to the file's name.
 std::string named_backend(const fs::path& file) {
   constexpr std::string_view kBefore = "lloyd_";
   return file.stem().string().substr(kBefore.size());
@@ -38,7 +38,7 @@ std::vector<fs::path> plugin_files(const fs::path& folder, std::error_code& erro
   return files;
 }
 
-// The entries of LLOYD_PLUGIN_PATH that are not empty.
+// The non-empty entries of LLOYD_PLUGIN_PATH.
 std::vector<std::string> search_path() {
   std::vector<std::string> entries;
   const char* const variable = std::getenv("LLOYD_PLUGIN_PATH");
@@ -94,7 +94,7 @@ Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
       if (!seen.insert(error ? file : real).second) continue;
       try {
         const PluginHeader header = read_plugin_header(file);
-        // A file that is refused is not replaced by another one from a later folder in silence.
+        // A refused file must not be replaced silently by another file from a later folder.
         if (!refused_names.contains(header.name)) found_[header.name].push_back(file);
       } catch (const InputError& refusal) {
         refused_.push_back({file, refusal.what()});

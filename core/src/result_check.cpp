@@ -65,11 +65,11 @@ class Check {
     }
   }
 
-  // A centroid is a mean of samples, so within their range, or stays where it began. Some programs
-  // also move the centroid of an empty cluster: FAISS by 1/1024 of its values.
+  // A centroid is a mean of samples, so it lies within their range, unless it kept its initial
+  // value. Some programs also move the centroid of an empty cluster: FAISS by 1/1024 of its values.
   void within_data(const std::vector<double>& values, const std::vector<double>& initial,
                    std::span<const FeatureStatistics> statistics) const {
-    constexpr double kRoom = 1.0 / 256;  // of the largest value
+    constexpr double kRoom = 1.0 / 256;  // relative to the largest value
     const std::size_t d = statistics.size();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const FeatureStatistics& feature = statistics[i % d];
@@ -89,7 +89,7 @@ class Check {
     }
   }
 
-  // `most`: more than an honest backend can have counted.
+  // Fails unless 0 <= value <= most; `most` is more than a correct backend can count.
   void number(const char* what, std::int64_t value, double most) const {
     if (value >= 0 && static_cast<double>(value) <= most) return;
     fail("it reports {} {}, where 0 to {:.0f} are possible", value, what, most);
@@ -98,15 +98,18 @@ class Check {
   void counters(const FitResult& result, const Fit& fit) const {
     const auto n = static_cast<double>(fit.labels.size());
     const auto k = static_cast<double>(fit.clusters);
-    const double passes = static_cast<double>(result.iterations) + 2;  // closing, and one cancelled
+    const double passes = static_cast<double>(result.iterations) +
+                          2;  // plus the closing assignment and a cancelled iteration
     number("relocations", result.relocations, k * passes);
-    // Of samples and of centroids to all centroids, some of them more than once.
+    // Distances of samples and of centroids to all centroids, some of which are computed more than
+    // once.
     number("distances", result.distances, 4 * (n + k) * (k + 1) * passes);
-    // A negative one says that there is no screening.
-    if (result.redecided >= 0) number("exact fallbacks", result.redecided, 4 * n * passes);
+    // Negative: the backend does not screen.
+    if (result.exact_fallbacks >= 0)
+      number("exact fallbacks", result.exact_fallbacks, 4 * n * passes);
   }
 
-  // A negative one was not measured.
+  // Negative: not measured.
   void phases(const PhaseTimes& phases, double most) const {
     for (const auto& [what, milliseconds] :
          {std::pair{"the phase 'transfer'", phases.transfer_ms},
@@ -117,7 +120,7 @@ class Check {
     }
   }
 
-  // `most`: what the host's clock saw.
+  // `most` is the time that the host measured around the call.
   void time(const char* what, double milliseconds, double most) const {
     if (milliseconds >= 0 && milliseconds <= 1.05 * most + 5) return;
     fail("{} is {} ms, while the call took {:.3f} ms", what, milliseconds, most);
@@ -145,7 +148,7 @@ void check_result(const std::string& backend, const FitSpec& spec,
     check.fail("it reports {} iterations, where {} to {} are possible", result.iterations, fewest,
                spec.max_iterations);
   }
-  // One takes a nanosecond at the very least.
+  // An iteration takes at least a nanosecond.
   if (static_cast<double>(result.iterations) > 1e6 * (fit.fit_ms + 1)) {
     check.fail("it reports {} iterations, while the call took {:.3f} ms", result.iterations,
                fit.fit_ms);
@@ -197,7 +200,7 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
   const auto fault = [&](const char* what, auto value) {
     return fmt::format("it tells an observer that iteration {} had {} {}", iteration, what, value);
   };
-  if (spec.observe == 0) return {};  // nothing was asked for, and nothing is used
+  if (spec.observe == 0) return {};  // nothing is observed
   if (record.iteration != iteration || iteration > spec.max_iterations) {
     return fault("the number", record.iteration);
   }
@@ -216,7 +219,7 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
   if (!(record.elapsed_ms >= 0) || record.elapsed_ms > 1.05 * call_ms + 5) {
     return fault("ended after so many milliseconds:", record.elapsed_ms);
   }
-  // A plugin of an earlier minor version need not have these.
+  // Plugins of an earlier minor version may leave these out.
   if ((spec.observe & kObserveLabels) != 0 && record.labels != nullptr) {
     const auto outside = [&](std::int32_t label) { return label < 0 || label >= shape.clusters; };
     const std::int32_t* const end = record.labels + shape.samples;

@@ -22,7 +22,7 @@ void RowBlocks::for_each(RowRange rows,
   if (rows.size() <= 0) return;
   source_.read(block(rows.begin), buffers_[0].get());
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += block_rows_) {
-    std::future<void> ahead;  // waits for the reading thread, should `body` throw
+    std::future<void> ahead;  // its destructor waits for the reading thread if `body` throws
     if (begin + block_rows_ < rows.end) {
       ahead = std::async(std::launch::async, [this, next = block(begin + block_rows_)] {
         source_.read(next, buffers_[1].get());

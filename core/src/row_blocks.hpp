@@ -1,4 +1,4 @@
-// RowBlocks: walks over rows that are not in memory, a block at a time, reading ahead.
+// RowBlocks: iterates over rows that are not in memory, block by block, reading ahead.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace lloyd {
 
 class RowBlocks {
  public:
-  /// Holds two blocks of `block_rows` rows (>= 1), or fewer where the source has fewer. `source`
-  /// must outlive it.
+  /// Holds two blocks of `block_rows` rows (>= 1), or fewer if the source has fewer. `source` must
+  /// outlive this object.
   RowBlocks(const RowSource& source, std::int64_t block_rows);
 
-  /// Calls `body` for blocks that cover `rows`, in ascending order, while the next one is being
-  /// read. `data` is row-major without gaps. Throws what the source or `body` throws.
+  /// Calls `body` for blocks that cover `rows` in ascending order, while a second thread reads the
+  /// next block. `data` is row-major without gaps. Throws what the source or `body` throws.
   void for_each(RowRange rows, const std::function<void(RowRange rows, const void* data)>& body);
   void for_each(const std::function<void(RowRange rows, const void* data)>& body) {
     for_each({0, source_.samples()}, body);

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t kWeightBlock = 4096;
 
-// For squared distances up to `largest` > 0 whose weights are summed `count` times.
+// The scale for squared distances up to `largest` > 0 whose weights are summed `count` times.
 WeightScale make_scale(double largest, std::uint64_t count) {
-  // distance < 2^(ilogb + 1) and count < 2^bit_width, so that the sum is below 2^63.
+  // A distance is below 2^(ilogb + 1) and count is below 2^bit_width, so the sum is below 2^63.
   const int exponent = 62 - std::ilogb(largest) - static_cast<int>(std::bit_width(count));
-  // 2^exponent alone may lie beyond float64 where the distances are denormal.
+  // 2^exponent can exceed the range of float64 if the distances are subnormal, so it is split.
   return {std::ldexp(1.0, exponent / 2), std::ldexp(1.0, exponent - exponent / 2)};
 }
 

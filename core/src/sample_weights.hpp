@@ -1,5 +1,5 @@
-// SampleWeights: draws samples with probability proportional to their squared distance, in
-// integers.
+// SampleWeights: draws samples with probability proportional to integer weights, which are scaled
+// squared distances.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@ class SampleWeights {
   /// object.
   SampleWeights(std::int64_t samples, const std::int64_t* multiplicities, const Workers& workers);
 
-  /// How many samples there are, each counted as often as it stands for one.
+  /// The number of samples, each counted with its multiplicity.
   std::uint64_t count() const { return count_; }
-  /// The sample of a position in [0, count()) where those it stands for lie side by side.
+  /// The sample at a position in [0, count()), if each sample is repeated as often as its
+  /// multiplicity says.
   std::int64_t sample_at(std::uint64_t position) const;
 
-  /// Weighs all samples by `squared_distances` (n values, which must stay until the next call), of
-  /// which `largest` > 0 is the largest.
+  /// Computes the weights of all samples from `squared_distances` (n values, which must stay
+  /// unchanged until the next call); `largest` > 0 is their maximum.
   void weigh(const double* squared_distances, double largest);
   const WeightScale& scale() const { return scale_; }
   std::uint64_t weight(std::int64_t i) const {
     return times(i) * static_cast<std::uint64_t>(scale_.weight(squared_distances_[i]));
   }
-  /// Sum of all weights: at least 1, below 2^63.
+  /// The sum of all weights: at least 1, below 2^63.
   std::uint64_t total() const { return total_; }
-  /// The sample in whose part of the cumulated weights a position in [0, total()) falls.
+  /// The first sample whose cumulative weight exceeds `position`, which is in [0, total()).
   std::int64_t find(std::uint64_t position) const;
 
  private:

@@ -10,8 +10,8 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/suggestion.hpp>
 #include <lloyd/random.hpp>
-#include <lloyd/suggestion.hpp>
 
 #include "kmeans_parallel.hpp"
 #include "kmeans_plus_plus.hpp"
@@ -23,8 +23,8 @@
 namespace lloyd {
 namespace {
 
-// Restart r draws from stream kFirstStream + r, and k-means|| from two more; generators of data use
-// streams of their own.
+// Restart r uses the random stream kFirstStream + r, and k-means|| uses two more. Data generators
+// use other streams.
 constexpr std::uint64_t kFirstStream = 0x7365'6564'0000'0000u;
 constexpr std::uint64_t kRoundsStream = 0x7365'6565'0000'0000u;
 constexpr std::uint64_t kReductionStream = 0x7365'6566'0000'0000u;
@@ -43,7 +43,7 @@ constexpr std::array<MethodName, 5> kMethodNames = {{
 
 void check_clusters(const Dataset& dataset, std::int64_t clusters) {
   if (clusters >= 1 && clusters <= dataset.samples()) return;
-  throw InputError(fmt::format("{}: {} clusters are asked for; the data set allows 1 to {}",
+  throw InputError(fmt::format("{}: {} clusters were requested; the data set allows 1 to {}",
                                dataset.name(), clusters, dataset.samples()));
 }
 
@@ -53,8 +53,8 @@ std::vector<std::int64_t> first_samples(std::int64_t clusters) {
   return indices;
 }
 
-// The first k places of a Fisher-Yates shuffle of 0..n-1. Only places whose content differs from
-// their number are kept, so that memory is O(k).
+// The first k entries of a Fisher-Yates shuffle of 0..n-1. Only entries that differ from their
+// index are stored, so that memory is O(k).
 std::vector<std::int64_t> random_samples(std::int64_t samples, std::int64_t clusters,
                                          const RandomStream& stream) {
   std::unordered_map<std::int64_t, std::int64_t> moved;
@@ -140,13 +140,13 @@ SeedingMethod parse_seeding_method(std::string_view name) {
 
 void check_seeding(const Seeding& seeding) {
   if (seeding.method != SeedingMethod::kmeans_parallel) return;
-  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMostOversampling)) {
+  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMaxOversampling)) {
     throw InputError(fmt::format("oversampling is {}; it must be a number above 0, at most {}",
-                                 seeding.oversampling, kMostOversampling));
+                                 seeding.oversampling, kMaxOversampling));
   }
-  if (seeding.rounds < 1 || seeding.rounds > kMostRounds) {
+  if (seeding.rounds < 1 || seeding.rounds > kMaxRounds) {
     throw InputError(
-        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMostRounds));
+        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMaxRounds));
   }
 }
 

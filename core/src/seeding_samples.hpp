@@ -1,4 +1,4 @@
-// SeedingSamples: all that the seeding algorithms know of the data.
+// SeedingSamples: the interface between the seeding algorithms and the data.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,32 @@
 
 namespace lloyd {
 
-/// n samples of d features, wherever they are. Whatever is of size n is the caller's, so that an
-/// implementation can go through the samples block by block: both passes treat each sample by
-/// itself, and their results join by a maximum and by integer sums. Methods throw Cancelled, and
-/// whatever else keeps them from their work.
+/// n samples of d features in any storage. The caller owns all arrays of size n. Both passes treat
+/// each sample independently and combine results by a maximum and by integer sums, so an
+/// implementation may pass over the samples block by block and in any order. All methods throw
+/// Cancelled and the errors of the storage.
 class SeedingSamples {
  public:
   virtual ~SeedingSamples() = default;
 
   virtual std::int64_t samples() const = 0;
   virtual std::int64_t features() const = 0;
-  /// How many samples each one stands for (n values >= 1); null: each for itself alone.
+  /// Multiplicities of the samples (n values >= 1); null: each counts once.
   virtual const std::int64_t* multiplicities() const { return nullptr; }
 
-  /// Copies the given samples, in this order, to `values`: indices.size() x d.
+  /// Copies the given samples in this order: indices.size() x d values.
   virtual void copy_rows(std::span<const std::int64_t> indices, double* values) const = 0;
 
-  /// NearestRequest::squared_distances and, where `nearest` is not null, NearestRequest::nearest
-  /// for further centroids (m x d). Returns the largest squared distance that is left.
+  /// Updates NearestRequest::squared_distances and, unless null, NearestRequest::nearest with
+  /// further centroids (m x d). Returns the largest remaining squared distance.
   virtual double fold_nearest(std::span<const double> centroids, std::int64_t first_index,
                               double* squared_distances, std::int32_t* nearest) = 0;
 
-  /// GainsRequest::gains of candidates (m x d), each sample counted as often as it stands for one.
+  /// Computes GainsRequest::gains of candidates (m x d), each sample counted with its multiplicity.
   virtual void rate(std::span<const double> candidates, const double* squared_distances,
                     const WeightScale& scale, std::span<std::int64_t> gains) = 0;
 
-  /// The rows of some samples.
+  /// The values of the given samples.
   std::vector<double> rows(std::span<const std::int64_t> indices) const {
     std::vector<double> values(indices.size() * static_cast<std::size_t>(features()));
     copy_rows(indices, values.data());

@@ -1,4 +1,4 @@
-// What a session says it chose, on this side of the boundary.
+// Reads the notes of a session; see plugin/session_notes.hpp.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lloyd {
 
-/// The notes on the session's last call, printable and cut to kMostNotesBytes; empty where the
-/// session offers none.
+/// The notes on the session's last call, printable and cut to kMaxNotesBytes; empty if the session
+/// has none.
 std::string session_notes(Session& session);
 
 }  // namespace lloyd

@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "handed_values.hpp"
 
 namespace lloyd {
 namespace {
 
-// Hands the stop function to a backend, and remembers whether it was asked to stop.
+// Passes the stop function on to a backend, and remembers whether it returned true.
 class StopObserver final : public Observer {
  public:
   explicit StopObserver(const StopFunction& stop) : stop_(stop) {}
@@ -61,7 +61,7 @@ double SessionSamples::fold_nearest(std::span<const double> centroids, std::int6
   return largest_of(squared_distances, nearest, first_index + request.count);
 }
 
-// What is wrong here would lead out of bounds later.
+// Wrong distances would later lead to indices out of bounds.
 double SessionSamples::largest_of(const double* squared_distances, const std::int32_t* nearest,
                                   std::int64_t centroids) const {
   constexpr std::int64_t kRange = 1 << 16;

@@ -1,4 +1,4 @@
-// SessionSamples: seeding through the kernels that a backend's session offers.
+// SessionSamples: seeding with the kernels of a backend's session.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace lloyd {
 
 class SessionSamples final : public SeedingSamples {
  public:
-  /// `kernels` are those of a session opened on `dataset`. All references must outlive this object.
-  /// Methods throw BackendError with `backend`, the backend's name, for what the kernels report or
-  /// get wrong.
+  /// `kernels` belong to a session on `dataset`. All references must outlive this object. Methods
+  /// throw BackendError, with the name `backend` in front, if the kernels fail or return an
+  /// impossible result.
   SessionSamples(const Dataset& dataset, SeedingKernels& kernels, std::string backend,
                  const Workers& workers)
       : dataset_(dataset), kernels_(kernels), backend_(std::move(backend)), workers_(workers) {}

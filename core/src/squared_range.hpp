@@ -1,4 +1,4 @@
-// The range within which squared distances must stay.
+// Limits of squared distances.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace lloyd {
 
-/// Squared distances must stay below: leaves room for a sum over all samples.
+/// Upper limit of squared distances; leaves room for a sum over all samples.
 inline constexpr double kLargestSquare = 1e290;
 
-/// Where the squared diagonal of the data's bounding box is below, squared distances within the
-/// data may be rounded to zero.
+/// Lower limit of the squared diagonal of the data's bounding box: below it, squared distances
+/// within the data could be rounded to zero.
 inline constexpr double kSmallestSquare = 1e-300;
 
 /// Squared diagonal of the data's bounding box.
@@ -26,8 +26,8 @@ inline double squared_diagonal(const std::vector<FeatureStatistics>& features) {
   return sum;
 }
 
-/// Squared distance from a point (one value per feature) to the farthest corner of the data's
-/// bounding box: no sample is farther.
+/// Squared distance from a point (d values) to the farthest corner of the data's bounding box: an
+/// upper bound of its distance to all samples.
 inline double farthest_square(const std::vector<FeatureStatistics>& features, const double* point) {
   double sum = 0;
   for (std::size_t j = 0; j < features.size(); ++j) {

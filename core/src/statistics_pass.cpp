@@ -15,7 +15,8 @@
 namespace lloyd {
 namespace {
 
-// Moments are taken about the first value of each block; the result must not depend on the machine.
+// Moments are computed relative to the first value of each block, and merged. The block size is
+// fixed, so that results are the same on every machine.
 constexpr std::int64_t kBlockRows = 4096;
 
 // Exponent of the lowest set bit of a value that is finite and not zero.
@@ -27,7 +28,7 @@ int lowest_bit_exponent(double value) {
   return (exponent > 0 ? exponent : 1) - 1075 + std::countr_zero(mantissa);
 }
 
-// The largest squared distance that two points of the data's bounding box can have.
+// Checks the largest squared distance that two points of the data's bounding box can have.
 void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features) {
   double sum = 0;
   for (const FeatureStatistics& feature : features) {
@@ -50,7 +51,8 @@ void check_squared_range(const std::string& name, const std::vector<FeatureStati
 
 }  // namespace
 
-// Source: T. F. Chan, G. H. Golub and R. J. LeVeque, 1979.
+// Source: T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm
+// for computing sample variances", 1979.
 void StatisticsPass::Moments::merge(const Moments& other) {
   const double total = count + other.count;
   const double delta = other.mean - mean;

@@ -1,4 +1,5 @@
-// One pass over the values of a data set: finiteness, statistics and fingerprint, block by block.
+// StatisticsPass: validates the values of a data set and computes statistics and fingerprint in one
+// pass, block by block.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,18 @@
 
 namespace lloyd {
 
-/// Is given all rows of a data set in ascending order, in pieces of any size; what it finds does
-/// not depend on them. Runs in the caller's floating-point environment.
+/// Receives all rows of a data set in ascending order, in pieces of any size; the results do not
+/// depend on the pieces. Computes in the caller's floating-point environment.
 class StatisticsPass {
  public:
-  /// `name` is the data set's, for messages.
+  /// `name` is the name of the data set, for messages.
   StatisticsPass(std::string name, std::int64_t samples, std::int64_t features, DType dtype);
 
-  /// Takes the next rows: feature j of row i is `data[i*stride + j]`. Throws InputError for a NaN
-  /// or an infinity, with its row in the whole data set and its column, counted from 0.
+  /// Adds the next rows: feature j of row i is `data[i*stride + j]`. Throws InputError for NaN or
+  /// infinity, with the row in the whole data set and the column, counted from 0.
   void add(const void* data, std::int64_t stride, std::int64_t rows);
 
-  /// One entry per feature, of all rows. Throws InputError when squared distances may overflow.
+  /// The statistics of all rows, d entries. Throws InputError if squared distances may overflow.
   std::vector<FeatureStatistics> statistics();
   std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
@@ -44,11 +45,11 @@ class StatisticsPass {
   std::string name_;
   std::size_t features_;
   DType dtype_;
-  std::int64_t rows_ = 0;                  // so far
-  std::int64_t block_rows_ = 0;            // of the block that is open
-  std::vector<double> origin_;             // first row of that block
-  std::vector<double> sums_, squares_;     // of deviations from the origin, over that block
-  std::vector<double> minimum_, maximum_;  // these and the rest: over all rows so far
+  std::int64_t rows_ = 0;                  // rows so far
+  std::int64_t block_rows_ = 0;            // rows in the current block
+  std::vector<double> origin_;             // first row of the current block
+  std::vector<double> sums_, squares_;     // of deviations from the origin, in the current block
+  std::vector<double> minimum_, maximum_;  // here and below: of all rows so far
   std::vector<int> lowest_bit_;
   std::vector<Moments> moments_;
   Fingerprint fingerprint_;

@@ -1,4 +1,4 @@
-// Statuses as exceptions, where the core is itself what a session is made of.
+// Converts a Status to an exception, inside of sessions that the core implements itself.
 #pragma once
 
 #include <lloyd/plugin/status.hpp>

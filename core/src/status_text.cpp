@@ -1,4 +1,4 @@
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace {
 
 struct CodePoint {
   std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: what stands there is no UTF-8
+  std::size_t bytes = 0;  // 0: invalid UTF-8
 };
 
-// The first code point of a text that is not empty.
+// Decodes the first code point of a non-empty text.
 CodePoint decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);
@@ -40,7 +40,7 @@ struct CodeRange {
   std::uint32_t first, last;
 };
 
-// What steers a terminal, changes the order of its text or leaves no trace on it.
+// Code points that control a terminal, reorder text or are invisible.
 constexpr CodeRange kUnprintable[] = {
     {0x0000, 0x001f},    // controls of C0
     {0x007f, 0x009f},    // DEL, controls of C1

@@ -18,7 +18,7 @@ SeedingKernels* kernels_of(Session& session) {
   return static_cast<SeedingKernels*>(session.query(kSeedingKernels));
 }
 
-// Runs `body` with the core's own threads, which the observer can stop.
+// Runs `body` with the core's threads, which the observer can stop.
 template <class Body>
 void with_workers(Observer* observer, const Body& body) {
   const StopFunction stop = [observer] {

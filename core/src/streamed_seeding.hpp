@@ -1,4 +1,4 @@
-// StreamedSeeding: seeding kernels over data that is not in memory.
+// StreamedSeeding: seeding kernels for data that is not in memory.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace lloyd {
 
-/// Goes through the blocks of a StreamedSession and uses the kernels of each block's session, or
-/// the core's own where that offers none.
+/// Passes over the blocks of a StreamedSession, using the seeding kernels of each block's session,
+/// or the core's own if it has none.
 class StreamedSeeding final : public SeedingKernels {
  public:
-  /// Takes a backend's session on a block of rows, and the block's values.
+  /// Receives a backend's session on a block of rows, and the values of the block.
   using Body = std::function<void(RowRange rows, Session& session, const void* data)>;
-  /// Calls a body with every block.
+  /// Calls a body with each block.
   using ForEachSession = std::function<void(Observer* observer, const Body& body)>;
 
   /// `dataset` must outlive the kernels.

@@ -327,7 +327,7 @@ void StreamedSession::label_rows(const LabelRequest& request, Observer* observer
   ExactSum inertia;
   if (result.squared_distances == nullptr) {
     PartialRequest all;
-    all.required_features = request.required_features;
+    all.required_capabilities = request.required_capabilities;
     all.centroids = request.centroids;
     all.clusters = request.clusters;
     all.rows = {0, n};

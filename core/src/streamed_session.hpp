@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/plugin/cluster_sums.hpp>
 #include <lloyd/plugin/session_notes.hpp>

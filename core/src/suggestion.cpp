@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/shown.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {
@@ -13,9 +13,10 @@ char to_lower(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other;
-// upper and lower case count as equal. Source: F. J. Damerau, "A technique for computer detection
-// and correction of spelling errors", 1964 (no letter is edited twice).
+// Edit distance: the number of insertions, deletions, replacements and swaps of adjacent letters
+// that turn one word into the other, ignoring case. Source: F. J. Damerau, "A technique for
+// computer detection and correction of spelling errors", 1964 (restricted form: no letter is edited
+// twice).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -43,8 +44,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   const std::string* nearest = nullptr;
   std::size_t nearest_distance = 0;
   for (const std::string& candidate : candidates) {
-    // Near means that at most a third of the letters are wrong. The lengths alone may forbid that,
-    // and computing a distance takes the product of both.
+    // A word is similar if at most a third of its letters are wrong. Comparing the lengths first
+    // saves most distances, each of which costs the product of the lengths.
     const std::size_t longer = std::max(word.size(), candidate.size());
     if (3 * (longer - std::min(word.size(), candidate.size())) > longer) continue;
     const std::size_t distance = edit_distance(word, candidate);

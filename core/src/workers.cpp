@@ -52,7 +52,7 @@ void Workers::for_each_range(std::int64_t count, std::int64_t range,
   try {
     while (others.size() + 1 < wanted) others.emplace_back(work, false);
   } catch (const std::system_error&) {
-    // No further thread is to be had: those that are there do the work.
+    // The system has no further thread: the existing ones do the work.
   }
   work(true);
   others.clear();

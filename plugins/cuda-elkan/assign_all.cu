@@ -1,4 +1,5 @@
-// The assignment of all samples with all distances, a warp for 32 samples; it can leave bounds.
+// Assigns all samples by computing all distances, one warp for 32 samples. Optionally stores
+// bounds.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/shared_memory.hpp"
@@ -8,7 +9,7 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
-// Bounds of 16 columns where each centroid is a group, written along rows.
+// Stores the bounds of 16 columns if each centroid is a group, written along rows.
 template <class T>
 __device__ void write_bounds(const Part<T>& part, std::int64_t first_row, int row_count,
                              std::int64_t first_column, int column_count,
@@ -16,14 +17,15 @@ __device__ void write_bounds(const Part<T>& part, std::int64_t first_row, int ro
   const int lane = threadIdx.x % kWarp;
   const int column = lane % kTileColumns;
   if (column >= column_count) return;
-  const Travel travel = part.moves.group_travel[first_column + column];
+  const Drift drift = part.moves.group_drift[first_column + column];
   for (int row = lane / kTileColumns; row < row_count; row += kWarp / kTileColumns) {
     part.bounds.groups[(first_row + row) * part.bounds.count + first_column + column] =
-        store_lower(lower_bound(memory.result(row, column)), travel);
+        store_lower(lower_bound(memory.result(row, column)), drift);
   }
 }
 
-// The lane's row against 16 columns in larger groups: a group's bound is written when it ends.
+// Updates the lane's row with 16 columns for larger groups; the bound of a group is stored at its
+// last column.
 template <class T>
 __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
                            std::int64_t first_column, int column_count, const TileMemory& memory,
@@ -37,7 +39,7 @@ __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
     const std::int64_t g = c / size;
     if (valid) {
       part.bounds.groups[row * part.bounds.count + g] =
-          store_lower(lower_bound(group.first), part.moves.group_travel[g]);
+          store_lower(lower_bound(group.first), part.moves.group_drift[g]);
     }
     all.merge(group);
     group = NearestTwo{};
@@ -46,18 +48,17 @@ __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
 
 template <class T>
 __device__ void write_sample(const Part<T>& part, std::int64_t row, const NearestTwo& nearest) {
-  part.bounds.upper[row] =
-      store_upper(upper_bound(nearest.first), part.moves.travel[nearest.label]);
-  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.travel_of_all);
+  part.bounds.upper[row] = store_upper(upper_bound(nearest.first), part.moves.drift[nearest.label]);
+  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.max_drift);
   if (part.bounds.groups == nullptr || part.bounds.group_size == 1) return;
-  // Until here the bound of its group has counted the own centroid.
+  // So far the bound of its group included the own centroid.
   const std::int64_t g = nearest.label / part.bounds.group_size;
   part.bounds.groups[row * part.bounds.count + g] =
-      store_lower(lower_bound(nearest.in_group), part.moves.group_travel[g]);
+      store_lower(lower_bound(nearest.in_group), part.moves.group_drift[g]);
 }
 
 template <class T, bool kBounds>
-__global__ void __launch_bounds__(kMostWarpThreads) assign_all_kernel(Part<T> part) {
+__global__ void __launch_bounds__(kMaxWarpThreads) assign_all_kernel(Part<T> part) {
   extern __shared__ TileMemory memories[];
   const lloyd_cuda::Pass& pass = part.pass;
   if (block_halted(pass.halt)) return;
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(kMostWarpThreads) assign_all_kernel(Part<T> pa
     const std::int64_t row = first + lane;
     const bool valid = lane < row_count;
     NearestTwo nearest;
-    nearest.label = 0;  // where every distance overflows
+    nearest.label = 0;  // if every distance overflows
     NearestTwo group;
     for (std::int64_t column = 0; column < pass.clusters; column += kTileColumns) {
       const std::int64_t columns_left = pass.clusters - column;

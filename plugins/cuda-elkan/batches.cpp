@@ -28,15 +28,16 @@ void Batches<T>::pack(RowRange rows, T* to) const {
 }
 
 template <class T>
-void Batches<T>::walk(RowRange rows, const std::int32_t* halt, const GivenUp& given_up,
-                      cudaStream_t stream, const Body& body) {
+void Batches<T>::walk(RowRange rows, const std::int32_t* halt,
+                      const CancelRequested& cancel_requested, cudaStream_t stream,
+                      const Body& body) {
   const auto read_flag = [&](Slot& slot) {
     if (halt == nullptr) return;
     check(cudaMemcpyAsync(slot.halted.data(), halt, sizeof(std::int32_t), cudaMemcpyDeviceToHost,
                           stream),
           "reading a flag");
   };
-  // Batches are not copied for a pass that has ended before it began.
+  // No batches are copied for a pass that was halted before it began.
   for (Slot& slot : slots_) slot.used.synchronize();
   for (Slot& slot : slots_) slot.halted[0] = 0;
   read_flag(slots_[next_]);
@@ -47,7 +48,7 @@ void Batches<T>::walk(RowRange rows, const std::int32_t* halt, const GivenUp& gi
     Slot& slot = slots_[next_];
     next_ = 1 - next_;
     slot.used.synchronize();
-    if (slot.halted[0] != 0 || given_up()) return;
+    if (slot.halted[0] != 0 || cancel_requested()) return;
     const std::int64_t d = dataset_.features;
     pack(part, slot.pinned.data());
     slot.device.upload(slot.pinned.data(), part.size() * d, copies_);

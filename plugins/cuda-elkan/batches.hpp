@@ -1,4 +1,4 @@
-// Samples that stay in host memory and pass through the device in batches.
+// Batches: streams samples from host memory through the device.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,21 @@
 
 namespace lloyd_cuda_elkan {
 
-/// Two batches on the device and two in pinned memory: while one is worked on, the next is copied.
+/// Double buffering: two batches on the device and two in pinned memory, so that one is processed
+/// while the next is copied.
 template <class T>
 class Batches {
  public:
-  /// `dataset` must outlive it; a batch has at most `rows` rows. Throws StatusError.
+  /// `dataset` must outlive this object; a batch has at most `rows` rows. Throws StatusError.
   Batches(const lloyd::DatasetView& dataset, std::int64_t rows);
 
-  /// Calls body(part, samples) for batches that cover `rows`, in order; a batch stays on the device
-  /// until what the body enqueued on `stream` is done. With a `halt` flag (device memory) the walk
-  /// ends soon after it is raised, and at the next batch once it is given up. Throws StatusError.
+  /// Calls body(part, samples) for batches that cover `rows` in ascending order. A batch stays on
+  /// the device until the work that the body enqueued on `stream` has finished. If `halt` (device
+  /// memory) is given, the iteration ends soon after it is set, and at the next batch after
+  /// cancellation was requested. Throws StatusError.
   using Body = typename lloyd_cuda::Step<T>::Body;
-  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
-  void walk(lloyd::RowRange rows, const std::int32_t* halt, const GivenUp& given_up,
+  using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
+  void walk(lloyd::RowRange rows, const std::int32_t* halt, const CancelRequested& cancel_requested,
             cudaStream_t stream, const Body& body);
 
  private:
@@ -31,7 +33,7 @@ class Batches {
     explicit Slot(std::int64_t values) : device(values), pinned(values) {}
     lloyd_cuda::DeviceBuffer<T> device;
     lloyd_cuda::PinnedBuffer<T> pinned;
-    lloyd_cuda::PinnedBuffer<std::int32_t> halted{1};  // what the flag was after the batch
+    lloyd_cuda::PinnedBuffer<std::int32_t> halted{1};  // value of the flag after the batch
     lloyd_cuda::Event copied;
     lloyd_cuda::Event used;
   };

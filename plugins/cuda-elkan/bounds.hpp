@@ -1,5 +1,5 @@
-// Arithmetic of bounds on distances, in float32, each operation rounded to the safe side. BOUNDS.md
-// derives the margins. For kernels, and for tests on the host.
+// Arithmetic of bounds on distances in float32, with each operation rounded to the safe side.
+// docs/design/cuda/elkan-bounds.md derives the margins. For kernels, and for tests on the host.
 #pragma once
 
 #include <cfenv>
@@ -11,17 +11,19 @@
 
 namespace lloyd_cuda_elkan {
 
-/// Below any float32 that matters and above everything that float64 loses to underflow.
+/// Absolute margin: far below relevant float32 values, and above all errors of underflow in float64
+/// (eta in the derivation).
 inline constexpr float kSlack = FLT_MIN;
-/// Covers the relative error of the definition, (d + 2) 2^-53 with d < 2^31, in a distance.
+/// Relative margin of a distance: covers the rounding errors of the definition, (d + 2) 2^-53 with
+/// d < 2^31.
 inline constexpr float kDistanceMargin = 0x1p-21f;
-/// Covers that of two squared distances that are compared.
+/// Relative margin of comparisons: covers the rounding errors of two squared distances.
 inline constexpr float kCompareMargin = 0x1p-20f;
-/// Squared distances for which the square root is taken in float32.
-inline constexpr double kLeastFloat32Square = 0x1p-100;
-inline constexpr double kGreatestFloat32Square = 0x1p126;
+/// Range of squared distances whose square root is taken in float32.
+inline constexpr double kMinFloat32Square = 0x1p-100;
+inline constexpr double kMaxFloat32Square = 0x1p126;
 
-// One operation, rounded down or up.
+// Single operations, rounded down or up.
 #ifdef __CUDA_ARCH__
 __device__ inline float round_down(double x) {
   return __double2float_rd(x);
@@ -63,8 +65,8 @@ __device__ inline float root_up(float a) {
   return __fsqrt_ru(a);
 }
 #else
-// The same bits on the host, where tests run: volatile values keep the operation between the two
-// changes of the rounding mode.
+// The same operations with the same bits on the host, for tests. Volatile values keep the operation
+// between the two changes of the rounding mode.
 template <class Operation>
 inline auto rounded(int mode, Operation operation) {
   const int former = std::fegetround();
@@ -124,11 +126,11 @@ inline Real root_up(Real a) {
 }
 #endif
 
-/// At most the true distance, given the squared one as float64 computes it in any order of adding
-/// up. Finite and >= 0, also for infinity, which bounds the distance to nobody.
+/// Lower bound of the true distance, from the squared distance that float64 arithmetic gives in any
+/// order of summation. Finite and >= 0; for infinity the largest float32.
 LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
   float lower;
-  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+  if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     lower = multiply_down(root_down(round_down(squared)), 1 - kDistanceMargin);
   } else {
     const double root = root_down(fmin(squared, DBL_MAX));
@@ -138,66 +140,70 @@ LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
   return lower > 0 ? fminf(lower, FLT_MAX) : 0.0f;
 }
 
-/// At least the true distance; infinite where float32 does not reach.
+/// Upper bound of the true distance; infinite beyond the range of float32.
 LLOYD_CUDA_BOTH inline float upper_bound(double squared) {
-  if (squared > kLeastFloat32Square && squared < kGreatestFloat32Square) {
+  if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     return multiply_up(root_up(round_up(squared)), 1 + kDistanceMargin);
   }
   const double root = multiply_up(root_up(squared), 1 + static_cast<double>(kDistanceMargin));
   return round_up(add_up(root, static_cast<double>(kSlack)));
 }
 
-/// What a lower bound has to exceed, so that its centroid's squared distance by the definition is
-/// greater than that of a centroid within `upper`: it can neither be nearer nor tie.
+/// If the lower bound of a centroid exceeds this limit, the centroid's squared distance by the
+/// definition is greater than that of a centroid within `upper`: it is neither nearer nor tied.
 LLOYD_CUDA_BOTH inline float exclusion_limit(float upper) {
   return add_up(multiply_up(upper, 1 + kCompareMargin), kSlack);
 }
 
-/// How far something has moved since a fit's bounds began, rounded to either side. The difference
-/// of a later `up` and an earlier `down` is at least the way between the two moments.
-struct Travel {
+/// Accumulated drift of a centroid, a group or all centroids since the bounds of a fit began,
+/// rounded down and up. A later `up` minus an earlier `down` is at least the distance moved in
+/// between.
+struct Drift {
   float down;
   float up;
 };
 
-/// The total of a way, which is kept in float64 and rounded up whenever it grows.
-LLOYD_CUDA_BOTH inline Travel published(double total) {
+/// Rounds an accumulated drift, a float64 sum that was rounded up at each addition, to both sides.
+LLOYD_CUDA_BOTH inline Drift round_outward(double total) {
   return {round_down(total), round_up(total)};
 }
 
-/// A lower bound of now, in the form that stays as it is while centroids move.
-LLOYD_CUDA_BOTH inline float store_lower(float lower, Travel travel) {
-  return add_down(lower, travel.down);
+/// Stores a lower bound in the form that needs no update while centroids move: plus the drift so
+/// far.
+LLOYD_CUDA_BOTH inline float store_lower(float lower, Drift drift) {
+  return add_down(lower, drift.down);
 }
-/// The lower bound of now from its stored form.
-LLOYD_CUDA_BOTH inline float lower_now(float stored, Travel travel) {
-  return add_down(stored, -travel.up);
+/// The current lower bound from its stored form: minus the drift so far.
+LLOYD_CUDA_BOTH inline float lower_now(float stored, Drift drift) {
+  return add_down(stored, -drift.up);
 }
-/// An upper bound of now, in the form that stays as it is while its centroid moves.
-LLOYD_CUDA_BOTH inline float store_upper(float upper, Travel travel) {
-  return add_up(upper, -travel.down);
+/// Stores an upper bound in the form that needs no update while its centroid moves: minus the drift
+/// so far.
+LLOYD_CUDA_BOTH inline float store_upper(float upper, Drift drift) {
+  return add_up(upper, -drift.down);
 }
-/// The upper bound of now from its stored form.
-LLOYD_CUDA_BOTH inline float upper_now(float stored, Travel travel) {
-  return add_up(stored, travel.up);
-}
-
-/// A lower bound of the distance to centroids that are at least `apart` from one within `upper`.
-LLOYD_CUDA_BOTH inline float lower_across(float apart, float upper) {
-  return add_down(apart, -upper);
+/// The current upper bound from its stored form: plus the drift so far.
+LLOYD_CUDA_BOTH inline float upper_now(float stored, Drift drift) {
+  return add_up(stored, drift.up);
 }
 
-/// Index of no centroid; greater than all.
-inline constexpr int kNobody = 0x7fffffff;
+/// Lower bound of a sample's distance to a centroid, from the triangle inequality: the centroid is
+/// at least `separation` from the sample's own centroid, which is within `upper` of the sample.
+LLOYD_CUDA_BOTH inline float lower_across(float separation, float upper) {
+  return add_down(separation, -upper);
+}
 
-/// The nearest of some centroids and what is known of the others.
+/// No centroid; greater than every index.
+inline constexpr int kNoCentroid = 0x7fffffff;
+
+/// The nearest centroid of a set, and the smallest distances to the others.
 struct NearestTwo {
   double first = HUGE_VAL;     ///< squared distance of the nearest
-  double second = HUGE_VAL;    ///< least of the others
-  double in_group = HUGE_VAL;  ///< least of the others in the nearest one's group
-  int label = kNobody;         ///< the nearest; ties to the lowest index
+  double second = HUGE_VAL;    ///< smallest squared distance of the others
+  double in_group = HUGE_VAL;  ///< the same for the others in the group of the nearest
+  int label = kNoCentroid;     ///< index of the nearest; ties to the lowest index
 
-  /// Takes in what is known of other centroids.
+  /// Merges the result of a disjoint set of centroids in other groups.
   LLOYD_CUDA_BOTH void merge(const NearestTwo& other) {
     const bool nearer = other.first < first || (other.first == first && other.label < label);
     if (nearer) {
@@ -210,13 +216,13 @@ struct NearestTwo {
     }
   }
 
-  /// Takes in what is known of other centroids of the same group.
+  /// Merges the result of other centroids of the same group.
   LLOYD_CUDA_BOTH void merge_in_group(const NearestTwo& other) {
     merge(other);
     in_group = second;
   }
 
-  /// Takes in a centroid of the same group.
+  /// Adds a centroid of the same group.
   LLOYD_CUDA_BOTH void add_in_group(double squared, int centroid) {
     merge_in_group({squared, HUGE_VAL, HUGE_VAL, centroid});
   }

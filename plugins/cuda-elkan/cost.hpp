@@ -1,4 +1,4 @@
-// Whether looking at bounds pays, or assigning all samples afresh is quicker.
+// Cost model: scan the bounds, or compute all distances?
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace lloyd_cuda_elkan {
 
-/// What a part would cost; counts are of the part.
+/// Work of a part (a range of rows); all counts are of the part.
 struct PartCost {
   std::int64_t samples = 0;   ///< rows
   std::int64_t features = 0;  ///< d
   std::int64_t clusters = 0;  ///< k
-  std::int64_t groups = 0;    ///< lower bounds of a sample
-  std::int64_t listed = 0;    ///< samples that would be scanned
-  float per_sample = 0;       ///< distances that a listed sample is expected to take
+  std::int64_t groups = 0;    ///< lower bounds per sample
+  std::int64_t listed = 0;    ///< samples that the screen left open
+  float per_sample = 0;       ///< expected number of distances per listed sample
 };
 
-/// Whether all distances of the part, computed in tiles, cost less than those that bounds leave,
-/// computed sample by sample. The figures are clocks of a multiprocessor's quarter, estimated from
-/// the instructions of both kernels.
+/// True if computing all distances of the part in tiles costs less than scanning bounds and
+/// computing the remaining distances sample by sample. The constants are clock cycles of a quarter
+/// of a multiprocessor, estimated from the instructions of both kernels.
 LLOYD_CUDA_BOTH inline bool assigning_all_pays(const PartCost& cost) {
   const auto d = static_cast<float>(cost.features);
   const float pair = 1.4f + 0.19f * d;

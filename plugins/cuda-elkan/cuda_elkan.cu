@@ -1,4 +1,5 @@
-// The triangle-inequality backend: exact labels, and only those distances that bounds leave open.
+// The triangle-inequality backend: exact labels, computing only the distances that the bounds leave
+// open.
 #include <memory>
 
 #include "cuda/backend.hpp"
@@ -10,10 +11,10 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(128),
     lloyd::integer_parameter("memory_limit", 0, 0, std::int64_t{1} << 40,
-                             "device memory to be used, in MiB; 0: 90 % of the card's"),
+                             "limit of device memory, in MiB; 0: 90 % of the device's"),
 };
 
-// 0 where there is no card to ask: then memory is not what stands in the way.
+// Memory of the device; 0 (unlimited) if there is none, since then another check refuses the fit.
 std::int64_t card_bytes(const lloyd::ParameterList& parameters) {
   const auto device = static_cast<int>(parameters.integer("device"));
   try {
@@ -28,7 +29,7 @@ struct ElkanPlugin {
   static constexpr lloyd::BackendInfo kInfo = {
       .summary = "CUDA: exact labels with triangle-inequality bounds, data of any size",
       .algorithm = "elkan",
-      .features = lloyd_cuda::kCudaFeatures,
+      .capabilities = lloyd_cuda::kCudaCapabilities,
       .accuracy = lloyd::Accuracy::exact,
       .accuracy_float64 = lloyd::Accuracy::exact,
       .reproducibility = lloyd::Reproducibility::canonical,
@@ -40,10 +41,10 @@ struct ElkanPlugin {
 
   static lloyd::Status supports(const lloyd::ProblemShape& shape,
                                 const lloyd::ParameterList& parameters, const lloyd::FitSpec&) {
-    constexpr std::int64_t kMostFeatures = (std::int64_t{1} << 31) - 1;
-    if (shape.features > kMostFeatures) {
+    constexpr std::int64_t kMaxFeatures = (std::int64_t{1} << 31) - 1;
+    if (shape.features > kMaxFeatures) {
       return lloyd::Status::error(lloyd::StatusCode::unsupported,
-                                  "the bounds hold for up to " + std::to_string(kMostFeatures) +
+                                  "the bounds hold for up to " + std::to_string(kMaxFeatures) +
                                       " features, there are " + std::to_string(shape.features));
     }
     const std::int64_t card = card_bytes(parameters);

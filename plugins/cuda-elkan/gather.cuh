@@ -1,4 +1,4 @@
-// Squared distances of one sample to 32 centroids from anywhere, by one warp.
+// Squared distances of one sample to 32 arbitrary centroids, by one warp.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace lloyd_cuda_elkan {
 
 inline constexpr int kGatherFeatures = 8;
 
-/// Shared memory of a warp: some features of the sample and of each lane's centroid.
+/// Shared memory of a warp: a chunk of features of the sample and of each lane's centroid.
 struct GatherMemory {
   static constexpr int kStride = kGatherFeatures + 1;
   double sample[kGatherFeatures];
   double centroids[kWarp * kStride];
 };
 
-/// The squared distance, by the definition, of a sample (d values, one after the other) to the
-/// lane's centroid; lanes without one pass -1 and get 0. Neighbouring lanes load neighbouring
-/// features, whosever they are. All lanes call it.
+/// The squared distance, by the definition, of a sample (d contiguous values) to the lane's
+/// centroid. Lanes without a centroid pass -1 and get 0. For coalescing, neighbouring lanes load
+/// neighbouring features of the same vector. All lanes must call it.
 template <class T>
 __device__ inline double gathered_distance(const T* x, const double* centroids, int centroid,
                                            std::int64_t d, GatherMemory& memory) {
@@ -31,7 +31,7 @@ __device__ inline double gathered_distance(const T* x, const double* centroids, 
   if (lanes == 0) return sum;
   for (std::int64_t first = 0; first < d; first += kGatherFeatures) {
     const int width = static_cast<int>(d - first < kGatherFeatures ? d - first : kGatherFeatures);
-    __syncwarp();  // what was there has been read
+    __syncwarp();  // the former chunk has been read
     if (lane < width) memory.sample[lane] = static_cast<double>(x[first + lane]);
 #pragma unroll
     for (int row = 0; row < kWarp; row += kRowsAtOnce) {

@@ -1,4 +1,4 @@
-// What happens to centroids between two passes: how far they moved, how far apart they are now.
+// Drifts and separations of the centroids between two passes.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/shared_memory.hpp"
@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Lower bounds are >= 0, where the order of floats is that of their bits.
-__device__ void take_less(float* least, float value) {
+// Values are >= 0, for which floats and their bit patterns have the same order.
+__device__ void atomic_min(float* least, float value) {
   atomicMin(reinterpret_cast<unsigned*>(least), __float_as_uint(value));
 }
 
-// A warp a centroid; its lanes add up in another order than the definition, which the margins of
-// the bounds cover.
+// One warp per centroid. The order of summation differs from the definition's; the margins of the
+// bounds cover that.
 __global__ void move_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds bounds,
                             CentroidMoves moves) {
   if (block_halted(pass.halt)) return;
@@ -37,13 +37,13 @@ __global__ void move_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds 
     const float move = upper_bound(sum);
     const double total = add_up(moves.total[c], static_cast<double>(move));
     moves.total[c] = total;
-    moves.travel[c] = published(total);
+    moves.drift[c] = round_outward(total);
     atomicMax(moves.group_move + c / bounds.group_size, __float_as_uint(move));
     atomicMax(moves.group_move + bounds.count, __float_as_uint(move));
   }
 }
 
-// A thread a group, and one for all centroids.
+// One thread per group, and one for all centroids.
 __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, CentroidMoves moves,
                                   Work* work) {
   if (block_halted(pass.halt)) return;
@@ -52,16 +52,16 @@ __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, Ce
   for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
        g <= bounds.count; g += step) {
     const bool of_all = g == bounds.count;
-    double* total = of_all ? moves.total_of_all : moves.group_total + g;
+    double* total = of_all ? moves.max_total : moves.group_total + g;
     const auto move = static_cast<double>(__uint_as_float(moves.group_move[g]));
     *total = add_up(*total, move);
-    *(of_all ? moves.travel_of_all : moves.group_travel + g) = published(*total);
+    *(of_all ? moves.max_drift : moves.group_drift + g) = round_outward(*total);
     moves.group_move[g] = 0;
   }
 }
 
-// A warp for the distances of 32 centroids to 16.
-__global__ void __launch_bounds__(kMostWarpThreads)
+// One warp per tile of distances, 32 centroids by 16.
+__global__ void __launch_bounds__(kMaxWarpThreads)
     separation_kernel(lloyd_cuda::Pass pass, std::int64_t d, SampleBounds bounds,
                       CentroidMoves moves, Work* work) {
   extern __shared__ TileMemory memories[];
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kMostWarpThreads)
   const std::int64_t tiles = (k + kTileRows - 1) / kTileRows * column_tiles;
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / kWarp);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    // Of all to all, and of each to where it was.
+    // All pairs of centroids, and each centroid's distance to its former position.
     atomicAdd(&work->distances, static_cast<unsigned long long>(k * (k + 1)));
   }
   for (std::int64_t tile =
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kMostWarpThreads)
         static_cast<int>(k - column < kTileColumns ? k - column : kTileColumns);
     tile_distances(pass.centroids + row * d, d, row_count, pass.centroids + column * d,
                    column_count, d, memory);
-    if (lane >= row_count) continue;  // nobody waits before the next tile, where all lanes meet
+    if (lane >= row_count) continue;  // no barrier until the next tile
     const std::int64_t centroid = row + lane;
     float nearest = FLT_MAX;
     float in_group = FLT_MAX;
@@ -95,19 +95,20 @@ __global__ void __launch_bounds__(kMostWarpThreads)
       if (other != centroid) in_group = fminf(in_group, lower_bound(memory.result(lane, q)));
       if (((other + 1) & (bounds.group_size - 1)) != 0 && q + 1 < column_count) continue;
       if (moves.separation != nullptr) {
-        take_less(moves.separation + centroid * bounds.count + other / bounds.group_size, in_group);
+        atomic_min(moves.separation + centroid * bounds.count + other / bounds.group_size,
+                   in_group);
       }
       nearest = fminf(nearest, in_group);
       in_group = FLT_MAX;
     }
-    take_less(moves.nearest_other + centroid, nearest);
+    atomic_min(moves.nearest_other + centroid, nearest);
   }
 }
 
 __global__ void begin_kernel(lloyd_cuda::Pass pass, Work* work) {
   if (block_halted(pass.halt)) return;
   if (work->all != 0) {
-    work->per_sample *= 0.5f;  // nothing was learnt; as centroids settle, bounds get better
+    work->per_sample *= 0.5f;  // no measurement; bounds get better as the fit converges
   } else if (work->listed > 0) {
     work->per_sample = static_cast<float>(work->scanned) / static_cast<float>(work->listed);
   }
@@ -131,12 +132,13 @@ void enqueue_moves(const lloyd_cuda::Pass& pass, std::int64_t features, const Sa
       pass, bounds, moves, work);
   lloyd_cuda::check_launch("group_move_kernel");
 
-  // Every byte 0x7f: 3.4e38, farther than nothing.
-  const std::int64_t apart =
+  // Initialises minima: 0x7f in every byte is the float 3.4e38.
+  const std::int64_t separations =
       pass.clusters * (moves.separation != nullptr ? 1 + bounds.count : std::int64_t{1});
-  lloyd_cuda::check(cudaMemsetAsync(moves.nearest_other, 0x7f,
-                                    static_cast<std::size_t>(apart) * sizeof(float), pass.stream),
-                    "filling device memory");
+  lloyd_cuda::check(
+      cudaMemsetAsync(moves.nearest_other, 0x7f,
+                      static_cast<std::size_t>(separations) * sizeof(float), pass.stream),
+      "filling device memory");
   const int threads = grid.threads(sizeof(TileMemory));
   const std::int64_t warps = threads / kWarp;
   const std::int64_t tiles = ((pass.clusters + kTileRows - 1) / kTileRows) *

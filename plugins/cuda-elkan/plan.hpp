@@ -1,4 +1,4 @@
-// What a fit keeps in device memory: how many bounds a sample has, and whether all samples stay.
+// Memory plan: chooses the number of bounds per sample and whether all samples stay on the device.
 // Pure functions of sizes, without CUDA.
 #pragma once
 
@@ -8,50 +8,50 @@
 
 namespace lloyd_cuda_elkan {
 
-/// Sizes that a plan depends on.
+/// Problem size for a plan.
 struct PlanShape {
   std::int64_t samples = 0;      ///< n
   std::int64_t features = 0;     ///< d
   std::int64_t clusters = 0;     ///< k
-  std::int64_t value_bytes = 0;  ///< of a value: 4 or 8
+  std::int64_t value_bytes = 0;  ///< bytes per value: 4 or 8
 };
 
-/// A choice.
+/// A memory plan.
 struct Plan {
-  bool feasible = false;        ///< whether it keeps the limit
-  bool resident = false;        ///< whether all samples stay on the device
+  bool feasible = false;        ///< true: it keeps the limit
+  bool resident = false;        ///< true: all samples stay on the device
   std::int64_t group_size = 1;  ///< centroids that share a lower bound: a power of two
-  std::int64_t groups = 1;      ///< lower bounds of a sample: k / group_size, rounded up
-  bool separations = false;     ///< whether distances between centroids and groups are kept
-  std::int64_t part_rows = 0;   ///< most rows that are worked on at a time, and rows of a batch
-  double device_bytes = 0;      ///< what the step holds; of the smallest choice if not feasible
+  std::int64_t groups = 1;      ///< lower bounds per sample: ceil(k / group_size)
+  bool separations = false;     ///< true: separations of centroids and groups are kept
+  std::int64_t part_rows = 0;   ///< maximum rows per part, and rows of a batch
+  double device_bytes = 0;      ///< of the step; the minimum if not feasible
   double host_bytes = 0;        ///< pinned memory for batches
 };
 
-/// Rows that lists of samples are made for.
+/// Rows for which the lists of samples have room.
 inline constexpr std::int64_t kPartRows = std::int64_t{1} << 22;
-/// Bytes of a batch of samples that are copied at a time, where memory allows as many.
+/// Bytes per batch of samples, if memory allows.
 inline constexpr double kBatchBytes = 64.0 * (1 << 20);
-/// Rows below which a batch is not worth its copy.
-inline constexpr std::int64_t kLeastBatchRows = 1024;
-/// The matrix of distances between centroids and groups is kept up to this size.
+/// Minimum rows of a batch; smaller batches are not worth a copy.
+inline constexpr std::int64_t kMinBatchRows = 1024;
+/// Maximum size of the separations between centroids and groups, bytes.
 inline constexpr double kSeparationBytes = 16.0 * (1 << 20);
-/// Bytes of the lists for each row of a part: a listed row and its squared distance, a changed row
-/// and its former label.
+/// Bytes of the lists per row of a part: a listed row and its squared distance, a changed row and
+/// its former label.
 inline constexpr double kListBytes = 4 + 8 + 4 + 4;
 
-/// Memory of what belongs to centroids: how far they moved, how far they are apart, their sums.
+/// Bytes for the centroids' drifts, separations and sums.
 inline double centroid_bytes(const PlanShape& shape, const Plan& plan) {
   const auto k = static_cast<double>(shape.clusters);
   const auto groups = static_cast<double>(plan.groups);
-  const double travels = (8 + 8) * (k + groups + 1) + 4 * (groups + 1);
-  const double apart = 4 * k * (plan.separations ? 1 + groups : 1);
+  const double drifts = (8 + 8) * (k + groups + 1) + 4 * (groups + 1);
+  const double separations = 4 * k * (plan.separations ? 1 + groups : 1);
   const double sums = k * (16 * static_cast<double>(shape.features) + 8);
-  return travels + apart + sums;
+  return drifts + separations + sums;
 }
 
-/// A plan with groups of a size, whether or not it keeps a limit; batches of `batch_rows` rows, or
-/// resident samples where it is 0.
+/// The plan with groups of `group_size`, regardless of a limit; with batches of `batch_rows` rows,
+/// or resident samples if it is 0.
 inline Plan plan_of(const PlanShape& shape, std::int64_t group_size, std::int64_t batch_rows) {
   const auto n = static_cast<double>(shape.samples);
   const double row_bytes =
@@ -71,8 +71,8 @@ inline Plan plan_of(const PlanShape& shape, std::int64_t group_size, std::int64_
   return plan;
 }
 
-/// The choice for a limit of device memory, of which `reserved` bytes are others': the most bounds
-/// a sample that fit beside all samples, else one bound a sample and samples in batches.
+/// The plan for a limit of device memory, `reserved` bytes of which others use: as many bounds per
+/// sample as fit beside all samples, else one bound per sample and samples in batches.
 inline Plan choose_plan(const PlanShape& shape, double limit_bytes, double reserved) {
   const double available = limit_bytes - reserved;
   for (std::int64_t size = 1;; size *= size == 1 ? 8 : 4) {
@@ -85,7 +85,7 @@ inline Plan choose_plan(const PlanShape& shape, double limit_bytes, double reser
   while (one_group < shape.clusters) one_group *= 2;
   const double row_bytes =
       static_cast<double>(shape.features) * static_cast<double>(shape.value_bytes);
-  const std::int64_t least_rows = std::min(shape.samples, kLeastBatchRows);
+  const std::int64_t least_rows = std::min(shape.samples, kMinBatchRows);
   const double fixed = plan_of(shape, one_group, least_rows).device_bytes -
                        static_cast<double>(least_rows) * (2 * row_bytes + kListBytes);
   const double fitting = (available - fixed) / (2 * row_bytes + kListBytes);
@@ -97,8 +97,8 @@ inline Plan choose_plan(const PlanShape& shape, double limit_bytes, double reser
   return plan;
 }
 
-/// The limit in bytes: `mebibytes`, or 90 % of the card's memory where that is less or `mebibytes`
-/// is 0. A card of 0 bytes is not known, and limits nothing.
+/// The memory limit in bytes: `mebibytes`, or 90 % of the device's memory if that is less or
+/// `mebibytes` is 0. A device of 0 bytes (unknown) is no limit.
 inline double limit_bytes(std::int64_t mebibytes, std::int64_t card_bytes) {
   const double card = card_bytes > 0 ? 0.9 * static_cast<double>(card_bytes)
                                      : std::numeric_limits<double>::infinity();

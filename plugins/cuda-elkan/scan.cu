@@ -1,5 +1,5 @@
-// The second look: a warp for each listed sample, over all its bounds. Distances are computed where
-// they leave a centroid possible, 32 at a time; what was computed becomes new bounds.
+// Scan: one warp per listed sample checks all bounds of the sample, computes the remaining
+// distances, up to 32 at a time, and stores new bounds from them.
 #include "block.cuh"
 #include "cost.hpp"
 #include "cuda/check.hpp"
@@ -10,26 +10,26 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
-// Bounds of a lane that are loaded at once.
+// Bounds that a lane loads at once, to overlap the latency of the loads.
 constexpr int kAhead = 4;
 
 // Shared memory of a warp.
 struct ScanMemory {
   GatherMemory gather;
-  int groups[2 * kWarp];         // that wait to be computed
-  std::uint32_t changed[kWarp];  // rows that wait to be listed as changed
+  int groups[2 * kWarp];         // groups that wait for their distances
+  std::uint32_t changed[kWarp];  // changed rows that wait to be listed
   std::int32_t former_label[kWarp];
 };
 
-// The same for all lanes, but for what a lane has found itself.
+// State of a sample; the same in all lanes but for `found` and `excluded`.
 struct Sample {
   std::int64_t row = 0;
   std::int32_t label = 0;
   double own = 0;            // squared distance to the centroid of `label`
-  double least = 0;          // of those computed so far, `own` included
+  double least = 0;          // smallest computed so far, including `own`
   float limit = 0;           // exclusion_limit() of `least`
-  NearestTwo found;          // by this lane
-  float excluded = FLT_MAX;  // least lower bound that this lane has relied on
+  NearestTwo found;          // among the distances of this lane
+  float excluded = FLT_MAX;  // smallest lower bound by which this lane excluded a group
 };
 
 __device__ NearestTwo from_lane(const NearestTwo& mine, int offset) {
@@ -50,7 +50,7 @@ class Scan {
         lane_(static_cast<int>(threadIdx.x % kWarp)),
         width_(static_cast<int>(part.bounds.group_size < kWarp ? part.bounds.group_size : kWarp)) {}
 
-  // All lanes call these.
+  // All lanes must call the public functions.
   __device__ void settle(unsigned place) {
     Sample sample;
     sample.row = part_.pass.rows.begin + part_.lists.listed[place];
@@ -58,7 +58,7 @@ class Scan {
     sample.own = sample.least = part_.lists.own_distance[place];
     const float upper = upper_bound(sample.own);
     sample.limit = exclusion_limit(upper);
-    const int at_once = kWarp / width_;  // groups
+    const int at_once = kWarp / width_;  // groups per call of compute()
     int waiting = 0;
     for (std::int64_t base = 0; base < part_.bounds.count; base += kAhead * kWarp) {
       float lowers[kAhead];
@@ -111,28 +111,28 @@ class Scan {
   }
 
  private:
-  // Lower bound of the distance to the members of a group but the own centroid; infinite where
+  // Lower bound of the distance to the members of a group, without the own centroid; infinite if
   // there are none.
   __device__ float lower_of(const Sample& sample, std::int64_t g, float upper) const {
-    if (part_.bounds.groups == nullptr) return 0;  // the screen has looked at its one bound
+    if (part_.bounds.groups == nullptr) return 0;  // the screen has checked the only bound
     if (g >= part_.bounds.count) return HUGE_VALF;
     if (part_.bounds.group_size == 1 && g == sample.label) return HUGE_VALF;
     const float lower = lower_now(part_.bounds.groups[sample.row * part_.bounds.count + g],
-                                  part_.moves.group_travel[g]);
+                                  part_.moves.group_drift[g]);
     if (part_.moves.separation == nullptr) return lower;
-    const float apart = part_.moves.separation[sample.label * part_.bounds.count + g];
-    return fmaxf(lower, lower_across(apart, upper));
+    const float separation = part_.moves.separation[sample.label * part_.bounds.count + g];
+    return fmaxf(lower, lower_across(separation, upper));
   }
 
-  // Distances to the members of `count` waiting groups, each by `width_` lanes; all but the own
-  // centroid's.
+  // Computes the distances to the members of `count` waiting groups, each by `width_` lanes,
+  // without the own centroid.
   __device__ void compute(Sample& sample, int from, int count) {
     const std::int64_t size = part_.bounds.group_size;
     const std::int64_t k = part_.pass.clusters;
     const T* x = part_.samples.row(sample.row);
     const int segment = lane_ / width_;
     const std::int64_t g = segment < count ? memory_.groups[from + segment] : -1;
-    __syncwarp();  // the place is free again
+    __syncwarp();  // the groups have been read
     NearestTwo group;
     for (std::int64_t step = lane_ % width_; step < size; step += width_) {
       const std::int64_t c = g * size + step;
@@ -150,7 +150,7 @@ class Scan {
     if (g >= 0 && lane_ % width_ == 0) {
       if (part_.bounds.groups != nullptr) {
         part_.bounds.groups[sample.row * part_.bounds.count + g] =
-            store_lower(lower_bound(group.first), part_.moves.group_travel[g]);
+            store_lower(lower_bound(group.first), part_.moves.group_drift[g]);
       }
       sample.found.merge(group);
     }
@@ -163,7 +163,7 @@ class Scan {
     sample.limit = exclusion_limit(upper_bound(least));
   }
 
-  // The label and the bounds of a sample of which all is known.
+  // Stores label and bounds of a sample after all groups were checked.
   __device__ void finish(Sample& sample) {
     NearestTwo others = sample.found;
     float excluded = sample.excluded;
@@ -173,20 +173,21 @@ class Scan {
     }
     const bool changed =
         others.first < sample.own || (others.first == sample.own && others.label < sample.label);
-    __syncwarp();  // the bounds of groups have been written
+    __syncwarp();  // all group bounds are stored
     if (lane_ == 0) {
       const int label = changed ? others.label : sample.label;
       const double first = changed ? others.first : sample.own;
       const double second = changed ? fmin(others.second, sample.own) : others.first;
-      part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.travel[label]);
+      part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.drift[label]);
       part_.bounds.lower[sample.row] =
-          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.travel_of_all);
+          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.max_drift);
       if (changed) change(sample, others);
     }
     if (changed && ++changed_ == kWarp) flush_changed();
   }
 
-  // By lane 0: the new label, which leaves its group's bound, while the former one joins its own.
+  // Changes the label; lane 0 only. The new label leaves the bound of its group, and the former one
+  // joins the bound of its own.
   __device__ void change(const Sample& sample, const NearestTwo& others) {
     part_.pass.labels[sample.row] = others.label;
     memory_.changed[changed_] = static_cast<std::uint32_t>(sample.row - part_.pass.rows.begin);
@@ -197,22 +198,22 @@ class Scan {
     const std::int64_t joined = sample.label / size;
     const std::int64_t left = others.label / size;
     const double in_left = joined == left ? fmin(others.in_group, sample.own) : others.in_group;
-    bounds[left] = store_lower(lower_bound(in_left), part_.moves.group_travel[left]);
+    bounds[left] = store_lower(lower_bound(in_left), part_.moves.group_drift[left]);
     if (joined == left) return;
-    const float own = store_lower(lower_bound(sample.own), part_.moves.group_travel[joined]);
+    const float own = store_lower(lower_bound(sample.own), part_.moves.group_drift[joined]);
     bounds[joined] = size == 1 ? own : fminf(bounds[joined], own);
   }
 
   const Part<T>& part_;
   ScanMemory& memory_;
   const int lane_;
-  const int width_;        // lanes that work on a group
-  unsigned computed_ = 0;  // distances, by this lane
-  unsigned changed_ = 0;   // rows that wait to be listed
+  const int width_;        // lanes per group
+  unsigned computed_ = 0;  // distances computed by this lane
+  unsigned changed_ = 0;   // changed rows that wait to be listed
 };
 
 template <class T>
-__global__ void __launch_bounds__(kMostWarpThreads, 3) scan_kernel(Part<T> part) {
+__global__ void __launch_bounds__(kMaxWarpThreads, 3) scan_kernel(Part<T> part) {
   extern __shared__ ScanMemory memories[];
   if (block_halted(part.pass.halt)) return;
   const unsigned listed = part.work->listed;

@@ -1,5 +1,5 @@
-// The first look: a thread a sample, which needs three numbers of it, and the sample itself only
-// where they do not settle the label.
+// Screen: one thread per sample reads its label and two bounds, and the sample itself only if these
+// do not prove the label.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/distance.cuh"
@@ -8,16 +8,16 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
-// Whether a sample within `upper` of its centroid keeps it, whatever the others are.
+// True if a sample within `upper` of its centroid provably keeps it.
 template <class T>
 __device__ bool is_settled(const Part<T>& part, std::int64_t row, std::int32_t label, float upper) {
-  const float lower = lower_now(part.bounds.lower[row], *part.moves.travel_of_all);
+  const float lower = lower_now(part.bounds.lower[row], *part.moves.max_drift);
   const float across = lower_across(part.moves.nearest_other[label], upper);
   return fmaxf(lower, across) > exclusion_limit(upper);
 }
 
-// A block takes as many rows as it has threads; those that the stored bounds do not settle are
-// drawn together before their distances are computed.
+// A block handles as many rows as it has threads. Rows that the stored bounds leave open are
+// compacted before their distances are computed, so that whole warps work.
 template <class T>
 __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
   extern __shared__ std::uint32_t failed_rows[];
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
     bool fails = false;
     if (row < pass.rows.end) {
       const std::int32_t label = pass.labels[row];
-      const float upper = upper_now(part.bounds.upper[row], part.moves.travel[label]);
+      const float upper = upper_now(part.bounds.upper[row], part.moves.drift[label]);
       fails = !is_settled(part, row, label, upper);
     }
     const unsigned failed_place = append(fails, &failed);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
       squared = lloyd_cuda::exact_distance(part.samples, own_row,
                                            pass.centroids + label * part.samples.features);
       const float upper = upper_bound(squared);
-      part.bounds.upper[own_row] = store_upper(upper, part.moves.travel[label]);
+      part.bounds.upper[own_row] = store_upper(upper, part.moves.drift[label]);
       remains = !is_settled(part, own_row, label, upper);
     }
     const unsigned kept_place = append(remains, &kept);
@@ -70,8 +70,9 @@ __global__ void __launch_bounds__(1024) screen_kernel(Part<T> part) {
       part.lists.listed[place] = static_cast<std::uint32_t>(own_row - pass.rows.begin);
       part.lists.own_distance[place] = squared;
     }
-    // The next round's first barrier comes after thread 0 has reset the counts, which nobody reads
-    // before it; the places in shared memory were read before the last barrier.
+    // No barrier is needed here: thread 0 resets the counts before the next round's first barrier,
+    // nobody reads them before it, and the entries in shared memory were read before the last
+    // barrier.
   }
 }
 

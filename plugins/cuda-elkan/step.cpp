@@ -58,7 +58,7 @@ ElkanStep<T>::ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_me
       grid_{block_size, limits.multiprocessors, limits.shared_bytes_per_block},
       stream_(stream),
       plan_(plan(1)) {
-  // The number of clusters is not known yet. With one, most samples fit.
+  // The number of clusters is not known yet. For one cluster, the most samples fit.
   hold_samples();
 }
 
@@ -77,7 +77,7 @@ Plan ElkanStep<T>::plan(std::int64_t clusters) const {
   return plan;
 }
 
-// Brings the samples to where the plan has them.
+// Places the samples where the plan wants them.
 template <class T>
 void ElkanStep<T>::hold_samples() {
   if (plan_.resident) {
@@ -97,11 +97,11 @@ void ElkanStep<T>::hold_samples() {
 }
 
 template <class T>
-void ElkanStep<T>::prepare(std::int64_t clusters, const GivenUp& given_up) {
-  given_up_ = &given_up;
+void ElkanStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_requested) {
+  cancel_requested_ = &cancel_requested;
   has_bounds_ = has_totals_ = false;
   if (clusters != clusters_) {
-    clusters_ = 0;  // for the case that memory runs out half way
+    clusters_ = 0;  // if an allocation below fails, nothing is prepared
     state_ = State();
     plan_ = plan(clusters);
     hold_samples();
@@ -113,15 +113,15 @@ void ElkanStep<T>::prepare(std::int64_t clusters, const GivenUp& given_up) {
 template <class T>
 bool ElkanStep<T>::takes_bounds(const Pass& pass) const {
   if (pass.former_centroids == nullptr || pass.rows.size() != dataset_.samples) return false;
-  // The closing pass is followed by none. (Where the host adds up, no pass has totals.)
+  // No pass follows the closing pass. (If the host computes the sums, no pass has totals.)
   const bool closing = !pass.accumulates() && pass.scale.scales != nullptr;
   return has_bounds_ || !closing;
 }
 
-// Passes that the loop has enqueued behind the end of a fit, or behind an iteration that the host
-// has to finish, do nothing and are enqueued again. So nothing that two successive passes tell each
-// other is remembered here: whether there are bounds is for the device to know, and sums are made
-// from nothing only in passes before which the loop has waited.
+// Passes that the loop enqueued beyond the end of a fit, or beyond an iteration that the host must
+// finish, do nothing and are enqueued again. So the host must not remember what one pass leaves for
+// the next: the device knows whether there are bounds, and full sums are computed only in passes
+// before which the loop has synchronized.
 template <class T>
 void ElkanStep<T>::assign(const Pass& pass) {
   const bool with_bounds = takes_bounds(pass);
@@ -165,13 +165,13 @@ void ElkanStep<T>::assign(const Pass& pass) {
       body({begin, std::min(begin + plan_.part_rows, pass.rows.end)}, resident_->get());
     }
   } else {
-    batches_->walk(pass.rows, pass.halt, *given_up_, pass.stream, body);
+    batches_->walk(pass.rows, pass.halt, *cancel_requested_, pass.stream, body);
   }
   if (pass.accumulates()) enqueue_publication(pass, dataset_.features, totals());
   has_totals_ = pass.accumulates();
 }
 
-// Memory for bounds, and nothing has moved yet.
+// Allocates the bounds and resets all drifts.
 template <class T>
 void ElkanStep<T>::take_bounds() {
   const std::int64_t n = dataset_.samples;
@@ -179,16 +179,16 @@ void ElkanStep<T>::take_bounds() {
   state_.upper.resize(n);
   state_.lower.resize(n);
   if (groups > 1) state_.group_bounds.resize(n * groups);
-  state_.apart.resize(clusters_ * (plan_.separations ? 1 + groups : 1));
-  state_.travel_totals.resize(clusters_ + groups + 1);
-  state_.travels.resize(clusters_ + groups + 1);
+  state_.separations.resize(clusters_ * (plan_.separations ? 1 + groups : 1));
+  state_.drift_totals.resize(clusters_ + groups + 1);
+  state_.drifts.resize(clusters_ + groups + 1);
   state_.group_moves.resize(groups + 1);
   state_.listed.resize(plan_.part_rows);
   state_.own_distances.resize(plan_.part_rows);
   state_.changed.resize(plan_.part_rows);
   state_.former_labels.resize(plan_.part_rows);
-  state_.travel_totals.fill_bytes(0, stream_);
-  state_.travels.fill_bytes(0, stream_);
+  state_.drift_totals.fill_bytes(0, stream_);
+  state_.drifts.fill_bytes(0, stream_);
   state_.group_moves.fill_bytes(0, stream_);
   has_bounds_ = true;
 }
@@ -215,14 +215,14 @@ SampleBounds ElkanStep<T>::bounds() const {
 template <class T>
 CentroidMoves ElkanStep<T>::moves() const {
   CentroidMoves moves;
-  moves.total = state_.travel_totals.data();
+  moves.total = state_.drift_totals.data();
   moves.group_total = moves.total + clusters_;
-  moves.total_of_all = moves.group_total + plan_.groups;
-  moves.travel = state_.travels.data();
-  moves.group_travel = moves.travel + clusters_;
-  moves.travel_of_all = moves.group_travel + plan_.groups;
+  moves.max_total = moves.group_total + plan_.groups;
+  moves.drift = state_.drifts.data();
+  moves.group_drift = moves.drift + clusters_;
+  moves.max_drift = moves.group_drift + plan_.groups;
   moves.group_move = state_.group_moves.data();
-  moves.nearest_other = state_.apart.data();
+  moves.nearest_other = state_.separations.data();
   moves.separation = plan_.separations ? moves.nearest_other + clusters_ : nullptr;
   return moves;
 }
@@ -240,7 +240,7 @@ void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
   if (plan_.resident) {
     body(rows, resident_->get());
   } else {
-    batches_->walk(rows, nullptr, *given_up_, stream_, body);
+    batches_->walk(rows, nullptr, *cancel_requested_, stream_, body);
   }
 }
 

@@ -1,4 +1,4 @@
-// ElkanStep: what is kept between the passes of a fit, and which kernels a pass takes.
+// ElkanStep: the state between the passes of a fit, and the kernels of a pass.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 
 namespace lloyd_cuda_elkan {
 
-/// The plan of a fit with `clusters` clusters, for a limit in MiB (0: the card's) and a card's
-/// memory (0: not known).
+/// The plan of a fit with `clusters` clusters, for a limit in MiB (0: the device's memory) and the
+/// device's memory in bytes (0: unknown).
 Plan plan_for(const lloyd::ProblemShape& shape, std::int64_t limit_mebibytes,
               std::int64_t card_bytes);
 
-/// Why a plan that is not feasible is refused.
+/// The status that refuses a plan that is not feasible.
 lloyd::Status refusal(const lloyd::ProblemShape& shape, const Plan& plan,
                       std::int64_t limit_mebibytes, std::int64_t card_bytes);
 
-/// Exact assignments with bounds. The first pass of a fit computes all distances and no bounds,
-/// which the first move of the centroids, the largest of all, would spoil: the second pass leaves
-/// them, and the others use them.
+/// Exact assignment with bounds. The first pass of a fit computes all distances and stores no
+/// bounds, because the first drift of the centroids, the largest of all, would make them useless.
+/// The second pass computes all distances and stores bounds; the later ones use them.
 template <class T>
 class ElkanStep final : public lloyd_cuda::Step<T> {
  public:
-  /// `dataset` and `stream` must outlive it. Throws StatusError.
+  /// `dataset` and `stream` must outlive the step. Throws StatusError.
   ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_mebibytes, int block_size,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
-  using GivenUp = typename lloyd_cuda::Step<T>::GivenUp;
-  void prepare(std::int64_t clusters, const GivenUp& given_up) override;
+  using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
+  void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) override;
   void assign(const lloyd_cuda::Pass& pass) override;
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
@@ -42,11 +42,11 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   std::string notes() const override;
 
  private:
-  // Device memory that belongs to a number of clusters; taken when it is first needed.
+  // Device memory that depends on the number of clusters, allocated on first use.
   struct State {
-    lloyd_cuda::DeviceBuffer<float> upper, lower, group_bounds, apart;
-    lloyd_cuda::DeviceBuffer<double> travel_totals;  // k, groups, all
-    lloyd_cuda::DeviceBuffer<Travel> travels;        // the same
+    lloyd_cuda::DeviceBuffer<float> upper, lower, group_bounds, separations;
+    lloyd_cuda::DeviceBuffer<double> drift_totals;  // k centroids, groups, and all
+    lloyd_cuda::DeviceBuffer<Drift> drifts;         // of the same, rounded outward
     lloyd_cuda::DeviceBuffer<unsigned int> group_moves;
     lloyd_cuda::DeviceBuffer<std::uint32_t> listed, changed;
     lloyd_cuda::DeviceBuffer<double> own_distances;
@@ -71,15 +71,15 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   cudaStream_t stream_;
 
   std::int64_t clusters_ = 0;
-  const GivenUp* given_up_ = nullptr;
+  const CancelRequested* cancel_requested_ = nullptr;
   Plan plan_;
   std::unique_ptr<lloyd_cuda::ResidentSamples<T>> resident_;
   std::unique_ptr<Batches<T>> batches_;
   std::int64_t batch_rows_ = 0;
   State state_;
   lloyd_cuda::DeviceBuffer<Work> work_{1};
-  bool has_bounds_ = false;  // memory for them; Work::ready says whether there is something in it
-  bool has_totals_ = false;  // state_.sums are those of the labels
+  bool has_bounds_ = false;  // allocated; Work::ready tells whether they are set
+  bool has_totals_ = false;  // state_.sums belong to the current labels
 };
 
 }  // namespace lloyd_cuda_elkan

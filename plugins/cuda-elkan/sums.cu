@@ -1,5 +1,5 @@
-// Sums of clusters. All samples: in shared memory first, then into the totals; samples whose label
-// changed: from one total to another. Integers, so that no order matters.
+// Cluster sums as integers, independent of the order. All samples: first in shared memory, then
+// into the totals. Changed samples: from one total to another.
 #include "block.cuh"
 #include "cuda/check.hpp"
 #include "cuda/integer_sums.cuh"
@@ -12,18 +12,19 @@ namespace {
 using lloyd_cuda::Totals;
 using lloyd_cuda::Words;
 
-// Times that the labels are read again for other features, before sums go to the totals directly:
-// then there are so many cells that threads rarely meet.
-constexpr std::int64_t kMostTiles = 8;
-// Shared memory of a block, so that two fit.
+// Maximum number of feature tiles, each of which reads the labels again. Beyond it, values are
+// added to the totals directly: then there are so many cells that threads rarely collide.
+constexpr std::int64_t kMaxTiles = 8;
+// Shared memory per block, so that two blocks fit on a multiprocessor.
 constexpr std::int64_t kSharedBytes = 96 << 10;
 constexpr int kThreads = 512;
 
-// How the threads of a block share a part of the features, neighbours taking neighbouring ones.
+// Mapping of a block's threads to rows and features; neighbouring threads get neighbouring
+// features.
 struct Lanes {
-  std::int64_t width;  // threads that share a row
+  std::int64_t width;  // threads per row
   std::int64_t rows;   // rows at a time
-  std::int64_t row;    // of this thread; too large where it has none
+  std::int64_t row;    // row of this thread; too large if it has none
   std::int64_t feature;
 
   __device__ explicit Lanes(std::int64_t features)
@@ -33,7 +34,7 @@ struct Lanes {
         feature(threadIdx.x % width) {}
 };
 
-// Narrow values are added up in 64 bits, others in 128.
+// Narrow values are summed in 64 bits, others in 128.
 __device__ void add_shared(unsigned long long* sum, long long value) {
   atomicAdd(sum, static_cast<unsigned long long>(value));
 }
@@ -51,7 +52,7 @@ __device__ Words taken(lloyd::SumWords& sum) {
   return value;
 }
 
-// A block adds up its share of the rows, for `tile_features` features of all clusters.
+// Each block sums its share of the rows, for `tile_features` features of all clusters.
 template <class T, class Cell>
 __global__ void __launch_bounds__(kThreads)
     shared_sums_kernel(Part<T> part, Totals totals, std::int64_t tile_features,
@@ -172,7 +173,7 @@ bool enqueue_shared_sums(const Part<T>& part, const Totals& totals, const Grid& 
                                  pass.clusters * static_cast<std::int64_t>(sizeof(unsigned));
   const std::int64_t tile_features =
       std::min(d, available / (pass.clusters * static_cast<std::int64_t>(sizeof(Cell))));
-  if (tile_features < 1 || (d + tile_features - 1) / tile_features > kMostTiles) return false;
+  if (tile_features < 1 || (d + tile_features - 1) / tile_features > kMaxTiles) return false;
   const auto tiles = static_cast<unsigned>((d + tile_features - 1) / tile_features);
   const std::int64_t rows = pass.rows.size();
   const std::int64_t wanted_blocks = std::int64_t{grid.multiprocessors} * 2;
@@ -218,9 +219,9 @@ void enqueue_changed_sums(const Part<T>& part, const Totals& totals, const Grid&
 
 void enqueue_publication(const lloyd_cuda::Pass& pass, std::int64_t features,
                          const Totals& totals) {
-  constexpr std::int64_t kMostBlocks = 1024;
+  constexpr std::int64_t kMaxBlocks = 1024;
   const std::int64_t cells = pass.clusters * features;
-  const auto blocks = static_cast<int>(std::min((cells + kThreads - 1) / kThreads, kMostBlocks));
+  const auto blocks = static_cast<int>(std::min((cells + kThreads - 1) / kThreads, kMaxBlocks));
   publish_kernel<<<blocks, kThreads, 0, pass.stream>>>(pass, features, totals);
   lloyd_cuda::check_launch("publish_kernel");
 }

@@ -12,8 +12,8 @@ inline constexpr int kTileRows = 32;
 inline constexpr int kTileColumns = 16;
 inline constexpr int kTileFeatures = 16;
 
-/// Shared memory of a warp. Features of a chunk lie row by row of `rows` and `columns`, with an
-/// even number of values between them so that two are loaded at once.
+/// Shared memory of a warp. The chunks `rows` and `columns` are stored with an even number of
+/// values between vectors, so that two values are loaded at once.
 struct alignas(16) TileMemory {
   static constexpr int kRowStride = kTileRows + 2;
   static constexpr int kColumnStride = kTileColumns + 2;
@@ -21,16 +21,16 @@ struct alignas(16) TileMemory {
 
   union {
     double rows[kTileFeatures * kRowStride];
-    double squared[kTileRows * kResultStride];  ///< the result, when all is done
+    double squared[kTileRows * kResultStride];  ///< the result
   };
   double columns[kTileFeatures * kColumnStride];
 
-  /// Of row r and column c of the tile.
+  /// The squared distance of row r and column c of the tile.
   __device__ double result(int r, int c) const { return squared[r * kResultStride + c]; }
 };
 
-/// Copies `width` features of `count` vectors, `stride` values apart, into a chunk; what is missing
-/// becomes zeros. All lanes call it.
+/// Copies `width` features of `count` vectors, which are `stride` values apart, into a chunk;
+/// missing ones become zero. All lanes must call it.
 template <int kVectors, int kStride, class V>
 __device__ inline void load_chunk(const V* from, std::int64_t stride, int count, int width,
                                   double* to) {
@@ -51,21 +51,21 @@ __device__ inline void load_chunk(const V* from, std::int64_t stride, int count,
   }
 }
 
-/// Squared distances, by the definition, of `row_count` vectors of d features from `rows` on to
-/// `column_count` from `columns` on, into `memory.squared`. All lanes call it; the result may be
-/// read at once.
+/// Squared distances, by the definition, between `row_count` vectors of d features at `rows` and
+/// `column_count` vectors at `columns`, into `memory.squared`. All lanes must call it; the result
+/// may be read at once.
 template <class V>
 __device__ inline void tile_distances(const V* rows, std::int64_t row_stride, int row_count,
                                       const double* columns, int column_count, std::int64_t d,
                                       TileMemory& memory) {
-  constexpr int kStep = 2;  // values that a lane reads at once
+  constexpr int kStep = 2;  // values per load of a lane
   const int lane = threadIdx.x % kWarp;
   const int row = lane % 8 * kStep;     // and row + 1, row + 16, row + 17
   const int column = lane / 8 * kStep;  // and column + 1, column + 8, column + 9
   double sums[4][4] = {};
   for (std::int64_t first = 0; first < d; first += kTileFeatures) {
     const int width = static_cast<int>(d - first < kTileFeatures ? d - first : kTileFeatures);
-    __syncwarp();  // what was there has been read
+    __syncwarp();  // the former chunk has been read
     load_chunk<kTileRows, TileMemory::kRowStride>(rows + first, row_stride, row_count, width,
                                                   memory.rows);
     load_chunk<kTileColumns, TileMemory::kColumnStride>(columns + first, d, column_count, width,

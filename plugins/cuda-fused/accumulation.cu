@@ -1,4 +1,4 @@
-// The second kernel of a split pass: sums from labels, in tiles of shared memory.
+// The second kernel of a split pass: cluster sums from labels, in tiles of shared memory.
 #include <algorithm>
 
 #include "block_sums.cuh"
@@ -12,7 +12,7 @@ namespace {
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// blockIdx.y: the tile of clusters and features.
+// blockIdx.y is the tile of clusters and features.
 template <class T>
 __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
   extern __shared__ unsigned long long shared_memory[];
@@ -47,7 +47,7 @@ __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
       const T* x = samples.row(i) + first_feature * samples.feature_step;
       unsigned long long* sum = sums.sum_of(label);
       for (std::int64_t j = 0; j < features; ++j) {
-        lloyd_cuda::add_to_lanes(sum + j, tile.lane_step, x[j * samples.feature_step], pass.scale,
+        lloyd_cuda::add_to_limbs(sum + j, tile.limb_stride, x[j * samples.feature_step], pass.scale,
                                  first_feature + j, d);
       }
       if (first_feature == 0) sums.count(label);

@@ -1,4 +1,4 @@
-// Sums of a block's samples in shared memory, exact.
+// BlockSums: exact sums of a block's samples in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace lloyd_cuda_fused {
 
-// Threads of a multiprocessor that are worth their share of flushing sums.
+// Threads per multiprocessor for which flushing the block's sums still pays.
 inline constexpr int kThreadsPerMultiprocessor = 1024;
 
-/// A tile of sums and counts in shared memory, for clusters from `first_cluster` and features from
+/// Sums and counts of a tile in shared memory: clusters from `first_cluster` on, features from
 /// `first_feature` on.
 struct BlockSums {
   Tile tile;
@@ -28,7 +28,7 @@ struct BlockSums {
         first_cluster(cluster),
         first_feature(feature) {}
 
-  /// By all threads of the block; a barrier has to follow.
+  /// Clears the sums. All threads of the block must call it, followed by a barrier.
   __device__ void clear() {
     for (std::int64_t i = threadIdx.x; i < tile.copies * tile.copy_step; i += blockDim.x) {
       sums[i] = 0;
@@ -38,7 +38,7 @@ struct BlockSums {
     }
   }
 
-  /// Where this thread adds feature `first_feature` of a cluster of the tile.
+  /// The address at which this thread adds feature `first_feature` of a cluster of the tile.
   __device__ unsigned long long* sum_of(std::int64_t cluster) {
     const int copy = static_cast<int>(threadIdx.x) % tile.copies;
     return sums + copy * tile.copy_step + (cluster - first_cluster) * tile.cluster_step;
@@ -48,7 +48,7 @@ struct BlockSums {
     atomicAdd(counts + copy * tile.clusters + (cluster - first_cluster), 1u);
   }
 
-  /// Adds all copies to the totals, by all threads of the block, between two barriers.
+  /// Adds all copies to the totals. All threads of the block must call it, between two barriers.
   __device__ void flush(const lloyd_cuda::Totals& totals, const lloyd_cuda::SumScale& scale,
                         std::int64_t clusters, std::int64_t features) {
     const std::int64_t cells = tile.clusters * tile.features;
@@ -57,11 +57,11 @@ struct BlockSums {
       const std::int64_t feature = at - cluster * tile.features;
       if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
       lloyd_cuda::Words value{0, 0};
-      for (int lane = 0; lane < scale.lanes; ++lane) {
+      for (int limb = 0; limb < scale.limbs; ++limb) {
         for (int copy = 0; copy < tile.copies; ++copy) {
-          const unsigned long long sum = sums[copy * tile.copy_step + lane * tile.lane_step +
+          const unsigned long long sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
                                               cluster * tile.cluster_step + feature];
-          value = value + lloyd_cuda::lane_value(sum, lane, scale);
+          value = value + lloyd_cuda::limb_value(sum, limb, scale);
         }
       }
       if (value.low == 0 && value.high == 0) continue;

@@ -8,30 +8,29 @@ using lloyd_cuda::CentroidSpace;
 
 namespace {
 
-// Shared memory that a block may take for its sums: beyond it too few blocks share a
-// multiprocessor.
+// Maximum shared memory of a block for sums; with more, too few blocks share a multiprocessor.
 constexpr std::int64_t kFusedBytes = 64 * 1024;
 constexpr std::int64_t kTileBytes = 96 * 1024;
-// Copies of small sums: more do not pay, as a warp's collisions are then few.
+// Words of sums in all copies together; with more copies, collisions in a warp are already rare.
 constexpr std::int64_t kCopiedWords = 1024;
-constexpr std::int64_t kMostCopies = 16;
+constexpr std::int64_t kMaxCopies = 16;
 
 constexpr std::int64_t kCentroidsTogether = 4;
 
-Tile tile_of(std::int64_t clusters, std::int64_t features, int lanes) {
+Tile tile_of(std::int64_t clusters, std::int64_t features, int limbs) {
   Tile tile;
   tile.clusters = clusters;
   tile.features = features;
   tile.cluster_step = features | 1;
-  tile.lane_step = clusters * tile.cluster_step;
-  tile.copy_step = (lanes * tile.lane_step) | 1;
+  tile.limb_stride = clusters * tile.cluster_step;
+  tile.copy_step = (limbs * tile.limb_stride) | 1;
   tile.copies =
-      static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMostCopies));
+      static_cast<int>(std::clamp<std::int64_t>(kCopiedWords / tile.copy_step, 1, kMaxCopies));
   return tile;
 }
 
-// The largest size in 1..most that fits, cut so that all tiles are about as large; 1 where none
-// does.
+// The largest size in 1..most that fits, reduced so that all tiles are about equally large; 1 if
+// none fits.
 template <class Fits>
 std::int64_t even_share(std::int64_t most, const Fits& fits) {
   std::int64_t fitting = 1;
@@ -43,23 +42,24 @@ std::int64_t even_share(std::int64_t most, const Fits& fits) {
   return (most + tiles - 1) / tiles;
 }
 
-// All clusters and as many features as fit, else one feature of as many clusters.
+// All clusters and as many features as fit; else one feature of as many clusters as fit.
 Tile largest_tile(const Request& request, std::int64_t bytes) {
   const auto fits = [&](std::int64_t clusters, std::int64_t features) {
-    return tile_of(clusters, features, request.lanes).bytes() <= bytes;
+    return tile_of(clusters, features, request.limbs).bytes() <= bytes;
   };
   const std::int64_t features =
       even_share(request.features, [&](std::int64_t j) { return fits(request.clusters, j); });
   const std::int64_t clusters =
       even_share(request.clusters, [&](std::int64_t c) { return fits(c, features); });
-  return tile_of(clusters, features, request.lanes);
+  return tile_of(clusters, features, request.limbs);
 }
 
 }  // namespace
 
 Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& limits) {
   const std::int64_t most = limits.shared_bytes_per_block;
-  // Compilers read the last few of a loop's centroids together, before they ask how many are left.
+  // Padded, because the compiler loads the last centroids of an unrolled loop together before it
+  // checks how many are left.
   const std::int64_t padded =
       (request.clusters + kCentroidsTogether - 1) / kCentroidsTogether * kCentroidsTogether;
   const std::int64_t centroids = padded * request.features * request.centroid_bytes;
@@ -67,14 +67,15 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
   configuration.space = request.space;
   if (request.space == CentroidSpace::shared) {
     if (centroids <= std::min(kFusedBytes, most)) {
-      configuration.centroids_bytes = (centroids + 7) / 8 * 8;  // sums follow, 8 bytes each
+      configuration.centroids_bytes =
+          (centroids + 7) / 8 * 8;  // aligned for the 8-byte sums that follow
     } else {
       configuration.space = CentroidSpace::global;
     }
   } else if (request.space == CentroidSpace::constant && centroids > lloyd_cuda::kConstantBytes) {
     configuration.space = CentroidSpace::global;
   }
-  configuration.tile = tile_of(request.clusters, request.features, request.lanes);
+  configuration.tile = tile_of(request.clusters, request.features, request.limbs);
   const std::int64_t all = configuration.centroids_bytes + configuration.tile.bytes();
   configuration.fused = !request.split && configuration.tile.bytes() <= kFusedBytes && all <= most;
   if (!configuration.fused) {

@@ -1,4 +1,4 @@
-// How a pass is laid out, chosen from the sizes.
+// Configuration: memory spaces and tiles of a pass, chosen from the sizes.
 #pragma once
 
 #include <cstdint>
@@ -9,48 +9,48 @@
 
 namespace lloyd_cuda_fused {
 
-/// What is asked for.
+/// Problem size and parameters of a pass.
 struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
-  std::int64_t centroid_bytes = 0;  ///< of one value of a centroid as the kernel reads it
-  int lanes = 1;                    ///< 64-bit words of a sum
-  int block_size = 256;             ///< threads of a block
-  bool split = false;               ///< whether sums are left to a second kernel
+  std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
+  int limbs = 1;                    ///< 64-bit limbs of a sum
+  int block_size = 256;             ///< threads per block
+  bool split = false;               ///< true: a second kernel computes the sums
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 
-/// Block-local sums of a tile of clusters and features.
+/// Layout of the block-local sums of a tile of clusters and features.
 struct Tile {
-  std::int64_t clusters = 0;  ///< of a tile; the last one may have fewer
-  std::int64_t features = 0;  ///< likewise
-  /// Words from one cluster to the next: odd, so that the lanes of a warp that add to the same
-  /// feature of several clusters meet different banks.
+  std::int64_t clusters = 0;  ///< clusters per tile; the last may have fewer
+  std::int64_t features = 0;  ///< features per tile; the last may have fewer
+  /// Words between clusters. Odd, so that lanes that add the same feature of different clusters
+  /// access different banks.
   std::int64_t cluster_step = 0;
-  std::int64_t lane_step = 0;  ///< words from one lane of a sum to the next
-  std::int64_t copy_step = 0;  ///< words from one copy to the next; odd
-  int copies = 0;              ///< neighbouring threads add to different ones
-  /// How many it takes for k x d.
+  std::int64_t limb_stride = 0;  ///< words between limbs of a sum
+  std::int64_t copy_step = 0;    ///< words between copies; odd
+  int copies = 0;                ///< copies of the sums; neighbouring threads use different ones
+  /// Number of tiles for k x d.
   std::int64_t count(std::int64_t all_clusters, std::int64_t all_features) const {
     return ((all_features + features - 1) / features) * ((all_clusters + clusters - 1) / clusters);
   }
-  /// Shared memory of all copies, with a 32-bit count per cluster and copy behind.
+  /// Shared memory of all copies in bytes, including a 32-bit count per cluster and copy.
   std::int64_t bytes() const { return copies * (copy_step * 8 + clusters * 4); }
 };
 
-/// A pass.
+/// The configuration of a pass.
 struct Configuration {
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::global;
-  bool fused = false;                ///< whether the first kernel also accumulates
-  std::int64_t centroids_bytes = 0;  ///< of shared memory, where they lie there
-  Tile tile;                         ///< all of k x d where fused
+  bool fused = false;                ///< true: the first kernel also computes the sums
+  std::int64_t centroids_bytes = 0;  ///< shared memory of the centroids; 0 if they are elsewhere
+  Tile tile;                         ///< the sums of a block; all of k x d if fused
 };
 
-/// Chooses. Centroids that do not fit the memory asked for are read from global memory, and sums
-/// that do not fit beside them are left to a second kernel.
+/// Chooses the configuration. Centroids that do not fit into the requested memory are read from
+/// global memory; sums that do not fit beside them are computed by a second kernel.
 Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& limits);
 
-/// The note on a pass; `accumulates`: whether it adds up its samples.
+/// The note on a pass; `accumulates`: it computes cluster sums.
 std::string note_of(const Request& request, const Configuration& configuration, bool accumulates);
 
 }  // namespace lloyd_cuda_fused

@@ -1,4 +1,5 @@
-// One kernel that assigns and accumulates in shared memory; `split` makes two of it.
+// cuda-fused: one kernel assigns samples and sums them in shared memory; `split` makes two kernels
+// of it.
 #include <string>
 
 #include "configuration.hpp"
@@ -14,9 +15,9 @@ constexpr const char* kSpaces[] = {"shared", "global", "constant"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
-    lloyd::boolean_parameter("split", false, "whether sums are left to a second kernel"),
+    lloyd::boolean_parameter("split", false, "whether a second kernel computes the sums"),
     lloyd::choice_parameter("centroids", kSpaces,
-                            "the memory they are read from; global where they do not fit"),
+                            "memory space of the centroids; global if they do not fit"),
 };
 
 template <class T>
@@ -34,7 +35,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
     notes_.clear();
     sums_noted_ = false;
   }
@@ -42,7 +43,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
     lloyd_cuda_fused::Request request = request_;
     request.clusters = pass.clusters;
     request.centroid_bytes = pass.in_float64 ? sizeof(double) : sizeof(T);
-    request.lanes = pass.scale.lanes;
+    request.limbs = pass.scale.limbs;
     const lloyd_cuda_fused::Configuration configuration =
         lloyd_cuda_fused::choose(request, limits_);
     if (notes_.empty() || (pass.accumulates() && !sums_noted_)) {
@@ -59,7 +60,7 @@ class FusedStep final : public lloyd_cuda::ResidentStep<T> {
  private:
   lloyd_cuda::DeviceLimits limits_;
   lloyd_cuda_fused::Request request_;
-  // On the passes since prepare(); on those that accumulate where there are any.
+  // Notes on the passes since prepare(), on accumulating ones if there were any.
   std::string notes_;
   bool sums_noted_ = false;
 };

@@ -1,4 +1,4 @@
-// One kernel that labels samples and, fused, adds them up in shared memory.
+// The kernel that labels samples and, if fused, sums them in shared memory.
 #include <algorithm>
 #include <limits>
 
@@ -16,14 +16,15 @@ using lloyd_cuda::CentroidSpace;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// What block_size can be: without it, some kernels take more registers than so many threads have.
-constexpr int kMostThreads = 1024;
-// Samples of a thread, so that a centroid read serves several.
+// Maximum of block_size. Without this bound some kernels use more registers than a block of that
+// size has.
+constexpr int kMaxThreads = 1024;
+// Samples per thread, so that a centroid that is read serves several.
 constexpr int kRows = 2;
-// Centroids whose distances a thread of any d works on at a time.
+// Centroids per thread at a time, for a number of features that is not in registers.
 constexpr int kGroup = 8;
 
-// Whether the lanes of a warp add a row together, rather than each its own.
+// True if the lanes of a warp add one row together instead of one row each.
 template <int D>
 constexpr bool kCooperate = D >= 8;
 
@@ -57,7 +58,8 @@ struct Nearest {
   }
 };
 
-// The nearest centroids of kRows rows. D: number of features, held in registers; 0: any.
+// The nearest centroids of kRows rows. D is the number of features if they are held in registers;
+// 0: any number.
 template <class T, class Real, int D, class C>
 __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&rows)[kRows],
                              const C& centroids, std::int64_t clusters,
@@ -89,7 +91,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
     const std::int64_t d = samples.features;
     for (std::int64_t first = 0; first < clusters; first += kGroup) {
       Real distance[kRows][kGroup] = {};
-      // Where fewer are left, the last one is computed again, and offered once.
+      // If fewer are left, the last one is computed repeatedly and considered once.
       const std::int64_t last = clusters - 1;
       for (std::int64_t j = 0; j < d; ++j) {
         Real x[kRows];
@@ -118,8 +120,8 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
   }
 }
 
-// Adds the rows of a warp, of which each lane knows the label of one (-1: none): lanes side by side
-// work on the features of a row, so that they meet different banks. Rows lie one after the other.
+// Adds the rows of a warp; each lane holds the label of one row (-1: none). Neighbouring lanes add
+// neighbouring features of a row, so that they access different banks. Rows are contiguous.
 template <int D, class T>
 __device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& samples,
                          std::int64_t first_row, std::int32_t label) {
@@ -132,14 +134,14 @@ __device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& sa
     const std::int32_t its_label = __shfl_sync(0xffffffffu, label, row);
     if (its_label < 0) continue;
     const T x = samples.row(first_row + row)[feature];
-    lloyd_cuda::add_to_lanes(sums.sum_of(its_label) + feature, sums.tile.lane_step, x, pass.scale,
+    lloyd_cuda::add_to_limbs(sums.sum_of(its_label) + feature, sums.tile.limb_stride, x, pass.scale,
                              feature, D);
     if (feature == 0) sums.count(its_label);
   }
 }
 
 template <class T, class Real, int D, CentroidSpace Space>
-__global__ void __launch_bounds__(kMostThreads, 1)
+__global__ void __launch_bounds__(kMaxThreads, 1)
     pass_kernel(Pass pass, Samples<T> samples, const Real* centroids, Configuration configuration) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
   if (*pass.halt != 0) return;
@@ -172,7 +174,7 @@ __global__ void __launch_bounds__(kMostThreads, 1)
     }
     rows_since_flush += tile_rows;
 
-    // Threads beyond the last row work on it again, and leave no trace.
+    // Threads beyond the last row process it again without effect.
     std::int64_t rows[kRows];
     bool there[kRows];
     for (int r = 0; r < kRows; ++r) {
@@ -202,8 +204,8 @@ __global__ void __launch_bounds__(kMostThreads, 1)
       const int features = D > 0 ? D : static_cast<int>(d);
 #pragma unroll
       for (int j = 0; j < features; ++j) {
-        lloyd_cuda::add_to_lanes(sum + j, configuration.tile.lane_step, x[j * samples.feature_step],
-                                 pass.scale, j, d);
+        lloyd_cuda::add_to_limbs(sum + j, configuration.tile.limb_stride,
+                                 x[j * samples.feature_step], pass.scale, j, d);
       }
       sums.count(label);
     }
@@ -296,7 +298,7 @@ void enqueue_pass(const Pass& pass, const Samples<T>& samples, const Configurati
       launch_in_space<float, float, D>(pass, samples, pass.rounded, configuration, limits,
                                        block_size);
     };
-    // Features in registers where there are few.
+    // Few features are held in registers.
     switch (samples.features) {
       case 1:
         return launch_for.template operator()<1>();

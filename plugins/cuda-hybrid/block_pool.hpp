@@ -1,4 +1,4 @@
-// BlockPool: threads that run blocks of work in order, as soon as they are published.
+// BlockPool: threads that run blocks of work in ascending order as soon as they are published.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,15 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// Threads that wait for work between passes. Everything but the threads themselves belongs to the
-/// one thread that owns the pool, which is worker 0. What happened before publish(block + 1)
-/// happened before the block is run; what a block did happened before end() returns, and before
-/// finished() exceeds the block.
+/// A thread pool. All functions are for the thread that owns the pool, which is worker 0. Memory
+/// order: what happened before publish(block + 1) is visible to the block; what a block did is
+/// visible after end() returns or finished() exceeds the block.
 class BlockPool {
  public:
-  /// Runs a block on a worker in [0, workers); false ends the pass, as does what it throws.
+  /// Runs one block on a worker in [0, workers). Returning false or throwing ends the pass.
   using Body = std::function<bool(int worker, std::int64_t block)>;
 
-  /// Starts workers - 1 threads. Throws StatusError where the system has no more.
+  /// Starts workers - 1 threads. Throws StatusError if the system has no more.
   explicit BlockPool(int workers) : running_(static_cast<std::size_t>(workers), kNone) {
     threads_.reserve(static_cast<std::size_t>(workers - 1));
     try {
@@ -49,29 +48,28 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// The owner and the threads.
+  /// Number of workers, including the owner.
   int workers() const { return static_cast<int>(running_.size()); }
 
-  /// Begins a pass; its blocks are counted from 0, and none is published yet.
+  /// Begins a pass. Blocks are numbered from 0; none is published yet.
   void begin(Body body) {
     const std::lock_guard lock(mutex_);
     body_ = std::move(body);
     stopped_ = false;
   }
 
-  /// Blocks below this number may be run.
+  /// Publishes the blocks below this number: they may be run.
   void publish(std::int64_t blocks) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
     published_ = blocks;
-    // The owner takes one itself.
+    // The owner runs one block itself.
     const std::int64_t helpers =
         std::min<std::int64_t>(published_ - next_ - 1, static_cast<std::int64_t>(threads_.size()));
     for (std::int64_t helper = 0; helper < helpers; ++helper) work_.notify_one();
   }
 
-  /// Runs a block that is published and that nobody has taken, on the calling thread; false where
-  /// there is none.
+  /// Runs the next published block on the calling thread; false if there is none.
   bool run_one() {
     std::unique_lock lock(mutex_);
     if (next_ >= published_) return false;
@@ -79,25 +77,25 @@ class BlockPool {
     return true;
   }
 
-  /// All blocks below this number are finished.
+  /// Number of the first block that is not finished; all below it are.
   std::int64_t finished() {
     const std::lock_guard lock(mutex_);
     return std::min(next_, *std::min_element(running_.begin(), running_.end()));
   }
 
-  /// No further block is run.
+  /// Prevents further blocks from being run.
   void stop() {
     const std::lock_guard lock(mutex_);
     stop_locked();
   }
-  /// Whether stop() was called in this pass, or a body ended it.
+  /// True if stop() was called in this pass, or a body ended it.
   bool stopped() {
     const std::lock_guard lock(mutex_);
     return stopped_;
   }
 
-  /// Waits until no block of the pass runs. Published blocks that nobody has taken must have been
-  /// run or stopped before. Returns what a body threw first, or null.
+  /// Waits until no block of the pass is running. Before, all published blocks must have been taken
+  /// or the pass stopped. Returns the first exception of a body, or null.
   std::exception_ptr end() {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] {
@@ -110,7 +108,7 @@ class BlockPool {
   }
 
  private:
-  // Of a worker that runs nothing.
+  // Marks an idle worker.
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
   void work(int worker) {
@@ -155,17 +153,17 @@ class BlockPool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  std::mutex mutex_;                   // guards what follows, but for body_ within a pass
-  std::condition_variable work_;       // there are blocks to run
-  std::condition_variable idle_;       // perhaps no block runs
-  std::vector<std::int64_t> running_;  // the block that each worker runs, or kNone
-  std::int64_t next_ = 0;              // the first block that nobody has taken
+  std::mutex mutex_;                   // guards the members below; body_ only between passes
+  std::condition_variable work_;       // signals new blocks
+  std::condition_variable idle_;       // signals that a worker became idle
+  std::vector<std::int64_t> running_;  // block of each worker, or kNone
+  std::int64_t next_ = 0;              // next block to run
   std::int64_t published_ = 0;
   bool stopped_ = false;
   bool quits_ = false;
   std::exception_ptr thrown_;
   Body body_;
-  std::vector<std::thread> threads_;  // last: they use all of the above
+  std::vector<std::thread> threads_;  // last member: the threads use all others
 };
 
 }  // namespace lloyd_cuda_hybrid

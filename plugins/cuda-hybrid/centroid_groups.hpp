@@ -1,4 +1,4 @@
-// The order of centroids that are staged through shared memory.
+// Centroid layout for staging through shared memory.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,23 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// Centroids that a thread compares a sample with at a time.
+/// Centroids that a thread compares with its sample at a time.
 inline constexpr int kGroup = 8;
 
-/// One feature of kGroup centroids. A group of centroids is d of these, one for each feature; the
-/// groups of all k centroids lie one after another, so that any stretch of that array is a portion
-/// that can be worked on, whatever k and d are.
+/// One feature of kGroup centroids. A group of centroids is d of these, and the groups are
+/// contiguous, so that any contiguous portion of the array can be processed, whatever k and d are.
 template <class Real>
 struct alignas(16) GroupFeature {
-  Real values[kGroup];  ///< of centroids that follow one another
+  Real values[kGroup];  ///< of consecutive centroids
 };
 
-/// GroupFeatures of k centroids of d features.
+/// Number of GroupFeatures for k centroids of d features.
 inline std::int64_t group_features(std::int64_t clusters, std::int64_t features) {
   return (clusters + kGroup - 1) / kGroup * features;
 }
 
-/// Rounds k x d centroids to Real and puts them in order. The last group is filled up with
-/// infinity, which is nearest to nothing.
+/// Rounds k x d centroids to Real and arranges them in groups. The last group is padded with
+/// infinity, which is never nearest.
 template <class Real>
 void group_centroids(const double* centroids, std::int64_t clusters, std::int64_t features,
                      std::vector<GroupFeature<Real>>& groups) {

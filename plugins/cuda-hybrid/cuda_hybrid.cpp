@@ -1,4 +1,4 @@
-// Labels on the GPU, centroids updated on the CPU, both at the same time.
+// cuda-hybrid: labels on the GPU and updates on the CPU, overlapped.
 #include <algorithm>
 
 #include <lloyd/plugin/plugin.hpp>
@@ -14,9 +14,9 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::integer_parameter("threads", 0, 0, 1024,
-                             "threads of the CPU that add up; 0: one per core"),
+                             "CPU threads that compute the sums; 0: one per core"),
     lloyd::integer_parameter("chunk", 0, 0, std::int64_t{1} << 30,
-                             "rows that are labelled and copied at a time; 0: chosen from n"),
+                             "rows labelled and copied per chunk; 0: chosen from n"),
 };
 
 constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
@@ -25,7 +25,7 @@ constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
 template <class T>
 using Step = lloyd_cuda_hybrid::HybridStep<T, lloyd_cuda_hybrid::DeviceLabeller<T>>;
 
-// The backend that the SDK makes of the step, and what it has of the device.
+// The SDK's backend for the step, with the device's probing and limits added.
 class HybridBackend final : public lloyd::Backend {
  public:
   const lloyd::BackendInfo* info() const noexcept override { return &kInfo; }

@@ -42,18 +42,18 @@ struct DeviceLabeller<T>::Parts {
     }
   }
 
-  std::array<Stream, kSlots> streams;  // of the slots; the first one also takes the centroids
-  Stream side_stream;                  // for the flag that gives work up
-  std::array<Event, kSlots> labelled;  // recorded where a pass is profiled
+  std::array<Stream, kSlots> streams;  // one per slot; the first also copies the centroids
+  Stream side_stream;                  // copies the cancellation flag
+  std::array<Event, kSlots> labelled;  // recorded if a pass is profiled
   std::array<Event, kSlots> arrived;
   Event uploaded;
   lloyd_cuda::ResidentSamples<T> samples;
   DeviceBuffer<std::int32_t> labels;          // kSlots chunks
-  PinnedBuffer<std::int32_t> arrived_labels;  // the same in host memory
+  PinnedBuffer<std::int32_t> arrived_labels;  // their copies in host memory
   DeviceBuffer<GroupFeature<float>> narrow;
   DeviceBuffer<GroupFeature<double>> wide;
   DeviceBuffer<std::int32_t> halt{1};
-  PinnedBuffer<std::int32_t> raised{1};  // what `halt` is set to
+  PinnedBuffer<std::int32_t> raised{1};  // source of `halt`
 };
 
 template <class T>
@@ -69,7 +69,7 @@ DeviceLabeller<T>::DeviceLabeller(const lloyd::DatasetView& dataset,
 
 template <class T>
 DeviceLabeller<T>::~DeviceLabeller() {
-  // Where the device cannot be had any more, the memory is freed without it.
+  // If the device is no longer usable, host memory is still freed.
   static_cast<void>(lloyd::guarded([&] {
     const DeviceScope scope(device_);
     parts_.reset();
@@ -144,8 +144,8 @@ const std::int32_t* DeviceLabeller<T>::labels(int slot) const {
   return parts_->arrived_labels.data() + slot * chunk_rows_;
 }
 
-// Errors are not reported: the pass has failed or was cancelled already, and a device that is lost
-// fails the next one.
+// Errors are ignored: the pass has already failed or been cancelled, and a lost device makes the
+// next one fail.
 template <class T>
 void DeviceLabeller<T>::abandon() noexcept {
   static_cast<void>(lloyd::guarded([&] {

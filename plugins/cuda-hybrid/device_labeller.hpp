@@ -11,36 +11,37 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// The labeller of HybridStep. Samples lie in device memory, feature by feature. Each slot has a
-/// stream of its own, so that the labels of one chunk are copied while the next ones are computed,
-/// and small chunks share the device. All methods restore the caller's current device; they throw
-/// StatusError, and serve one thread, but for labels().
+/// The labeller of HybridStep. Samples are in device memory, feature-major. Each slot has its own
+/// stream, so that the labels of one chunk are copied while the next are computed, and small chunks
+/// share the device. All methods restore the caller's current device and throw StatusError; all but
+/// labels() serve one thread.
 template <class T>
 class DeviceLabeller {
  public:
-  /// Makes the samples resident on the device that the parameter `device` names. What `dataset`
-  /// points to is not needed afterwards.
+  /// Copies the samples to the device of the parameter `device`. The data set is not needed
+  /// afterwards.
   DeviceLabeller(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
                  std::int64_t chunk_rows);
   ~DeviceLabeller();
 
-  /// Copies centroids (group_features(clusters, d), in host memory) to the device; distances to
-  /// them are computed in their type. Nothing is in flight.
+  /// Copies centroids (group_features(clusters, d) entries in host memory) to the device; distances
+  /// are computed in Real. No chunk may be in flight.
   template <class Real>
   void set_centroids(const GroupFeature<Real>* groups, std::int64_t clusters);
 
-  /// Enqueues the labelling of a chunk and the copy of its labels. The slot is free.
+  /// Enqueues labelling a chunk and copying its labels. The slot must be free.
   void start(int slot, lloyd::RowRange rows);
-  /// Whether the labels of the slot's chunk have arrived; does not wait.
+  /// True if the labels of the slot's chunk have arrived; does not wait.
   bool arrived(int slot);
-  /// They, in pinned host memory. May be called from any thread.
+  /// The labels of the slot, in pinned host memory. Thread-safe.
   const std::int32_t* labels(int slot) const;
-  /// Has the work in flight given up, and waits for it.
+  /// Cancels the work in flight and waits for it.
   void abandon() noexcept;
 
-  /// A profiled pass uses one stream, so that copies overlap with nothing and can be told apart.
+  /// Profiles the following passes if `wanted`. A profiled pass uses one stream, so that copies do
+  /// not overlap with kernels and can be timed.
   void profile(bool wanted);
-  /// Milliseconds of this pass's copies, centroids and labels; 0 where it is not profiled.
+  /// Time of this pass's copies (centroids and labels) in milliseconds; 0 unless it is profiled.
   double transfer_ms() const;
 
  private:
@@ -56,7 +57,7 @@ class DeviceLabeller {
   bool in_float64_ = true;
   bool profiled_ = false;
   double transfer_ms_ = 0;
-  std::unique_ptr<Parts> parts_;  // all that lives on the device
+  std::unique_ptr<Parts> parts_;  // device resources
 };
 
 }  // namespace lloyd_cuda_hybrid

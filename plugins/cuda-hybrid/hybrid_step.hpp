@@ -1,4 +1,4 @@
-// HybridStep: labels from a device, everything else on the CPU's threads.
+// HybridStep: labels from a device, updates on CPU threads.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,22 @@
 namespace lloyd_cuda_hybrid {
 
 /// The step of LloydLoop. Source: M. Zechner and M. Granitzer, "K-Means on the Graphics Processor:
-/// Design And Experimental Analysis", 2009, section V, with the update in parallel and overlapped.
+/// Design And Experimental Analysis", 2009, section V, but with a parallel update that overlaps the
+/// labelling.
 ///
-/// `Labeller` is made from (DatasetView, ParameterList, rows of a chunk at the most) and has,
-/// beside what run_labelled() needs, `set_centroids(const GroupFeature<Real>* groups, clusters)`
-/// for float and double, which decides what distances are computed in; `labels(slot)`, those that
-/// arrived, in host memory; `profile(bool)` and `transfer_ms()` as in StepBase. It may throw
-/// StatusError.
+/// `Labeller` is constructed from (DatasetView, ParameterList, maximum rows of a chunk). Beside the
+/// functions that run_labelled() needs it has
+/// - `set_centroids(const GroupFeature<Real>* groups, clusters)` for float and double: distances
+///   are computed in Real;
+/// - `labels(slot)`: the labels that arrived, in host memory;
+/// - `profile(bool)` and `transfer_ms()`, as in StepBase.
+/// It may throw StatusError.
 template <class T, class Labeller>
 class HybridStep : public lloyd::StepBase {
  public:
-  using value_type = T;  ///< of the samples: float or double
+  using value_type = T;  ///< type of the samples: float or double
 
-  /// Makes the samples resident and starts the threads. Throws StatusError.
+  /// Copies the samples to the device and starts the threads. Throws StatusError.
   HybridStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : features_(dataset.features),
         chunk_(parameters.integer("chunk")),
@@ -44,10 +47,10 @@ class HybridStep : public lloyd::StepBase {
                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
 
-  /// Bytes of one side's labels and centroids: the host's, and once more the device's.
+  /// Bytes of labels and centroids, which are held once on the host and once on the device.
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // In float64, where nothing overflows. float32 samples may need both types of centroids.
+    // In float64, so that sizes cannot overflow. float32 samples may need centroids of both types.
     const double groups = static_cast<double>(group_features(shape.clusters, 1)) *
                           static_cast<double>(shape.features);
     const double group = sizeof(GroupFeature<double>) +
@@ -69,7 +72,7 @@ class HybridStep : public lloyd::StepBase {
         return;
       }
     }
-    // float64 samples are always compared in float64, by the definition.
+    // float64 samples are always compared in float64, as the definition requires.
     upload(centroids, clusters, wide_);
   }
 
@@ -105,12 +108,12 @@ class HybridStep : public lloyd::StepBase {
   }
 
   std::int64_t features_;
-  std::int64_t chunk_;  // as asked for: 0 where it is chosen
+  std::int64_t chunk_;  // the parameter; 0: chosen
   lloyd::Float32Range range_;
   std::vector<GroupFeature<float>> narrow_;
   std::vector<GroupFeature<double>> wide_;
-  bool assigns_ = false;  // whether the next pass is an assignment
-  ChunkPlan plan_;        // of this pass
+  bool assigns_ = false;  // true: the next pass is an assignment
+  ChunkPlan plan_;        // plan of this pass
   Labeller labeller_;
   BlockPool pool_;
 };

@@ -1,5 +1,5 @@
-// A thread for each sample; all threads of a block read the same portion of the centroids from
-// shared memory at a time.
+// One thread per sample; the threads of a block read the centroids portion by portion from shared
+// memory.
 #include "cuda-hybrid/label_kernel.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace lloyd_cuda_hybrid {
 namespace {
 
-// Shared memory of a portion grows with the block, so that small blocks fill a multiprocessor too:
-// each thread loads 64 bytes. 32 KiB, which every card has at least, are enough to hide the wait.
+// Shared memory of a portion grows with the block (64 bytes per thread), so that small blocks fill
+// a multiprocessor, too. 32 KiB, which every device has, are enough to hide the latency of loading.
 constexpr int kPortionBytesPerThread = 64;
-constexpr int kMostPortionBytes = 32768;
+constexpr int kMaxPortionBytes = 32768;
 
 struct DeviceDistance {
   template <class Real>
@@ -23,7 +23,7 @@ struct DeviceDistance {
   }
 };
 
-// Threads behind the last sample go along with it, because all of a block meet at the barriers.
+// Threads beyond the last sample take part, since the barriers need all threads of the block.
 template <class T, class Real>
 __global__ void __launch_bounds__(1024)
     label_kernel(LabelTask<T, Real> task, std::int64_t groups, int portion_size) {
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(1024)
         groups - begin < portion_size ? static_cast<int>(groups - begin) : portion_size;
     const bool halted =
         threadIdx.x == 0 && *static_cast<const volatile std::int32_t*>(task.halt) != 0;
-    __syncthreads();  // nobody reads the former portion any more
+    __syncthreads();  // the former portion has been read
     for (int at = static_cast<int>(threadIdx.x); at < count; at += static_cast<int>(blockDim.x)) {
       portion[at] = task.groups[begin + at];
     }
@@ -56,7 +56,7 @@ void enqueue_labelling(const LabelTask<T, Real>& task, int block_size, cudaStrea
   const auto blocks = static_cast<unsigned>((task.rows.size() + block_size - 1) / block_size);
   const std::int64_t groups = group_features(task.clusters, task.samples.features);
   constexpr int kBytes = static_cast<int>(sizeof(GroupFeature<Real>));
-  const int fitting = std::min(kPortionBytesPerThread * block_size, kMostPortionBytes) / kBytes;
+  const int fitting = std::min(kPortionBytesPerThread * block_size, kMaxPortionBytes) / kBytes;
   const auto portion = static_cast<int>(std::min<std::int64_t>(fitting, groups));
   label_kernel<T, Real><<<blocks, block_size, static_cast<std::size_t>(portion) * kBytes, stream>>>(
       task, groups, portion);

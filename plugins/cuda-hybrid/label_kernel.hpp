@@ -12,18 +12,18 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// The labelling of a chunk. Pointers are device memory. Distances are computed in Real.
+/// Arguments of labelling a chunk. Pointers are device memory. Distances are computed in Real.
 template <class T, class Real>
 struct LabelTask {
-  lloyd::RowRange rows;                        ///< of the data set; not empty
-  lloyd_cuda::Samples<T> samples;              ///< hold these rows
-  const GroupFeature<Real>* groups = nullptr;  ///< group_features(clusters, d) of them
+  lloyd::RowRange rows;                        ///< rows of the chunk; not empty
+  lloyd_cuda::Samples<T> samples;              ///< the samples of these rows
+  const GroupFeature<Real>* groups = nullptr;  ///< group_features(clusters, d) entries
   std::int64_t clusters = 0;                   ///< k
-  std::int32_t* labels = nullptr;              ///< rows.size(): written
-  const std::int32_t* halt = nullptr;          ///< the work is given up when it is not 0
+  std::int32_t* labels = nullptr;              ///< rows.size(); output
+  const std::int32_t* halt = nullptr;          ///< the kernel returns once it is not 0
 };
 
-/// Enqueues it. Throws StatusError.
+/// Enqueues the kernel. Throws StatusError.
 template <class T, class Real>
 void enqueue_labelling(const LabelTask<T, Real>& task, int block_size, cudaStream_t stream);
 

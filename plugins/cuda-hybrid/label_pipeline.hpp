@@ -1,4 +1,4 @@
-// The overlap of labelling, copying and adding up.
+// Label pipeline: overlaps labelling, copying and summation.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// Chunks that may be on their way at once: each has room for its labels on both sides.
+/// Chunks in flight at once; each has a label buffer on both sides.
 inline constexpr int kSlots = 4;
 
-/// Where the labels of a chunk go.
+/// The slot of a chunk.
 inline int slot_of(std::int64_t chunk) {
   return static_cast<int>(chunk % kSlots);
 }
 
-/// Feeds the labeller with chunks and the pool with the blocks of those that have arrived, and
-/// works along, until all are taken or the pass is ended.
+/// Feeds the labeller with chunks and the pool with the blocks of arrived chunks, and runs blocks
+/// itself, until all blocks are taken or the pass ends.
 template <class Labeller, class Body>
 void feed_labelled(BlockPool& pool, const ChunkPlan& plan, Labeller& labeller, const Body& body) {
   std::int64_t started = 0;
@@ -43,13 +43,13 @@ void feed_labelled(BlockPool& pool, const ChunkPlan& plan, Labeller& labeller, c
 }
 
 /// Calls body(worker, block) for all blocks of a plan on the threads of a pool, each as soon as
-/// `labeller` has the labels of its chunk. A body that returns false ends the pass early, as does
-/// what a body or the labeller throws; it comes out on the calling thread. Nothing is in flight any
-/// more when this returns.
+/// `labeller` has the labels of its chunk. The pass ends early if a body returns false, or if a
+/// body or the labeller throws; the exception is rethrown on the calling thread. Nothing is in
+/// flight when this function returns.
 ///
-/// A labeller has `start(slot, rows)`, which begins to label a chunk, `arrived(slot)`, which says
-/// whether its labels are there, and `abandon()`, which waits for whatever is in flight and must
-/// not throw; they are called on this thread.
+/// A labeller has `start(slot, rows)`, which starts labelling a chunk, `arrived(slot)`, which tells
+/// whether its labels are there, and `abandon()`, which waits for everything in flight and must not
+/// throw. They are called on this thread.
 template <class Labeller, class Body>
 void run_labelled(BlockPool& pool, const ChunkPlan& plan, Labeller& labeller, const Body& body) {
   pool.begin([&](int worker, std::int64_t block) { return body(worker, plan.block(block)); });
@@ -66,7 +66,7 @@ void run_labelled(BlockPool& pool, const ChunkPlan& plan, Labeller& labeller, co
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-/// The same for a pass that needs no labels from the device.
+/// The same for a pass without labels from the device.
 template <class Body>
 void run_unlabelled(BlockPool& pool, const ChunkPlan& plan, const Body& body) {
   pool.begin([&](int worker, std::int64_t block) { return body(worker, plan.block(block)); });

@@ -1,4 +1,4 @@
-// NearestSearch: what a thread of the kernel keeps while centroids pass by in portions.
+// NearestSearch: the state of a kernel thread while it processes centroids portion by portion.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@
 
 namespace lloyd_cuda_hybrid {
 
-/// The nearest centroid to one sample, found from portions of the array of groups that follow one
-/// another: a portion may end within a group, whose partial distances are carried along. Features
-/// are added in ascending order and only a smaller distance is taken, so that ties go to the lowest
-/// index. `Distance::add(sum, x, c)` is sum + (x - c)^2 in Real. (It is apart from the kernel so
-/// that it runs, and is tested, on the CPU too.)
+/// Finds the nearest centroid of one sample from consecutive portions of the array of groups. A
+/// portion may end inside of a group, whose partial distances are carried over. Features are added
+/// in ascending order and only a smaller distance replaces the label, so ties go to the lowest
+/// index. `Distance::add(sum, x, c)` is sum + (x - c)^2 in Real. (Separate from the kernel, so that
+/// it is tested on the CPU, too.)
 template <class Real, class Distance>
 class NearestSearch {
  public:
-  /// Takes the next `count` GroupFeatures. Feature j of the sample is x[j * step], of `features`.
+  /// Processes the next `count` GroupFeatures. Feature j of the sample is x[j * step]; it has
+  /// `features` features.
   template <class T>
   LLOYD_CUDA_DEVICE void take(const GroupFeature<Real>* portion, int count, const T* x,
                               std::int64_t step, std::int64_t features) {
@@ -43,7 +44,7 @@ class NearestSearch {
     }
   }
 
-  /// The label, once all portions were taken.
+  /// The label, after all portions were processed.
   LLOYD_CUDA_DEVICE std::int32_t nearest() const { return nearest_; }
 
  private:
@@ -59,11 +60,11 @@ class NearestSearch {
     feature_ = 0;
   }
 
-  Real distances_[kGroup] = {};  // to the centroids of this group, over the features so far
+  Real distances_[kGroup] = {};  // partial distances to the current group
   Real least_ = std::numeric_limits<Real>::infinity();
   std::int32_t nearest_ = 0;
-  std::int64_t first_ = 0;    // centroid of this group
-  std::int64_t feature_ = 0;  // the next one of this group
+  std::int64_t first_ = 0;    // first centroid of the current group
+  std::int64_t feature_ = 0;  // next feature of the current group
 };
 
 }  // namespace lloyd_cuda_hybrid

@@ -1,4 +1,4 @@
-// A thread for each sample, which reads the centroids from global memory.
+// Assignment: one thread per sample reads the centroids from global memory.
 #include <limits>
 
 #include "cuda/check.hpp"
@@ -11,7 +11,7 @@ namespace {
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// Real: the type that distances are computed in.
+// Distances are computed in Real.
 template <class T, class Real>
 __global__ void assign_kernel(Pass pass, Samples<T> samples, const Real* centroids) {
   if (*pass.halt != 0) return;

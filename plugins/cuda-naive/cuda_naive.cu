@@ -1,4 +1,5 @@
-// The first version of every k-means on a GPU: a thread per sample, everything in global memory.
+// cuda-naive: the straightforward GPU version, one thread per sample and everything in global
+// memory.
 #include "cuda/backend.hpp"
 #include "cuda/resident_step.hpp"
 #include "kernels.hpp"
@@ -12,8 +13,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::choice_parameter("update", kUpdates,
-                            "who adds up: atomic: each sample's thread; block: the first thread of "
-                            "a block; serial: a thread per cluster and feature"),
+                            "how samples are summed: atomic: each sample's thread; block: the "
+                            "first thread of a block; serial: a thread per cluster and feature"),
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-// Three ways of adding up clusters without shared work between threads.
+// Three variants of the update without cooperation between threads.
 #include <algorithm>
 
 #include "cuda/check.hpp"
@@ -11,9 +11,9 @@ namespace {
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// Rows between two looks at the flag that cancels.
+// Rows between two checks of the cancellation flag.
 constexpr std::int64_t kRowsBetweenLooks = 1 << 16;
-// Block-local sums: 24 KiB, which every card has several times.
+// Cells of block-local sums: 24 KiB, several times less than every device has.
 constexpr int kBlockCells = 1536;
 constexpr unsigned kBlocks = 4096;
 
@@ -32,7 +32,7 @@ __global__ void atomic_kernel(Pass pass, Samples<T> samples) {
   atomicAdd(pass.totals.counts + label, 1ull);
 }
 
-// The first thread adds the block's samples to block-local sums, as many cells at a time as fit.
+// The first thread of a block sums the block's samples locally, as many cells at a time as fit.
 template <class T>
 __global__ void block_kernel(Pass pass, Samples<T> samples) {
   __shared__ lloyd_cuda::Words sums[kBlockCells];
@@ -69,7 +69,7 @@ __global__ void block_kernel(Pass pass, Samples<T> samples) {
   }
 }
 
-// A thread for each cluster and feature reads all labels.
+// One thread per cluster and feature reads all labels.
 template <class T>
 __global__ void serial_kernel(Pass pass, Samples<T> samples) {
   const std::int64_t d = samples.features;

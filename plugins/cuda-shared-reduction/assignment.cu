@@ -1,4 +1,4 @@
-// A thread for each sample; the centroids come from constant memory while they fit.
+// Assignment: one thread per sample; the centroids are in constant memory if they fit.
 #include <algorithm>
 #include <limits>
 
@@ -15,9 +15,9 @@ using lloyd_cuda::CentroidSpace;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// Centroids that a thread works on at a time, so that it reads a value of its sample once for all.
+// Centroids per thread at a time, so that a value of the sample that is read serves all of them.
 constexpr int kGroup = 4;
-// Shared memory that leaves room for several blocks on a multiprocessor.
+// Maximum shared memory, so that several blocks fit on a multiprocessor.
 constexpr std::int64_t kSharedBytes = 96 * 1024;
 
 __constant__ double constant_memory[lloyd_cuda::kConstantBytes / 8];
@@ -51,7 +51,7 @@ __global__ void assign_kernel(Pass pass, Samples<T> samples, const Real* centroi
     Real least = std::numeric_limits<Real>::infinity();
     std::int32_t nearest = 0;
     for (std::int64_t first = 0; first < pass.clusters; first += kGroup) {
-      // Beyond the last centroid, the last one is computed again: it is never nearer than itself.
+      // Beyond the last centroid, the last one is computed again, which changes nothing.
       const std::int64_t last = pass.clusters - 1;
       Real distance[kGroup] = {};
       for (std::int64_t j = 0; j < d; ++j) {

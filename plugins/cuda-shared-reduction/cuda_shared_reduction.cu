@@ -1,4 +1,5 @@
-// Constant-memory centroids and a tree reduction in shared memory for each cluster and feature.
+// cuda-shared-reduction: centroids in constant memory, and a tree reduction in shared memory for
+// each cluster and feature.
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,11 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::choice_parameter("layout", kLayouts,
-                            "of the samples on the device: soa: each feature contiguous; aos: each "
-                            "sample contiguous"),
+                            "layout of the samples on the device: soa: each feature contiguous; "
+                            "aos: each sample contiguous"),
 };
 
-// Threads of the update's blocks: the largest power of two, for the tree.
+// Threads per block of the update: the largest power of two within block_size, for the tree.
 int tree_size(int block_size) {
   int size = 32;
   while (2 * size <= block_size) size *= 2;
@@ -37,7 +38,7 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
         limits_(limits),
         block_size_(lloyd_cuda::block_size_of(parameters)) {}
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::GivenUp&) override {
+  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
     space_.reset();
   }
   void assign(const lloyd_cuda::Pass& pass) override {
@@ -54,7 +55,7 @@ class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
  private:
   lloyd_cuda::DeviceLimits limits_;
   int block_size_;
-  std::optional<lloyd_cuda::CentroidSpace> space_;  // of the passes since prepare()
+  std::optional<lloyd_cuda::CentroidSpace> space_;  // in the passes since prepare()
 };
 
 struct SharedReductionPlugin : lloyd_cuda::ResidentPlugin<SharedReductionStep> {

@@ -1,5 +1,5 @@
-// Blocks for each cluster and feature: every thread sums some samples of the cluster, then the
-// block's sums are added as a tree in shared memory.
+// Update: blocks for each cluster and feature. Each thread sums some samples of the cluster, then
+// the block reduces its sums as a tree in shared memory.
 #include <algorithm>
 
 #include "cuda/check.hpp"
@@ -13,19 +13,19 @@ using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 using lloyd_cuda::Words;
 
-// Threads of a multiprocessor that keep it busy.
+// Threads per multiprocessor that keep it busy.
 constexpr std::int64_t kThreadsPerMultiprocessor = 2048;
-// Labels that a thread reads at a time: few are of its cluster, so that reading is what takes time.
+// Labels that a thread reads at a time. Few of them are of its cluster, so reading dominates.
 constexpr int kLabels = 8;
-constexpr unsigned kMostBlocks = 65535;
+constexpr unsigned kMaxBlocks = 65535;
 
-// What a thread and then a block knows of its cluster and feature.
+// Partial sum of a thread, then of a block, for its cluster and feature.
 struct Part {
   Words sum;
   unsigned long long count;
 };
 
-// Adds up a thread's values: in 64 bits where they are narrow, as long as these last.
+// Sums the values of a thread: narrow values in 64 bits until these are full.
 template <class T, bool Narrow>
 class ThreadSum {
  public:
@@ -34,7 +34,7 @@ class ThreadSum {
         scale_(scale.scales[feature]),
         exponent_(scale.exponents[feature]) {}
 
-  // Values that are not of the cluster are 0 and not counted.
+  // Values of other clusters are 0 and not counted.
   __device__ void add(const T (&values)[kLabels], int count) {
     count_ += static_cast<unsigned long long>(count);
     if constexpr (Narrow) {
@@ -69,7 +69,7 @@ class ThreadSum {
   unsigned long long count_ = 0;
 };
 
-// blockIdx.x: cluster and feature; blockIdx.y: which share of the rows.
+// blockIdx.x is the cluster and feature, blockIdx.y the share of the rows.
 template <class T, bool Narrow>
 __global__ void update_kernel(Pass pass, Samples<T> samples) {
   extern __shared__ Part parts[];
@@ -84,7 +84,7 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
     for (std::int64_t begin = pass.rows.begin + blockIdx.y * block_rows; begin < pass.rows.end;
          begin += gridDim.y * block_rows) {
       if (*pass.halt != 0) break;
-      // Without a branch, so that all reads are under way at once.
+      // Branch-free, so that all loads are in flight at once.
       T mine[kLabels];
       int count = 0;
 #pragma unroll
@@ -124,13 +124,13 @@ void enqueue_update(const Pass& pass, const Samples<T>& samples,
   const std::int64_t cells = pass.clusters * samples.features;
   const auto cell_blocks =
       static_cast<unsigned>(std::min<std::int64_t>(cells, std::int64_t{1} << 30));
-  // Where there are few clusters and features, several blocks share the rows of each.
+  // With few clusters and features, several blocks share the rows of each.
   const std::int64_t resident =
       limits.multiprocessors * std::max<std::int64_t>(kThreadsPerMultiprocessor / block_size, 1);
   const std::int64_t block_rows = static_cast<std::int64_t>(block_size) * kLabels;
   const std::int64_t row_blocks = (pass.rows.size() + block_rows - 1) / block_rows;
   const auto shares = static_cast<unsigned>(std::clamp<std::int64_t>(
-      resident / cells, 1, std::min<std::int64_t>(row_blocks, kMostBlocks)));
+      resident / cells, 1, std::min<std::int64_t>(row_blocks, kMaxBlocks)));
   const auto bytes = static_cast<std::size_t>(block_size) * sizeof(Part);
   const dim3 grid(cell_blocks, shares);
   if (pass.scale.narrow) {

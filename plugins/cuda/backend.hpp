@@ -1,4 +1,5 @@
-// CudaBackend: a whole backend made of a class that says what it is and makes its steps.
+// CudaBackend: a complete backend, made of a plugin class that describes the backend and creates
+// its steps.
 #pragma once
 
 #include <memory>
@@ -17,20 +18,20 @@
 
 namespace lloyd_cuda {
 
-/// Features of a CUDA backend: samples come from host memory and are packed on the device.
-inline constexpr std::uint64_t kCudaFeatures = lloyd::kFeatureFloat32 | lloyd::kFeatureFloat64 |
-                                               lloyd::kFeatureStrided | lloyd::kFeatureHostMemory;
+/// Capabilities of a CUDA backend: samples come from host memory and are packed on the device.
+inline constexpr std::uint64_t kCudaCapabilities =
+    lloyd::kCapabilityFloat32 | lloyd::kCapabilityFloat64 | lloyd::kCapabilityStrided |
+    lloyd::kCapabilityHostMemory;
 
-/// Info of a backend that computes distances of float32 samples in float32 and those of float64
-/// samples by the definition, and whose sums are exact. Texts and the schema live as long as the
-/// plugin.
+/// Description of a backend that computes distances in the type of the samples (for float64: as the
+/// definition) and exact sums. Texts and schema must live as long as the plugin.
 template <std::int64_t Count>
 constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t preference,
                                           const lloyd::ParameterInfo (&parameters)[Count]) {
   lloyd::BackendInfo info;
   info.summary = summary;
   info.algorithm = "lloyd";
-  info.features = kCudaFeatures;
+  info.capabilities = kCudaCapabilities;
   info.accuracy = lloyd::Accuracy::float32;
   info.accuracy_float64 = lloyd::Accuracy::exact;
   info.reproducibility = lloyd::Reproducibility::threads;
@@ -42,11 +43,11 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
   return info;
 }
 
-/// A session that runs DeviceLoop over a step of `Plugin`, whose notes it passes on.
+/// A session that runs DeviceLoop over a step of `Plugin` and passes the step's notes on.
 template <class Plugin, class T>
 class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
  public:
-  /// Makes the data set resident. Throws StatusError.
+  /// Makes the data set resident on the device. Throws StatusError.
   CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : device_(static_cast<int>(parameters.integer("device"))) {
     const DeviceScope scope(device_);
@@ -73,9 +74,9 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
     return static_cast<lloyd::SessionNotes*>(this);
   }
   const char* notes() const noexcept override {
-    // Texts that were given out stay valid until the next request.
+    // A text that was returned stays valid until the next request.
     if (!std::exchange(notes_current_, true)) {
-      notes_.clear();  // what memory is too short for is left unsaid
+      notes_.clear();  // out of memory: no notes
       lloyd::guarded([&] { notes_ = parts_->step->notes(); });
     }
     return notes_.c_str();
@@ -107,16 +108,16 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
   int device_;
   std::unique_ptr<Parts> parts_;
   mutable std::string notes_;
-  mutable bool notes_current_ = false;  // notes_ are of the last request
+  mutable bool notes_current_ = false;  // true: notes_ belong to the last request
 };
 
 /// A backend of `Plugin`, which has
-/// - `static constexpr lloyd::BackendInfo kInfo`, whose schema has device_parameter();
+/// - `static constexpr lloyd::BackendInfo kInfo`, whose schema contains device_parameter();
 /// - `static lloyd::Status supports(shape, parameters, spec)`;
-/// - `static lloyd::MemoryEstimate estimate(shape, parameters)`: what its step holds, samples
-/// included;
+/// - `static lloyd::MemoryEstimate estimate(shape, parameters)`: the memory of its step, samples
+///   included;
 /// - `template <class T> static std::unique_ptr<Step<T>> make_step(dataset, parameters, limits,
-/// stream)`.
+///   stream)`.
 template <class Plugin>
 class CudaBackend final : public lloyd::Backend {
  public:
@@ -159,11 +160,11 @@ class CudaBackend final : public lloyd::Backend {
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
 
-  /// Makes one on the heap, for PluginDescriptor::create.
+  /// Implements PluginDescriptor::create.
   static lloyd::Status create(lloyd::Backend** backend) noexcept {
     return lloyd::guarded([&] { *backend = new CudaBackend; });
   }
-  /// PluginDescriptor::probe.
+  /// Implements PluginDescriptor::probe.
   static lloyd::Status probe(lloyd::DeviceList* devices) noexcept {
     return lloyd_cuda::probe(devices);
   }

@@ -13,7 +13,7 @@
 
 namespace lloyd_cuda {
 
-/// Throws out_of_memory with the size that was asked for and what is free.
+/// Throws out_of_memory with the requested size and the free memory.
 [[noreturn]] inline void throw_out_of_device_memory(std::size_t bytes) {
   cudaGetLastError();
   std::size_t free_bytes = 0;
@@ -21,18 +21,18 @@ namespace lloyd_cuda {
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) cudaGetLastError();
   throw lloyd::StatusError(lloyd::StatusCode::out_of_memory,
                            "the device ran out of memory: " + std::to_string(bytes) +
-                               " bytes were asked for, " + std::to_string(free_bytes) + " of " +
+                               " bytes were requested, " + std::to_string(free_bytes) + " of " +
                                std::to_string(total_bytes) + " are free");
 }
 
-/// `size` values of T in the memory of the device that was current when they were allocated.
+/// `size` values of T in device memory, on the device that was current at the allocation.
 template <class T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   DeviceBuffer() = default;
-  /// Allocates, without a value. Throws StatusError.
+  /// Allocates without initialising. Throws StatusError.
   explicit DeviceBuffer(std::int64_t size) : size_(size) {
     if (size == 0) return;
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
@@ -49,25 +49,26 @@ class DeviceBuffer {
     return *this;
   }
 
-  /// Frees what it has before it allocates `size` values, where it has another number.
+  /// Changes the size. Frees the old memory before it allocates; the values are lost unless the
+  /// size is the same.
   void resize(std::int64_t size) {
     if (size == size_) return;
     *this = DeviceBuffer();
     *this = DeviceBuffer(size);
   }
 
-  /// In device memory; null when empty.
+  /// Device pointer; null if empty.
   T* data() const { return data_; }
-  /// Values.
+  /// Number of values.
   std::int64_t size() const { return size_; }
 
-  /// Sets every byte.
+  /// Enqueues setting all bytes to `byte`.
   void fill_bytes(int byte, cudaStream_t stream) const {
     if (size_ == 0) return;
     check(cudaMemsetAsync(data_, byte, static_cast<std::size_t>(size_) * sizeof(T), stream),
           "filling device memory");
   }
-  /// Copies `count` values from host memory to `offset`.
+  /// Enqueues a copy of `count` values from host memory to index `offset`.
   void upload(const T* from, std::int64_t count, cudaStream_t stream,
               std::int64_t offset = 0) const {
     if (count == 0) return;
@@ -75,7 +76,8 @@ class DeviceBuffer {
                           cudaMemcpyHostToDevice, stream),
           "copying to the device");
   }
-  /// Copies `count` values from `offset` to host memory; they are there once the stream is.
+  /// Enqueues a copy of `count` values from index `offset` to host memory; they are valid after the
+  /// stream is synchronized.
   void download(T* to, std::int64_t count, cudaStream_t stream, std::int64_t offset = 0) const {
     if (count == 0) return;
     check(cudaMemcpyAsync(to, data_ + offset, static_cast<std::size_t>(count) * sizeof(T),
@@ -88,14 +90,14 @@ class DeviceBuffer {
   std::int64_t size_ = 0;
 };
 
-/// `size` values of T in pinned host memory, which the device can address too.
+/// `size` values of T in pinned host memory that is mapped into the device's address space.
 template <class T>
 class PinnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   PinnedBuffer() = default;
-  /// Allocates, without a value. Throws StatusError.
+  /// Allocates without initialising. Throws StatusError.
   explicit PinnedBuffer(std::int64_t size) : size_(size) {
     if (size == 0) return;
     check(
@@ -112,13 +114,13 @@ class PinnedBuffer {
     return *this;
   }
 
-  /// The host's address.
+  /// Host pointer.
   T* data() const { return data_; }
-  /// Values.
+  /// Number of values.
   std::int64_t size() const { return size_; }
   T& operator[](std::int64_t i) const { return data_[i]; }
 
-  /// The device's address of the same memory.
+  /// Device pointer to the same memory.
   T* device_data() const {
     T* address = nullptr;
     check(cudaHostGetDevicePointer(reinterpret_cast<void**>(&address), data_, 0),

@@ -1,4 +1,4 @@
-// Where kernels read centroids from. Needs no CUDA header.
+// CentroidSpace: the memory space of the centroids in kernels. Needs no CUDA header.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace lloyd_cuda {
 
-/// A memory of the device that holds the centroids of a pass.
+/// Memory space from which the kernels of a pass read the centroids.
 enum class CentroidSpace : std::int64_t {
   shared = 0,    ///< each block copies them into its shared memory
   global = 1,    ///< read in place, through the caches
-  constant = 2,  ///< constant memory: 64 KiB, one address a clock for all lanes of a warp
+  constant = 2,  ///< constant memory (64 KiB): broadcasts one address per clock to a warp
 };
 
 /// Its name in parameters and notes.
@@ -26,12 +26,12 @@ constexpr const char* name_of(CentroidSpace space) {
   return "";
 }
 
-/// The note on it.
+/// The note on a pass that uses it.
 inline std::string note_of(CentroidSpace space) {
   return std::string("centroids in ") + name_of(space) + " memory";
 }
 
-/// What a plugin keeps of the 64 KiB of constant memory for centroids.
+/// Bytes for centroids, out of the 64 KiB of constant memory.
 inline constexpr std::int64_t kConstantBytes = 60 * 1024;
 
 }  // namespace lloyd_cuda

@@ -1,4 +1,4 @@
-// Checked CUDA calls: an error becomes a StatusError, never an exit.
+// Checked CUDA calls: an error becomes a StatusError.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace lloyd_cuda {
 
-/// The status code that a CUDA error stands for.
+/// The status code for a CUDA error.
 inline lloyd::StatusCode status_code(cudaError_t error) {
   switch (error) {
     case cudaErrorMemoryAllocation:
@@ -26,16 +26,17 @@ inline lloyd::StatusCode status_code(cudaError_t error) {
   }
 }
 
-/// Throws StatusError for any error; `doing` says what was being done ("copying the labels").
+/// Throws StatusError for any error. `doing` completes the message, for example "copying the
+/// labels".
 inline void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // the next call starts without it
+  cudaGetLastError();  // resets the error, so that the next call starts clean
   throw lloyd::StatusError(status_code(error), std::string("CUDA failed ") + doing + ": " +
                                                    cudaGetErrorName(error) + ", " +
                                                    cudaGetErrorString(error));
 }
 
-/// After each kernel launch.
+/// Checks a kernel launch; call it after each one.
 inline void check_launch(const char* kernel) {
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess) check(error, (std::string("launching ") + kernel).c_str());

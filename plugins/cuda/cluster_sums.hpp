@@ -1,4 +1,4 @@
-// Sums per cluster in device memory: the SDK's SumPlan as kernels use it.
+// Cluster sums in device memory: the SDK's SumPlan for kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace lloyd_cuda {
 
-/// How kernels turn values into integers, as lloyd::SumPlan says. Arrays are device memory.
+/// Scale for converting values to integers, see lloyd::SumPlan. Arrays are in device memory.
 struct SumScale {
-  bool narrow = false;                      ///< one lane holds a value
-  int lanes = 1;                            ///< integers that a value is split into
-  int lane_bits = 0;                        ///< bits of each of them
-  std::int64_t flush_rows = 0;              ///< rows that 64 bits hold the lanes of
-  const double* scales = nullptr;           ///< lanes x features: 1 / quantum of the lane
-  const double* quanta = nullptr;           ///< lanes x features
-  const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of lane 0
+  bool narrow = false;                      ///< true: one limb holds a whole value
+  int limbs = 1;                            ///< limbs per value
+  int limb_bits = 0;                        ///< bits per limb
+  std::int64_t flush_rows = 0;              ///< rows that can be added before 64 bits overflow
+  const double* scales = nullptr;           ///< limbs x features: 1 / quantum of the limb
+  const double* quanta = nullptr;           ///< limbs x features
+  const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of limb 0
 };
 
-/// Where a pass adds its sums; device memory. Totals are two's-complement 128-bit integers, added
-/// to by atomic operations in any order.
+/// Sums and counts to which a pass adds, in device memory. Sums are two's-complement 128-bit
+/// integers that are updated by atomic operations in any order.
 struct Totals {
   lloyd::SumWords* sums = nullptr;       ///< k x d
   unsigned long long* counts = nullptr;  ///< k
 };
 
-/// The scale of a data set, resident on the device.
+/// The SumScale of a data set, in device memory.
 class ResidentScale {
  public:
-  /// For an integer plan; an empty one for compensated sums, which the host adds up.
+  /// For an integer plan. It stays empty for compensated sums, which the host computes.
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
     scale_.narrow = plan.lanes == 1;
-    scale_.lanes = plan.lanes;
-    scale_.lane_bits = plan.lane_bits;
+    scale_.limbs = plan.lanes;
+    scale_.limb_bits = plan.lane_bits;
     scale_.flush_rows = plan.flush_rows;
     scale_.scales = put(plan.scales, scales_);
     scale_.quanta = put(plan.quanta, quanta_);
@@ -45,12 +45,13 @@ class ResidentScale {
             exponents_);
   }
 
-  /// The scale, as kernels take it.
+  /// The scale to pass to kernels.
   const SumScale& get() const { return scale_; }
 
  private:
-  // Not asynchronous, since the values may go away. The copy of pageable memory may still be on its
-  // way when cudaMemcpy returns, and the streams of a session do not wait for the default one.
+  // Synchronous, since the source may be freed. cudaMemcpy may return before a copy of pageable
+  // memory has ended, and the streams of a session do not wait for the default stream, so
+  // synchronize explicitly.
   template <class T>
   static const T* put(const std::vector<T>& values, DeviceBuffer<T>& buffer) {
     buffer.resize(static_cast<std::int64_t>(values.size()));

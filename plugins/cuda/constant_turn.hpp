@@ -1,4 +1,4 @@
-// ConstantTurn: constant memory for one pass at a time.
+// ConstantTurn: serializes the use of constant memory between passes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,22 +10,22 @@
 
 namespace lloyd_cuda {
 
-/// Constant memory is one for all sessions of a plugin on a device: a pass that uses it holds a
-/// turn while it enqueues the copy and the kernel, and the device keeps turns of several streams
-/// apart.
+/// All sessions of a plugin on a device share its constant memory. A pass that uses it holds a turn
+/// while it enqueues its copy and its kernel; events order the turns of different streams on the
+/// device.
 class ConstantTurn {
  public:
-  /// Waits for other threads, and makes the stream wait for what they enqueued.
+  /// Waits for turns of other threads, and makes the stream wait for the work that they enqueued.
   explicit ConstantTurn(cudaStream_t stream) : stream_(stream), lock_(mutex()) {
     int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaGetDevice(&device), "reading the current device");
     last_use_ = &last_uses()[static_cast<std::size_t>(device)];
     if (*last_use_ == nullptr) {
       check(cudaEventCreateWithFlags(last_use_, cudaEventDisableTiming), "making an event");
     }
     check(cudaStreamWaitEvent(stream_, *last_use_, 0), "waiting for constant memory");
   }
-  /// After the kernel was enqueued.
+  /// Ends the turn; the kernel must have been enqueued.
   ~ConstantTurn() { cudaEventRecord(*last_use_, stream_); }
   ConstantTurn(const ConstantTurn&) = delete;
   ConstantTurn& operator=(const ConstantTurn&) = delete;
@@ -35,7 +35,7 @@ class ConstantTurn {
     static std::mutex instance;
     return instance;
   }
-  // As long as the plugin, which is never unloaded.
+  // Never destroyed, because the plugin is never unloaded.
   static std::array<cudaEvent_t, 16>& last_uses() {
     static std::array<cudaEvent_t, 16> instance{};
     return instance;

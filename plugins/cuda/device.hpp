@@ -1,4 +1,4 @@
-// Devices: which there are, what they can hold, and which one is current.
+// Devices: probing, limits, and the current device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,20 +11,21 @@
 
 namespace lloyd_cuda {
 
-/// Implements PluginDescriptor::probe: `unavailable`, with the reason, where there is no device.
+/// Implements PluginDescriptor::probe. Returns `unavailable`, with the reason, if there is no
+/// device.
 lloyd::Status probe(lloyd::DeviceList* devices) noexcept;
 
-/// `unsupported` where `device` is not one of the machine's; ok where there is none at all, which
-/// open() tells.
+/// Returns `unsupported` if the machine has no device of this index. Returns ok if it has no device
+/// at all, which open() reports.
 lloyd::Status check_device(std::int64_t device);
 
-/// Asks the card. Throws StatusError.
+/// Reads the limits of a device. Throws StatusError.
 DeviceLimits read_limits(int device);
 
 /// Makes a device current for its lifetime.
 class DeviceScope {
  public:
-  /// Throws StatusError where the device cannot be had.
+  /// Throws StatusError if the device cannot be used.
   explicit DeviceScope(int device);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;

@@ -1,17 +1,17 @@
-// What launches are laid out by. Needs no CUDA header.
+// Limits of a device, for launch configurations. Needs no CUDA header.
 #pragma once
 
 #include <cstdint>
 
 namespace lloyd_cuda {
 
-/// What the kernels read from the card.
+/// Limits of one device.
 struct DeviceLimits {
-  int device = 0;                  ///< its index
-  int multiprocessors = 0;         ///< on the card
-  int shared_bytes_per_block = 0;  ///< the most that a kernel can ask for
-  int constant_bytes = 0;          ///< constant memory
-  std::int64_t total_bytes = 0;    ///< device memory
+  int device = 0;                  ///< index of the device
+  int multiprocessors = 0;         ///< number of multiprocessors
+  int shared_bytes_per_block = 0;  ///< maximum dynamic shared memory of a block
+  int constant_bytes = 0;          ///< constant memory, bytes
+  std::int64_t total_bytes = 0;    ///< device memory, bytes
 };
 
 }  // namespace lloyd_cuda

@@ -1,4 +1,5 @@
-// Distances in kernels: the definition, and the float32 one of screening and inexact labels.
+// Distances in kernels: by the definition in float64, or in float32 for screening and inexact
+// labels.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace lloyd_cuda {
 
-/// Adds a squared difference: in float64 by the definition, each operation rounded; in float32 with
-/// one rounding less.
+/// sum + difference^2. In float64 by the definition, with each operation rounded; in float32 with a
+/// fused multiply-add.
 __device__ inline double add_square(double sum, double difference) {
   return __dadd_rn(sum, __dmul_rn(difference, difference));
 }
@@ -16,7 +17,7 @@ __device__ inline float add_square(float sum, float difference) {
   return fmaf(difference, difference, sum);
 }
 
-/// x - c. In float64 nothing is contracted into what follows.
+/// x - c. In float64, the compiler must not contract it into a fused multiply-add.
 __device__ inline double subtract(double x, double c) {
   return __dsub_rn(x, c);
 }
@@ -24,7 +25,7 @@ __device__ inline float subtract(float x, float c) {
   return x - c;
 }
 
-/// The definition of the squared distance of a row to a centroid of d float64 values.
+/// The squared distance of a row to a centroid of d float64 values, by the definition.
 template <class T>
 __device__ inline double exact_distance(const Samples<T>& samples, std::int64_t row,
                                         const double* centroid) {

@@ -1,4 +1,4 @@
-// The samples farthest from their own centroid, for relocations.
+// FarthestPass: finds the samples farthest from their own centroids, for relocation.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,27 +8,27 @@
 #include <vector>
 
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 #include "cuda/buffer.hpp"
 #include "cuda/samples.hpp"
 
 namespace lloyd_cuda {
 
-/// Finds the m farthest samples: the device hands over those of each piece of rows that are farther
-/// than the m-th farthest so far.
+/// Finds the m farthest samples. For each piece of rows, the device returns the samples that are
+/// farther than the m-th farthest so far.
 class FarthestPass {
  public:
-  /// Rows of a piece.
+  /// Rows per piece.
   static constexpr std::int64_t kRows = std::int64_t{1} << 18;
-  /// Device memory that is held.
+  /// Device memory of this object, bytes.
   static constexpr std::int64_t kDeviceBytes = kRows * sizeof(lloyd::FarSample);
 
-  /// Takes its memory. Throws StatusError.
+  /// Allocates its memory. Throws StatusError.
   explicit FarthestPass(std::int64_t wanted) : wanted_(wanted) {}
 
-  /// Adds the samples of `rows`; pieces come in ascending order. `centroids` (k x d) and `labels`
-  /// (n) are device memory. Waits for the stream.
+  /// Adds the samples of `rows`; pieces must come in ascending order. `centroids` (k x d) and
+  /// `labels` (n) are in device memory. Waits for the stream.
   template <class T>
   void add(lloyd::RowRange rows, const Samples<T>& samples, const double* centroids,
            const std::int32_t* labels, cudaStream_t stream);
@@ -40,7 +40,7 @@ class FarthestPass {
   void keep_farthest();
 
   std::int64_t wanted_;
-  double threshold_ = 0;  // nothing at or below it is wanted
+  double threshold_ = 0;  // only larger squared distances are candidates
   std::vector<lloyd::FarSample> farthest_;
   DeviceBuffer<lloyd::FarSample> candidates_{kRows};
   DeviceBuffer<unsigned int> count_{1};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMeansThreads = 256;
 constexpr int kMeansBlocks = 1024;
-// A thread for each of the partial sums that define the shift.
+// One thread per partial sum in the definition of the shift.
 constexpr int kDecisionThreads = lloyd::kShiftLanes;
 
 __global__ void means_kernel(Finish finish) {
@@ -37,7 +37,7 @@ __global__ void means_kernel(Finish finish) {
   }
 }
 
-// lloyd::squared_shift(), a lane a thread.
+// lloyd::squared_shift(), with one thread per partial sum.
 __device__ double block_shift(const Finish& finish, double* lanes) {
   const std::int64_t cells = finish.clusters * finish.features;
   double sum = 0;
@@ -65,7 +65,7 @@ __device__ void report(const Finish& finish) {
 __global__ void decision_kernel(Finish finish) {
   __shared__ double lanes[kDecisionThreads];
   LoopState& state = *finish.state;
-  // One thread decides for all, since the host may raise the flag at any moment.
+  // One thread reads the flag for all, since the host may set it at any time.
   __shared__ bool halted;
   if (threadIdx.x == 0) halted = *static_cast<volatile std::int32_t*>(&state.halt) != kHaltNone;
   __syncthreads();

@@ -1,61 +1,62 @@
-// The end of an iteration on the device: the means, the shift, the decision whether to stop.
+// Ends an iteration on the device: means, centroid shift, stop decision.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 #include "cuda/cluster_sums.hpp"
 
 namespace lloyd_cuda {
 
-/// Why the device stopped working on a fit; kernels return at once when it is not `none`.
+/// Why the device stopped a fit; while it is not `none`, kernels return at once.
 enum Halt : std::int32_t {
   kHaltNone = 0,
   kHaltStopped = 1,    ///< a stop rule was met; LoopState::stop_reason says which
-  kHaltEmpty = 2,      ///< a cluster is empty, and the host has to finish the iteration
-  kHaltCancelled = 3,  ///< the observer asked for it
+  kHaltEmpty = 2,      ///< a cluster is empty: the host must finish the iteration
+  kHaltCancelled = 3,  ///< the observer cancelled the fit
 };
 
 /// The state of a fit in device memory.
 struct LoopState {
-  std::int64_t iterations;     ///< finished ones
-  unsigned long long changed;  ///< labels changed, of the iteration under way
-  std::int64_t last_changed;   ///< of the last finished iteration
+  std::int64_t iterations;     ///< finished iterations
+  unsigned long long changed;  ///< labels changed in the current iteration
+  std::int64_t last_changed;   ///< labels changed in the last finished iteration
   double shift;                ///< sum of squared shifts of the last finished iteration
   std::int32_t halt;           ///< a Halt
   std::int32_t stop_reason;    ///< a lloyd::StopReason
 };
 
-/// Low bits of the progress word that the device reports to the host, beside the iterations.
+/// Number of low bits of the progress word that hold the Halt; the iterations are above them. The
+/// device reports the word to the host.
 inline constexpr int kProgressHaltBits = 8;
 
-/// An iteration's end. All pointers are device memory.
+/// Arguments of the end of an iteration. All pointers are device memory.
 struct Finish {
   std::int64_t clusters = 0;                        ///< k
   std::int64_t features = 0;                        ///< d
   SumScale scale;                                   ///< of `totals`
   Totals totals;                                    ///< of this iteration
-  Totals next_totals;                               ///< of the next one: set to zero
+  Totals next_totals;                               ///< of the next iteration; cleared
   const double* centroids = nullptr;                ///< k x d, of this iteration
-  double* next_centroids = nullptr;                 ///< k x d, filled
-  float* next_rounded = nullptr;                    ///< k x d, the same in float32, or null
-  LoopState* state = nullptr;                       ///< updated
-  volatile unsigned long long* progress = nullptr;  ///< mapped: iterations << 8 | halt
-  bool halt_when_empty = false;  ///< whether an empty cluster is the host's to handle
-  bool may_converge = false;     ///< lloyd::StopRule::converge
-  bool shift_wanted = false;     ///< whether anybody looks at the shift
-  double tolerance = 0;          ///< FitSpec::tolerance
+  double* next_centroids = nullptr;                 ///< k x d, output
+  float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
+  LoopState* state = nullptr;                       ///< input and output
+  volatile unsigned long long* progress = nullptr;  ///< mapped host memory: iterations << 8 | halt
+  bool halt_when_empty = false;                     ///< true: the host handles empty clusters
+  bool may_converge = false;                        ///< lloyd::StopRule::converge
+  bool shift_wanted = false;  ///< true: the shift is observed or a stop rule uses it
+  double tolerance = 0;       ///< FitSpec::tolerance
   std::int64_t max_iterations = 0;
 };
 
-/// Enqueues the means: next centroids, and the next totals zeroed. Clusters without samples keep
-/// their centroid.
+/// Enqueues the computation of the next centroids, and clears the next totals. Clusters without
+/// samples keep their centroid.
 void enqueue_means(const Finish& finish, cudaStream_t stream);
 
-/// Enqueues the decision: what becomes of the fit after this iteration, into `state` and
+/// Enqueues the decision whether the fit goes on after this iteration, and writes it to `state` and
 /// `progress`.
 void enqueue_decision(const Finish& finish, cudaStream_t stream);
 

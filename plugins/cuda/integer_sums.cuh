@@ -23,18 +23,18 @@ __device__ inline Words operator-(Words a) {
   return {low, ~a.high + (low == 0 ? 1u : 0u)};
 }
 
-/// A 64-bit integer with its sign.
+/// Sign-extends a 64-bit integer.
 __device__ inline Words widen(long long value) {
   return {static_cast<unsigned long long>(value), value < 0 ? ~0ull : 0ull};
 }
 
-/// A value as a multiple of its feature's quantum, which has to be `narrow`.
+/// Converts a value to a multiple of its feature's quantum; it must fit into 64 bits (`narrow`).
 template <class T>
 __device__ inline long long narrow_value(T x, double scale) {
   return __double2ll_rz(static_cast<double>(x) * scale);
 }
 
-/// A value as a multiple of 2^exponent, which it is.
+/// Converts a value, which must be a multiple of 2^exponent, to that multiple.
 template <class T>
 __device__ inline Words wide_value(T x, int exponent) {
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(x)));
@@ -45,7 +45,7 @@ __device__ inline Words wide_value(T x, int exponent) {
   const int shift = (biased > 0 ? biased - 1 : 0) - 1074 - exponent;
   Words value{0, 0};
   if (shift <= 0) {
-    value.low = mantissa >> -shift;  // the bits that go are zeros
+    value.low = mantissa >> -shift;  // the bits shifted out are zeros
   } else if (shift < 64) {
     value.low = mantissa << shift;
     value.high = mantissa >> (64 - shift);
@@ -55,7 +55,7 @@ __device__ inline Words wide_value(T x, int exponent) {
   return bits >> 63 != 0 ? -value : value;
 }
 
-/// A value of feature j, whichever its form.
+/// Converts a value of feature j in either form.
 template <class T>
 __device__ inline Words exact_value(T x, const SumScale& scale, std::int64_t j) {
   return scale.narrow ? widen(narrow_value(x, scale.scales[j])) : wide_value(x, scale.exponents[j]);
@@ -68,28 +68,28 @@ __device__ inline Words shifted(Words value, int bits) {
   return {value.low << bits, value.high << bits | value.low >> (64 - bits)};
 }
 
-/// Adds a value of feature j to its lanes, which lie `lane_step` words apart in shared memory and
-/// are added to by the whole block. Each is a 64-bit sum that overflows after SumScale::flush_rows
+/// Adds a value of feature j to its limbs in shared memory, which are `limb_stride` words apart and
+/// updated by the whole block. Each is a 64-bit sum that can overflow after SumScale::flush_rows
 /// values.
 template <class T>
-__device__ inline void add_to_lanes(unsigned long long* sum, std::int64_t lane_step, T x,
+__device__ inline void add_to_limbs(unsigned long long* sum, std::int64_t limb_stride, T x,
                                     const SumScale& scale, std::int64_t j, std::int64_t features) {
   double rest = static_cast<double>(x);
-  for (int lane = scale.lanes - 1; lane > 0; --lane) {
-    const long long part = __double2ll_rz(rest * scale.scales[lane * features + j]);
-    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[lane * features + j]));
-    atomicAdd(sum + lane * lane_step, static_cast<unsigned long long>(part));
+  for (int limb = scale.limbs - 1; limb > 0; --limb) {
+    const long long part = __double2ll_rz(rest * scale.scales[limb * features + j]);
+    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[limb * features + j]));
+    atomicAdd(sum + limb * limb_stride, static_cast<unsigned long long>(part));
   }
   atomicAdd(sum, static_cast<unsigned long long>(narrow_value(rest, scale.scales[j])));
 }
 
-/// The value of a lane's 64-bit sum.
-__device__ inline Words lane_value(unsigned long long sum, int lane, const SumScale& scale) {
-  return shifted(widen(static_cast<long long>(sum)), lane * scale.lane_bits);
+/// The weighted value of a limb's 64-bit sum.
+__device__ inline Words limb_value(unsigned long long sum, int limb, const SumScale& scale) {
+  return shifted(widen(static_cast<long long>(sum)), limb * scale.limb_bits);
 }
 
-/// Adds to a total that others add to at the same time, in device or shared memory. Order-free:
-/// each carry out of the low word is added to the high one by whoever caused it.
+/// Adds to a total in device or shared memory that other threads update concurrently. Independent
+/// of the order: the thread that causes a carry out of the low word adds it to the high word.
 __device__ inline void add_to(lloyd::SumWords* total, Words value) {
   const unsigned long long former =
       atomicAdd(reinterpret_cast<unsigned long long*>(&total->low), value.low);
@@ -115,7 +115,7 @@ __device__ inline double to_double(Words value) {
       kept = value.high << (64 - shift) | value.low >> shift;
       sticky = value.low << (64 - shift) != 0;
     }
-    // 64 bits are rounded to 53, so that the last one only has to say whether anything follows.
+    // Rounding 64 bits to 53 needs only to know whether any lower bit is set: the last bit says so.
     result = ldexp(__ull2double_rn(kept | (sticky ? 1u : 0u)), shift);
   }
   return negative ? -result : result;

@@ -24,13 +24,13 @@ DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, cons
       stream_(stream),
       plan_(lloyd::SumPlan::make(dataset)),
       scale_(plan_),
-      given_up_([this] { return give_up(); }),
+      cancel_requested_([this] { return poll_cancel(); }),
       labels_(dataset.samples),
       device_progress_(progress_.device_data()) {}
 
 template <class T>
 lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) {
-  // In float64, where nothing overflows.
+  // In float64, so that sizes cannot overflow.
   const auto n = static_cast<double>(shape.samples);
   const auto k = static_cast<double>(shape.clusters);
   const double cells = k * static_cast<double>(shape.features);
@@ -38,7 +38,8 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double device =
       n * sizeof(std::int32_t) + 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
       2 * k * sizeof(unsigned long long) + static_cast<double>(FarthestPass::kDeviceBytes);
-  // An iteration that the host finishes: centroids twice, sums as words and as totals.
+  // Host memory of an iteration that the host finishes: centroids twice, sums as words and as
+  // totals.
   const double host =
       cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMostBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
@@ -51,7 +52,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   cancel_raised_ = false;
   relocations_ = 0;
   if (clusters != clusters_) {
-    clusters_ = 0;  // for the case that memory runs out half way
+    clusters_ = 0;  // if an allocation below fails, nothing is prepared
     const std::int64_t cells = clusters * dataset_.features;
     for (int half = 0; half < 2; ++half) {
       centroids_[half].resize(cells);
@@ -61,17 +62,18 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     }
     clusters_ = clusters;
   }
-  step_.prepare(clusters, given_up_);
+  step_.prepare(clusters, cancel_requested_);
 }
 
-// Centroids of iteration 0, nothing labelled, nothing summed.
+// Sets the state before iteration 1: initial centroids, no labels, no sums.
 template <class T>
 void DeviceLoop<T>::start_from(const double* centroids) {
   centroids_[0].upload(centroids, cells(), stream_);
   if constexpr (sizeof(T) == sizeof(float)) {
     enqueue_rounding(centroids_[0].data(), rounded_[0].data(), cells(), stream_);
-    // Means stay within the box of the data, so that its corner farthest from the origin and the
-    // start speak for all centroids of a fit.
+    // All centroids of a fit are initial centroids or means, which lie in the bounding box of the
+    // data. So it suffices to test the initial centroids and the box's corner that is farthest from
+    // the origin.
     const lloyd::Float32Range range(dataset_);
     std::vector<double> corner;
     for (std::int64_t j = 0; j < dataset_.features; ++j) {
@@ -127,7 +129,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
   return finish;
 }
 
-// Enqueues what is measured of the labels of `rows` against the centroids of an iteration.
+// Enqueues a measurement of the labels of `rows` with the centroids of an iteration.
 template <class T>
 void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long long* counts,
                             unsigned long long* inertia) {
@@ -166,21 +168,22 @@ void DeviceLoop<T>::fetch_counts(const DeviceBuffer<unsigned long long>& from,
   std::copy(fetched.begin(), fetched.end(), counts);
 }
 
-// Waits for the stream; an observer that asks to stop makes its kernels return early.
+// Waits for the stream. If the observer requests cancellation meanwhile, the kernels return early.
 template <class T>
 void DeviceLoop<T>::wait() {
   while (!stream_.finished()) {
-    give_up();
+    poll_cancel();
     std::this_thread::yield();
   }
-  // Work that was done before anybody looked may still have to be given up, and a flag that was
-  // raised while the state was on its way to the device may have been overwritten by it.
-  if (give_up()) raise_cancel();
+  // Polls once more: the work may have finished before the observer was polled, and a flag that was
+  // set while the state was being copied to the device may have been overwritten.
+  if (poll_cancel()) raise_cancel();
 }
 
-// Whether the observer has asked to stop; if so, the device knows.
+// Polls the observer, and passes a request for cancellation on to the device. Returns true once
+// cancellation was requested.
 template <class T>
-bool DeviceLoop<T>::give_up() {
+bool DeviceLoop<T>::poll_cancel() {
   if (!cancel_raised_ && observer_ != nullptr && observer_->stop_requested()) raise_cancel();
   return cancel_raised_;
 }
@@ -209,7 +212,7 @@ void DeviceLoop<T>::fetch_state() {
 
 template <class T>
 void DeviceLoop<T>::put_state() {
-  stream_.synchronize();  // an earlier copy may still read it
+  stream_.synchronize();  // an earlier copy may still be reading it
   host_state_[0] = state_;
   progress_[0] = static_cast<unsigned long long>(state_.iterations) << kProgressHaltBits |
                  static_cast<unsigned long long>(state_.halt);

@@ -1,4 +1,4 @@
-// DeviceLoop: what a fit means, over a Step, with the loop on the device.
+// DeviceLoop: runs fits over a Step, with the iteration loop on the device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,33 +20,33 @@
 
 namespace lloyd_cuda {
 
-/// Wall time between two moments.
+/// Wall time between two time points in milliseconds.
 inline double milliseconds_between(std::chrono::steady_clock::time_point start,
                                    std::chrono::steady_clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
-/// Runs fits, labellings and partial passes of one resident data set. Iterations are enqueued ahead
-/// of the device, which decides by itself when a fit ends; the host only polls, unless the observer
-/// wants to see iterations. An iteration with empty clusters, and the compensated form of sums, are
-/// finished by the host with the SDK's functions. Methods throw StatusError; call them within
+/// Runs fits, label requests and partial passes on one resident data set. The host enqueues
+/// iterations ahead; the device decides when a fit ends, and the host polls it, unless the observer
+/// wants iteration records. The host finishes iterations with empty clusters, and those with
+/// compensated sums, by the functions of the SDK. Methods throw StatusError; call them inside
 /// guarded(), with the device current.
 template <class T>
 class DeviceLoop {
  public:
-  /// What `dataset` points to must outlive the loop, as must `step` and `stream`.
+  /// `step`, `stream` and the arrays of `dataset` must outlive the loop.
   DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, const Stream& stream);
 
-  /// Session::fit().
+  /// Implements Session::fit().
   void fit(const lloyd::FitSpec& spec, lloyd::Observer* observer, lloyd::FitResult& result);
-  /// Session::label().
+  /// Implements Session::label().
   void label(const lloyd::LabelRequest& request, lloyd::Observer* observer,
              lloyd::LabelResult& result);
-  /// Session::partial().
+  /// Implements Session::partial().
   void partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
                lloyd::PartialResult& result);
 
-  /// Memory that a fit holds beside the samples and what the step holds.
+  /// Memory of a fit without samples and step.
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape);
 
  private:
@@ -78,7 +78,7 @@ class DeviceLoop {
   void fetch_distances(double* squared_distances);
 
   void wait();
-  bool give_up();
+  bool poll_cancel();
   void fetch_state();
   void put_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
@@ -88,18 +88,18 @@ class DeviceLoop {
   Step<T>& step_;
   lloyd::DatasetView dataset_;
   const Stream& stream_;
-  Stream side_stream_;  // for the flag that cancels
+  Stream side_stream_;  // copies the cancellation flag
   lloyd::SumPlan plan_;
   ResidentScale scale_;
 
   std::int64_t clusters_ = 0;
   lloyd::Observer* observer_ = nullptr;
   bool cancel_raised_ = false;  // since prepare()
-  typename Step<T>::GivenUp given_up_;
-  bool in_float64_ = false;       // whether float32 is not good enough for this fit's distances
-  std::int64_t relocations_ = 0;  // of the last iteration that the host finished
+  typename Step<T>::CancelRequested cancel_requested_;
+  bool in_float64_ = false;       // true: float32 is not accurate enough for this fit
+  std::int64_t relocations_ = 0;  // in the last iteration that the host finished
 
-  // Iteration i reads half i % 2 and writes the other one.
+  // Iteration i reads index i % 2 and writes the other one.
   DeviceBuffer<double> centroids_[2];
   DeviceBuffer<float> rounded_[2];
   DeviceBuffer<lloyd::SumWords> sums_[2];
@@ -110,8 +110,8 @@ class DeviceLoop {
   PinnedBuffer<LoopState> host_state_{1};
   PinnedBuffer<unsigned long long> progress_{1};
   PinnedBuffer<std::int32_t> cancel_flag_{1};
-  unsigned long long* device_progress_;  // the device's address of progress_
-  LoopState state_{};                    // as last fetched
+  unsigned long long* device_progress_;  // device pointer to progress_
+  LoopState state_{};                    // last copy from the device
 };
 
 }  // namespace lloyd_cuda

@@ -13,8 +13,8 @@ using lloyd::StopReason;
 
 namespace {
 
-// Iterations that the host enqueues before the device has finished them: enough to keep it busy,
-// few enough to be soon passed over once it has stopped.
+// Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough to
+// skip quickly after the fit has stopped.
 constexpr std::int64_t kIterationsAhead = 16;
 
 }  // namespace
@@ -97,7 +97,7 @@ void DeviceLoop<T>::enqueue_iteration(const FitSpec& spec, std::int64_t iteratio
   if (phases != nullptr) phases->begin(Phase::none, stream_);
 }
 
-// Until the device has stopped, for whatever reason.
+// Enqueues iterations until the device stops for any reason.
 template <class T>
 void DeviceLoop<T>::run_ahead(const FitSpec& spec, bool changes_wanted) {
   const volatile unsigned long long* progress = progress_.data();
@@ -106,11 +106,11 @@ void DeviceLoop<T>::run_ahead(const FitSpec& spec, bool changes_wanted) {
     const unsigned long long word = *progress;
     if ((word & ((1u << kProgressHaltBits) - 1)) != 0) break;
     const auto finished = static_cast<std::int64_t>(word >> kProgressHaltBits);
-    if (give_up()) break;
+    if (poll_cancel()) break;
     if (enqueued < spec.max_iterations && enqueued - finished < kIterationsAhead) {
       enqueue_iteration(spec, enqueued++, changes_wanted, nullptr);
     } else {
-      stream_.finished();  // throws where a kernel failed
+      stream_.finished();  // throws if a kernel failed
       std::this_thread::yield();
     }
   }
@@ -118,7 +118,8 @@ void DeviceLoop<T>::run_ahead(const FitSpec& spec, bool changes_wanted) {
   fetch_state();
 }
 
-// One iteration at a time, for an observer, for a profile, or because the host adds up.
+// Runs one iteration at a time: for an observer, for a profile, or because the host computes the
+// sums.
 template <class T>
 void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::time_point start,
                                  Phases* phases) {
@@ -132,7 +133,7 @@ void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::
     fetch_state();
     if (phases != nullptr) phases->collect();
     if (cancelled()) {
-      state_.iterations = iteration;  // whether or not the device still finished it
+      state_.iterations = iteration;  // even if the device had not finished it
       return;
     }
     relocations_ = 0;
@@ -157,7 +158,7 @@ void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::
       measure(iteration, all_rows(), nullptr, inertia_.data());
       wait();
       fetch_state();
-      if (cancelled()) {  // what was summed is part of the inertia only
+      if (cancelled()) {  // the inertia is incomplete
         state_.iterations = iteration;
         result.relocations -= relocations_;
         return;
@@ -183,7 +184,7 @@ void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::
   }
 }
 
-// The closing assignment: labels, counts and inertia of the centroids that are returned.
+// The closing assignment: labels, counts and inertia of the returned centroids.
 template <class T>
 void DeviceLoop<T>::close(FitResult& result) {
   const std::int64_t iteration = state_.iterations;

@@ -1,4 +1,4 @@
-// DeviceLoop: what is asked of a session beside fits.
+// DeviceLoop: label requests and partial passes.
 #include <algorithm>
 
 #include "cuda/loop.hpp"
@@ -11,7 +11,7 @@ using lloyd::RowRange;
 
 namespace {
 
-// Rows whose distances label() fetches at a time.
+// Rows per piece for which label() copies distances to the host.
 constexpr std::int64_t kDistanceRows = std::int64_t{1} << 20;
 
 }  // namespace

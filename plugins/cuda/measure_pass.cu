@@ -12,11 +12,11 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocks = 2048;
 constexpr int kChunks = lloyd::ExactSum::kChunks;
-// Clusters whose counts a block keeps in shared memory: 16 KiB of them.
+// Maximum number of clusters whose counts a block keeps in shared memory: 16 KiB.
 constexpr std::int64_t kSharedCounts = 4096;
 
-// lloyd::ExactSum::add for a sum of values >= 0. A thread keeps the three chunks that its last
-// value touched in registers, as the next one mostly touches the same.
+// lloyd::ExactSum::add() for values >= 0. Each thread caches the three chunks of its last value in
+// registers, since consecutive values usually have the same exponent range.
 struct ThreadSum {
   int first = 0;
   unsigned long long parts[3] = {};
@@ -82,7 +82,8 @@ __global__ void measure_kernel(Measurement<T> m) {
   __syncthreads();
 
   if (m.inertia != nullptr && threadIdx.x == 0) {
-    // Chunks leave a block below 2^32, so that those of many blocks add up without overflow.
+    // Carries within a block keep chunks below 2^32, so that the sums of many blocks cannot
+    // overflow.
     unsigned long long carry = 0;
     for (int i = 0; i < kChunks; ++i) {
       const unsigned long long value = chunks[i] + carry;
@@ -108,7 +109,7 @@ lloyd::ExactSum ResidentExactSum::fetch(cudaStream_t stream) const {
   check(cudaStreamSynchronize(stream), "summing the inertia");
   lloyd::ExactSum sum;
   for (int i = 0; i < kChunks; ++i) sum.chunks[i] = static_cast<std::int64_t>(chunks[i]);
-  // More than any number of blocks that added to it: the next addition carries first.
+  // An upper bound of the additions by all blocks: the next addition carries first.
   sum.adds_since_carry = lloyd::ExactSum::kAddsBeforeCarry - 1;
   return sum;
 }

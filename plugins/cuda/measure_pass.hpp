@@ -1,4 +1,5 @@
-// What is measured of an assignment: exact distances to the own centroid, their sum, and counts.
+// Measures an assignment: exact distances to the assigned centroids, their sum (inertia), and
+// counts.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,13 +14,13 @@
 
 namespace lloyd_cuda {
 
-/// An exact sum in device memory: lloyd::ExactSum's chunks, all values being >= 0.
+/// An exact sum in device memory: the chunks of lloyd::ExactSum. All values are >= 0.
 class ResidentExactSum {
  public:
   ResidentExactSum() : chunks_(lloyd::ExactSum::kChunks) {}
 
   void clear(cudaStream_t stream) const { chunks_.fill_bytes(0, stream); }
-  /// Waits for the stream and fetches the sum.
+  /// Waits for the stream and returns the sum.
   lloyd::ExactSum fetch(cudaStream_t stream) const;
 
   unsigned long long* data() const { return chunks_.data(); }
@@ -28,18 +29,18 @@ class ResidentExactSum {
   DeviceBuffer<unsigned long long> chunks_;
 };
 
-/// What a measurement reads and writes; device memory, null outputs are not wanted.
+/// Arguments of a measurement: device memory; outputs that are not wanted are null.
 template <class T>
 struct Measurement {
   lloyd::RowRange rows;                   ///< of the data set
-  Samples<T> samples;                     ///< hold these rows
+  Samples<T> samples;                     ///< the samples of these rows
   const double* centroids = nullptr;      ///< k x d
   std::int64_t clusters = 0;              ///< k
   const std::int32_t* labels = nullptr;   ///< n
   unsigned long long* counts = nullptr;   ///< k, added to
-  unsigned long long* inertia = nullptr;  ///< of a ResidentExactSum, added to
-  double* squared_distances = nullptr;    ///< rows.size(), by the definition
-  const std::int32_t* halt = nullptr;     ///< nothing is done once it says kHaltCancelled
+  unsigned long long* inertia = nullptr;  ///< chunks of a ResidentExactSum, added to
+  double* squared_distances = nullptr;    ///< rows.size(), see distance.hpp
+  const std::int32_t* halt = nullptr;     ///< kernels stop once it is kHaltCancelled
 };
 
 /// Enqueues a measurement.

@@ -1,4 +1,4 @@
-// Sizes of memory that do not overflow.
+// Arithmetic of memory sizes that cannot overflow.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lloyd_cuda {
 
-/// An estimate from sizes computed in double; those beyond any memory become 2^62.
+/// An estimate from sizes in float64, capped at 2^62.
 inline lloyd::MemoryEstimate memory_of(double host_bytes, double device_bytes) {
   const auto clamped = [](double bytes) {
     return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
@@ -19,7 +19,7 @@ inline lloyd::MemoryEstimate memory_of(double host_bytes, double device_bytes) {
   return memory;
 }
 
-/// The sum of two sizes; the largest size there is where it overflows.
+/// The sum of two sizes, saturated at the largest value.
 inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;

@@ -1,4 +1,4 @@
-// The parameters that every CUDA backend has.
+// The parameters that all CUDA backends share.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 
 namespace lloyd_cuda {
 
-/// `device`, for a schema.
+/// Schema of `device`.
 constexpr lloyd::ParameterInfo device_parameter() {
   return lloyd::integer_parameter("device", 0, 0, 15, "index of the CUDA device");
 }
-/// `block_size`, for a schema, with its default.
+/// Schema of `block_size`, with a default.
 constexpr lloyd::ParameterInfo block_size_parameter(std::int64_t threads) {
   return lloyd::integer_parameter("block_size", threads, 32, 1024,
                                   "threads of a block, rounded down to a multiple of 32");
 }
-/// The threads of a block: whole warps, whose lanes some kernels let work together.
+/// The threads per block: block_size rounded down to whole warps, whose lanes cooperate in some
+/// kernels.
 inline int block_size_of(const lloyd::ParameterList& parameters) {
   return static_cast<int>(parameters.integer("block_size") / 32 * 32);
 }

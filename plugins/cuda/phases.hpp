@@ -1,4 +1,4 @@
-// Times of the phases of an iteration, measured in the stream.
+// Phases: times the phases of an iteration with events in the stream.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,13 +10,13 @@
 
 namespace lloyd_cuda {
 
-/// What a moment of an iteration begins.
+/// The phase that begins at a mark.
 enum class Phase { assignment, update, convergence, none };
 
-/// Marks where phases begin, and adds up how long they took.
+/// Marks the beginnings of phases in the stream, and sums the time of each.
 class Phases {
  public:
-  /// From here on, the stream's work belongs to `phase`.
+  /// Begins `phase`: work enqueued from here on belongs to it.
   void begin(Phase phase, cudaStream_t stream) {
     if (used_ == marks_.size()) marks_.emplace_back();
     Mark& mark = marks_[used_++];
@@ -24,7 +24,7 @@ class Phases {
     mark.event.record(stream);
   }
 
-  /// Adds up what was marked since the last call; the stream has reached the last mark.
+  /// Adds the times since the last call; the stream must have reached the last mark.
   void collect() {
     if (used_ > 0) marks_[used_ - 1].event.synchronize();
     for (std::size_t i = 0; i + 1 < used_; ++i) {
@@ -35,12 +35,12 @@ class Phases {
     used_ = 0;
   }
 
-  /// Adds what the host measured itself.
+  /// Adds a time that the host measured.
   void add(Phase phase, double milliseconds) {
     milliseconds_[static_cast<std::size_t>(phase)] += milliseconds;
   }
 
-  /// The sum so far.
+  /// The total time of a phase in milliseconds.
   double milliseconds(Phase phase) const { return milliseconds_[static_cast<std::size_t>(phase)]; }
 
  private:
@@ -48,7 +48,7 @@ class Phases {
     Event event;
     Phase phase = Phase::none;
   };
-  std::vector<Mark> marks_;  // kept for the next iteration
+  std::vector<Mark> marks_;  // events are reused by the next iteration
   std::size_t used_ = 0;
   std::array<double, 3> milliseconds_{};
 };

@@ -8,12 +8,13 @@
 namespace lloyd_cuda {
 namespace {
 
-// Values that wait on the device to be transposed: few, so that memory peaks at the data set.
+// Values per staging buffer for the transposition; small, so that peak memory is about the size of
+// the data set.
 constexpr std::int64_t kStagingValues = std::int64_t{1} << 22;
 constexpr int kTile = 32;
 constexpr int kTileRows = 8;
 
-// Tiles of 32 x 32 through shared memory, so that reads and writes are both contiguous.
+// Transposes tiles of 32 x 32 through shared memory, so that both reads and writes are coalesced.
 template <class T>
 __global__ void transpose_kernel(const T* from, std::int64_t rows, std::int64_t features, T* to,
                                  std::int64_t to_rows) {
@@ -38,7 +39,7 @@ __global__ void transpose_kernel(const T* from, std::int64_t rows, std::int64_t 
   }
 }
 
-// Copies rows of a view to packed rows on the device.
+// Copies rows of a view to row-major device memory without gaps.
 template <class T>
 void copy_rows(const lloyd::DatasetView& dataset, std::int64_t begin, std::int64_t rows, T* to,
                cudaStream_t stream) {
@@ -86,7 +87,7 @@ ResidentSamples<T>::ResidentSamples(const lloyd::DatasetView& dataset, Layout la
       copy_rows(dataset, begin, part, staging.data(), stream);
       enqueue_transposition(staging.data(), part, d, values_.data() + begin, n, stream);
     }
-    // Before the staging memory goes.
+    // The staging memory must not be freed before.
     check(cudaStreamSynchronize(stream), "copying the samples");
   }
   check(cudaStreamSynchronize(stream), "copying the samples");

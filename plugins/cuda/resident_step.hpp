@@ -1,4 +1,4 @@
-// ResidentStep: base of the steps whose samples all stay on the device.
+// ResidentStep: base of steps that keep all samples on the device.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace lloyd_cuda {
 
-/// Holds the samples in one layout; there is one part, all rows.
+/// Keeps the samples in one layout, as a single part.
 template <class T>
 class ResidentStep : public Step<T> {
  public:
@@ -20,21 +20,21 @@ class ResidentStep : public Step<T> {
   ResidentStep(const lloyd::DatasetView& dataset, Layout layout, cudaStream_t stream)
       : resident_(dataset, layout, stream) {}
 
-  void prepare(std::int64_t, const typename Step<T>::GivenUp&) override {}
+  void prepare(std::int64_t, const typename Step<T>::CancelRequested&) override {}
   void for_each_part(lloyd::RowRange rows, const typename Step<T>::Body& body) override {
     body(rows, resident_.get());
   }
 
  protected:
-  /// The samples as kernels see them.
+  /// The samples to pass to kernels.
   Samples<T> samples() const { return resident_.get(); }
 
  private:
   ResidentSamples<T> resident_;
 };
 
-/// Base of a plugin, for CudaBackend, whose steps hold nothing but resident samples, and take any
-/// shape. `StepOf<T>` is made from (dataset, parameters, limits, stream).
+/// Base of plugins for CudaBackend whose steps hold resident samples only and support every shape.
+/// `StepOf<T>` is constructed from (dataset, parameters, limits, stream).
 template <template <class> class StepOf>
 struct ResidentPlugin {
   static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList&,

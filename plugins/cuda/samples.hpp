@@ -1,4 +1,4 @@
-// Samples as kernels see them.
+// Samples: a view of samples in device memory, for kernels.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lloyd_cuda {
 
-/// Order of the values of resident samples.
+/// Memory layout of resident samples.
 enum class Layout : std::int64_t {
   soa = 0,  ///< each feature contiguous
   aos = 1,  ///< each sample contiguous
@@ -20,13 +20,13 @@ enum class Layout : std::int64_t {
 /// A range of rows of a data set in device memory, in either layout.
 template <class T>
 struct Samples {
-  const T* data = nullptr;        ///< of the row `first_row`
-  std::int64_t first_row = 0;     ///< rows are numbered as in the data set
-  std::int64_t row_step = 0;      ///< values from one row to the next
-  std::int64_t feature_step = 0;  ///< values from one feature to the next
+  const T* data = nullptr;        ///< the value of row `first_row`, feature 0
+  std::int64_t first_row = 0;     ///< row of the data set with which `data` begins
+  std::int64_t row_step = 0;      ///< distance of rows, in values
+  std::int64_t feature_step = 0;  ///< distance of features, in values
   std::int64_t features = 0;      ///< d
 
-  /// Where feature 0 of a row is.
+  /// Pointer to feature 0 of row i.
   LLOYD_CUDA_BOTH const T* row(std::int64_t i) const { return data + (i - first_row) * row_step; }
 };
 

@@ -1,4 +1,4 @@
-// Owning streams and events, and times of phases measured with them.
+// Owning streams and events, and times between events.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace lloyd_cuda {
 
-/// A queue of work on the device that was current when it was made.
+/// A stream on the device that was current at construction.
 class Stream {
  public:
   Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
@@ -19,10 +19,10 @@ class Stream {
 
   operator cudaStream_t() const { return stream_; }
 
-  /// Waits for all of it.
+  /// Waits until all enqueued work has finished.
   void synchronize() const { check(cudaStreamSynchronize(stream_), "running kernels"); }
 
-  /// Whether all of it is done.
+  /// True if all enqueued work has finished.
   bool finished() const {
     const cudaError_t error = cudaStreamQuery(stream_);
     if (error == cudaErrorNotReady) return false;
@@ -34,7 +34,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// A moment in a stream.
+/// An event: a mark in a stream.
 class Event {
  public:
   Event() { check(cudaEventCreate(&event_), "making an event"); }
@@ -51,7 +51,7 @@ class Event {
   void synchronize() const { check(cudaEventSynchronize(event_), "running kernels"); }
   operator cudaEvent_t() const { return event_; }
 
-  /// Milliseconds from another event to this one; both have been reached.
+  /// Milliseconds from another event to this one; the stream must have reached both.
   double milliseconds_since(const Event& start) const {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "timing");

@@ -223,7 +223,7 @@ class Assignment {
   }
 
   /// How many labels the definition decided since this was asked last.
-  std::int64_t take_redecided() {
+  std::int64_t take_exact_fallbacks() {
     std::int64_t decided = 0;
     for (Scratch<T>& scratch : scratch_) decided += std::exchange(scratch.decided, 0);
     return decided;

@@ -34,7 +34,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "all cores, vectorised",
     .algorithm = "lloyd",
-    .features = lloyd::kStepFeatures,
+    .capabilities = lloyd::kStepCapabilities,
     .accuracy = lloyd::Accuracy::exact,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::canonical,
@@ -165,8 +165,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::sum_kernels<T>(instruction_set_);
   }
 
-  std::int64_t take_redecided() {
-    return assignment_.take_redecided();
+  std::int64_t take_exact_fallbacks() {
+    return assignment_.take_exact_fallbacks();
   }
   std::int64_t take_distances() {
     return assignment_.take_distances();

@@ -1,4 +1,4 @@
-// The honest baseline: one thread, textbook loops.
+// The baseline: the textbook's loops on one thread.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -17,7 +17,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "one thread, textbook loops: the baseline",
     .algorithm = "lloyd",
-    .features = lloyd::kStepFeatures,
+    .capabilities = lloyd::kStepCapabilities,
     .accuracy = lloyd::Accuracy::float32,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::threads,
@@ -28,8 +28,8 @@ constexpr lloyd::BackendInfo kInfo = {
     .parameter_count = 1,
 };
 
-// The textbook's loops. Feature j of row i is x[i*row_step + j*feature_step]; Real is the type that
-// distances are computed in. Returns how many labels changed.
+// One assignment by the textbook's loops. Feature j of row i is x[i*row_step + j*feature_step].
+// Distances are computed in Real. Returns the number of changed labels.
 template <class T, class Real>
 std::int64_t assign_rows(const T* x, std::int64_t row_step, std::int64_t feature_step,
                          std::int64_t n, std::int64_t d, const Real* centroids, std::int64_t k,
@@ -82,7 +82,7 @@ class SequentialStep : public lloyd::StepBase {
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
     exact_centroids_ = centroids;
-    // float64 samples are always computed in float64, by the definition.
+    // float64 samples are always compared in float64, as the definition requires.
     in_sample_type_ = sizeof(T) == sizeof(double) || range_.covers(centroids, clusters);
     centroids_.assign(centroids, centroids + clusters * dataset_.features);
   }
@@ -110,10 +110,10 @@ class SequentialStep : public lloyd::StepBase {
   lloyd::DatasetView dataset_;
   lloyd::Float32Range range_;
   bool soa_;
-  std::vector<T> columns_;  // d x n, for soa
+  std::vector<T> columns_;  // d x n, for layout soa
   std::int64_t clusters_ = 0;
   const double* exact_centroids_ = nullptr;
-  std::vector<T> centroids_;  // the same, rounded to T
+  std::vector<T> centroids_;  // k x d, rounded to T
   bool in_sample_type_ = true;
 };
 

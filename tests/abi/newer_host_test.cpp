@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/plugin/seeding_kernels.hpp>
-#include <lloyd/plugin_struct.hpp>
 #include <lloyd/registry.hpp>
 
 namespace lloyd {
@@ -44,7 +44,7 @@ class NewerHost : public testing::TestWithParam<std::string> {
     parameters_ = std::make_unique<ParameterSet>(backend_->default_parameters());
     list_ = parameters_->list();
 
-    view_.required_features = kFeatureFloat64 | kFeatureHostMemory;
+    view_.required_capabilities = kCapabilityFloat64 | kCapabilityHostMemory;
     view_.data = values_.data();
     view_.samples = view_.total_samples = 6;
     view_.features = view_.stride = 1;

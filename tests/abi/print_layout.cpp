@@ -53,7 +53,7 @@ int main() {
   FIELD(FeatureStatistics, quantum_exponent);
   STRUCT(DatasetView);
   FIELD(DatasetView, struct_size);
-  FIELD(DatasetView, required_features);
+  FIELD(DatasetView, required_capabilities);
   FIELD(DatasetView, data);
   FIELD(DatasetView, samples);
   FIELD(DatasetView, features);
@@ -77,7 +77,7 @@ int main() {
   FIELD(ProblemShape, dtype);
   STRUCT(FitSpec);
   FIELD(FitSpec, struct_size);
-  FIELD(FitSpec, required_features);
+  FIELD(FitSpec, required_capabilities);
   FIELD(FitSpec, clusters);
   FIELD(FitSpec, initial_centroids);
   FIELD(FitSpec, max_iterations);
@@ -100,7 +100,7 @@ int main() {
   FIELD(FitResult, iterations);
   FIELD(FitResult, relocations);
   FIELD(FitResult, distances);
-  FIELD(FitResult, redecided);
+  FIELD(FitResult, exact_fallbacks);
   FIELD(FitResult, stop_reason);
   FIELD(FitResult, sum_form);
   FIELD(FitResult, valid);
@@ -119,7 +119,7 @@ int main() {
   FIELD(IterationRecord, centroids);
   STRUCT(LabelRequest);
   FIELD(LabelRequest, struct_size);
-  FIELD(LabelRequest, required_features);
+  FIELD(LabelRequest, required_capabilities);
   FIELD(LabelRequest, centroids);
   FIELD(LabelRequest, clusters);
   STRUCT(LabelResult);
@@ -142,7 +142,7 @@ int main() {
   FIELD(ExactSum, adds_since_carry);
   STRUCT(PartialRequest);
   FIELD(PartialRequest, struct_size);
-  FIELD(PartialRequest, required_features);
+  FIELD(PartialRequest, required_capabilities);
   FIELD(PartialRequest, centroids);
   FIELD(PartialRequest, clusters);
   FIELD(PartialRequest, rows);
@@ -193,7 +193,7 @@ int main() {
   FIELD(BackendInfo, struct_size);
   FIELD(BackendInfo, summary);
   FIELD(BackendInfo, algorithm);
-  FIELD(BackendInfo, features);
+  FIELD(BackendInfo, capabilities);
   FIELD(BackendInfo, accuracy);
   FIELD(BackendInfo, accuracy_float64);
   FIELD(BackendInfo, reproducibility);

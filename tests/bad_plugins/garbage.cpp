@@ -33,7 +33,7 @@ void spoil(const std::string& what, const FitSpec& spec, FitResult& result) {
   if (what == "huge-distances") result.distances = kHuge;
   if (what == "relocations") result.relocations = -1;
   if (what == "huge-relocations") result.relocations = kHuge;
-  if (what == "fallbacks") result.redecided = kHuge;
+  if (what == "fallbacks") result.exact_fallbacks = kHuge;
   if (what == "nan-phase") result.phases.update_ms = kNaN;
   if (what == "infinite-phase") result.phases.transfer_ms = INFINITY;
   if (what == "long-phase") result.phases.assignment_ms = 1e9;

@@ -1,4 +1,4 @@
-// Claims the feature bit of strided data and reads rows as if they lay side by side.
+// Claims the capability of strided data and reads rows as if they lay side by side.
 #include "bad_plugin.hpp"
 
 static lloyd::Status open(lloyd::Backend& honest, const lloyd::DatasetView& dataset,

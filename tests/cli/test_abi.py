@@ -14,9 +14,9 @@ from grow_headers import grow
 
 # A change, the file, the code before which it is made, what is inserted.
 CHANGES = [
-    ("a virtual function", "backend.hpp", "  /// Labels the session's samples",
+    ("a virtual function", "backend.hpp", "  /// Assigns the session's samples",
      "  virtual Status pause() noexcept = 0;\n"),
-    ("a field", "fit.hpp", "  std::int64_t relocations = 0;  ///< empty clusters that were moved",
+    ("a field", "requests.hpp", "  std::int64_t relocations = 0;  ///< relocations of empty clusters",
      "  std::int64_t inserted = 0;\n"),
     ("a field of a part", "parameters.hpp", "  const char* text = nullptr;", "  double more = 0;\n"),
     ("a field of an interface asked for by name", "seeding_kernels.hpp", "  WeightScale scale;",

@@ -22,11 +22,11 @@ output: OUTPUT
 
 # Name, file, bytes, arguments, what the sentence must contain.
 BAD = [
-    (".fvecs that is cut", "x.fvecs", TWO_ROWS[:-1], [], "x.fvecs: the file is cut short"),
+    (".fvecs that is cut", "x.fvecs", TWO_ROWS[:-1], [], "x.fvecs: the file is truncated"),
     (".fvecs with a negative count", "x.fvecs", b"\xff\xff\xff\xff", [], "claims -1 values"),
     (".fvecs with rows of two lengths", "x.fvecs", TWO_ROWS[:12] + b"\1" + TWO_ROWS[13:], [],
      "row 1 (counted from 0) claims 1 values"),
-    (".bvecs that is cut", "x.bvecs", b"\2\0\0\0\1", [], "x.bvecs: the file is cut short"),
+    (".bvecs that is cut", "x.bvecs", b"\2\0\0\0\1", [], "x.bvecs: the file is truncated"),
     ("empty .fvecs", "x.fvecs", b"", [], "x.fvecs: the file is empty"),
     ("infinity in an .fvecs", "x.fvecs", TWO_ROWS[:-4] + b"\0\0\x80\x7f", [], "row 1, column 1"),
     ("text named .h5", "x.h5", b"1,2\n3,4\n", [], "x.h5: is not a readable HDF5 file"),
@@ -34,7 +34,7 @@ BAD = [
     ("magic of HDF5 alone", "x.h5", b"\x89HDF\r\n\x1a\n" + b"\xff" * 200, [],
      "x.h5: is not a readable HDF5 file"),
     ("text named .gz", "x.csv.gz", b"1,2\n3,4\n", [], "x.csv.gz: is not a gzip file"),
-    ("gzip that is cut", "x.csv.gz", gzip.compress(b"1,2\n3,4\n")[:-3], [], "cut short"),
+    ("gzip that is cut", "x.csv.gz", gzip.compress(b"1,2\n3,4\n")[:-3], [], "truncated"),
     ("bad cell in gzip", "x.csv.gz", gzip.compress(b"1,2\n3,x\n"), [], "x.csv.gz, line 2, column 2"),
     ("gzip of no table", "x.npy.gz", gzip.compress(b"1,2\n"), [], "'.gz' is unknown"),
     ("option of text", "x.fvecs", TWO_ROWS, ["--columns", "0"], "--columns is for text files only"),

@@ -51,10 +51,10 @@ class Iris(TestCase):
         start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is half way
         fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
                        "openmp")
-        self.assertEqual(fit["redecided"], 9)
+        self.assertEqual(fit["exact_fallbacks"], 9)
         fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
                        "sequential")
-        self.assertIsNone(fit["redecided"])
+        self.assertIsNone(fit["exact_fallbacks"])
 
     def test_columns_can_be_chosen(self):
         fit = run_json("fit", IRIS, "-k", "3", "--columns", "petal_length,petal_width")

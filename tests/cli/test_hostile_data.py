@@ -148,9 +148,9 @@ class Centroids(TestCase):
 
     def test_advice_can_be_followed(self):
         data = self.write("data.csv", "0,1\n2,3\n")
-        for text, option in (("1;2\n3;4\n", "the delimiter option can say that ';' parts cells"),
-                             ("a,1\n1,2\n3,4\n", "the header option can say whether that row names the columns"),
-                             (",b\n0,1\n2,3\n", "the columns option can say which ones are features")):
+        for text, option in (("1;2\n3;4\n", "if ';' separates the cells, set the delimiter option"),
+                             ("a,1\n1,2\n3,4\n", "the header option tells whether that row names the columns"),
+                             (",b\n0,1\n2,3\n", "list the features with the columns option")):
             file = self.write("c.csv", text)
             advice = "; 'lloyd data convert' has this option, and makes a file that needs none\n"
             for command in (["predict", file, data], ["fit", data, "-k", "2", "--seeding", file]):

@@ -157,6 +157,15 @@ class Package(OutOfTreeCase):
     def test_core_of_a_build_folder(self):
         self.embed(BUILD_TREE)
 
+    def test_installed_headers_need_no_internal_one(self):
+        include = self.moved_install() / "include"
+        headers = sorted(include.rglob("*.hpp"))
+        self.assertIn(include / "lloyd" / "fit.hpp", headers)
+        self.assertFalse((include / "lloyd" / "internal").exists())
+        for header in headers:
+            for name in re.findall(r"#include <(lloyd/[^>]+)>", header.read_text()):
+                self.assertIn(include / name, headers, f"{header} includes it")
+
     def test_core_of_a_moved_install(self):
         self.embed(self.moved_install())
 

@@ -414,7 +414,7 @@ class Links(HostileCase):
                                       cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                       timeout=300)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn("it has become a name of a file that is in use; it was kept as ", done.stderr)
+                self.assertIn("it now names a file that is in use; it was kept as ", done.stderr)
                 self.assertEqual(data.read_bytes(), before)
                 self.assertTrue(list(self.folder.glob("lloyd-kept-*/labels.npy")))
 

@@ -93,7 +93,7 @@ class ChangedRecords(TestCase):
         self.summary.symlink_to("records.jsonl")
         status, messages = self.end(process)
         self.assertEqual(status, 1, messages)
-        self.assertIn("summary.csv: cannot write the file: it has become a name of a file that is in use", messages)
+        self.assertIn("summary.csv: cannot write the file: it now names a file that is in use", messages)
         self.assertRegex(messages, r"it was kept as .+/summary.csv")
         for line in self.records.read_text().splitlines():
             json.loads(line)

@@ -111,7 +111,7 @@ class Results(TestCase):
         self.check_fit("false-limit", "it states that it stopped at the limit of 300 iterations, and reports 2")
         self.check_fit("false-tolerance", "it states that it stopped within the tolerance, and none was given",
                        "--tolerance", "0")
-        self.check_fit("unobserved-iterations", "it tells an observer of ")
+        self.check_fit("unobserved-iterations", "it reports ")
 
     def test_fit_and_predict_refuse_changed_inputs(self):
         model = self.folder / "model.json"

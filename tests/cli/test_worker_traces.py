@@ -32,7 +32,7 @@ BAD = [
     ("observed-eats-memory", f"memory_limit: {'2GiB' if SANITIZED else '300MiB'}",
      r"it used [\d.]+ [MG]iB of memory, 'memory_limit' is "),
     ("observed-is-silent", "",
-     r"observed-is-silent: it tells an observer of none of its 5 iterations"),
+     r"observed-is-silent: it reports none of its 5 iterations to an observer"),
 ]
 
 

@@ -1,4 +1,4 @@
-// Fits that are ended from outside.
+// Cancelled fits.
 #include <chrono>
 
 #include "conformance/cases.hpp"
@@ -26,7 +26,8 @@ struct Problem {
   Setting setting;
 };
 
-// A cancelled result holds the last finished iteration's centroids, and claims only what it holds.
+// A cancelled result holds the centroids of the last finished iteration, and marks as valid only
+// what is valid.
 void check_cancelled(const Context& context, const std::string& where, const Samples& samples,
                      const Setting& setting, const Trial& trial) {
   expect(trial.status.code == StatusCode::cancelled, "{}: the status is {} ('{}'), expected {}",
@@ -58,7 +59,7 @@ void expect_session_goes_on(const Context& context, const Problem& p) {
   check_closing(context, "after a cancelled fit", p.samples, again);
 }
 
-// on_iteration returns false.
+// Cancels by returning false from on_iteration().
 void at_iteration(const Context& context) {
   Problem p(context);
   p.setting.max_iterations = 6;
@@ -74,7 +75,7 @@ void at_iteration(const Context& context) {
   }
 }
 
-// stop_requested turns true while the fit runs.
+// Cancels by stop_requested() while the fit runs.
 void while_running(const Context& context) {
   Problem p(context);
   p.setting.max_iterations = 20000;
@@ -107,7 +108,7 @@ class Deadline : public Observer {
   Clock::time_point end_ = Clock::now() + std::chrono::milliseconds(10);
 };
 
-// With nothing observed the loop may run on a device, and still stops before it is done.
+// Without iteration records the loop may run on a device; it must still stop early.
 void unobserved(const Context& context) {
   Problem p(context);
   p.setting.max_iterations = 200000;

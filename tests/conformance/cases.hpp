@@ -1,4 +1,4 @@
-// The list of cases. Each file of cases adds its own to it, by name.
+// The list of cases. Each file of cases adds its own by a function.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace lloyd::conformance {
 
-/// With which data types and parameters a case is run.
+/// The data types and parameters with which a case is run.
 enum class Scope {
   variants,  ///< each data type, with the defaults and each value of each choice
   defaults,  ///< each data type, with the defaults
@@ -18,7 +18,7 @@ struct Case {
   const char* name;
   Scope scope;
   void (*body)(const Context&);
-  /// A backend that skips it in every variant has shown nothing: that is a failure.
+  /// If it is skipped in every variant, the backend fails: nothing was shown.
   bool essential = false;
 };
 

@@ -1,4 +1,4 @@
-// CaughtOutput: what is printed to standard output meanwhile.
+// CaughtOutput: captures standard output for its lifetime.
 #pragma once
 
 #include <cstdio>
@@ -14,9 +14,9 @@ class CaughtOutput {
   CaughtOutput(const CaughtOutput&) = delete;
   CaughtOutput& operator=(const CaughtOutput&) = delete;
 
-  /// False where there can be no temporary file: nothing is caught then.
+  /// False if there is no temporary file, so nothing is captured.
   bool works() const { return file_ != nullptr; }
-  /// Prints to the former standard output again. Returns the first 60 bytes that were printed.
+  /// Restores the former standard output. Returns the first 60 captured bytes.
   std::string end();
 
  private:

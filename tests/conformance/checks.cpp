@@ -9,7 +9,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Largest squared distance that is still called "as near as the nearest".
+// The largest excess of a squared distance that still counts as nearest.
 double label_tolerance(const Context& context, const Samples& samples) {
   if (context.exact()) return 0;
   double diagonal = 0;
@@ -75,7 +75,7 @@ void check_means(const std::string& where, const Samples& samples, DType dtype,
     if (counts[at / d] == 0) continue;
     const auto count = static_cast<double>(counts[at / d]);
     const double mean = sums[at].value() / count;
-    // sum - count * centroid, exact until it is read.
+    // sum - count * centroid, computed exactly and rounded once.
     const double product = centroids[at] * count;
     reference::FullSum rest = sums[at];
     rest.add(-product);

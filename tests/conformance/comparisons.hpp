@@ -1,4 +1,4 @@
-// Bit-for-bit comparisons, which say where the first difference is.
+// Bit-for-bit comparisons that report the first difference.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace lloyd::conformance {
 
-/// Equal as bit patterns: -0 and 0 differ.
+/// True if the bit patterns are equal: -0 and 0 differ.
 bool same_bits(double a, double b);
 
-/// k x d centroids.
+/// Compares k x d centroids.
 void expect_same(const std::string& where, std::int64_t d, const std::vector<double>& expected,
                  const std::vector<double>& got);
 void expect_same_labels(const std::string& where, const std::vector<std::int32_t>& expected,
@@ -20,7 +20,8 @@ void expect_same_labels(const std::string& where, const std::vector<std::int32_t
 void expect_same_counts(const std::string& where, const std::vector<std::int64_t>& expected,
                         const std::vector<std::int64_t>& got);
 void expect_same(const std::string& where, const char* what, double expected, double got);
-/// Outputs of two fits: centroids, labels, counts, inertia, iterations, relocations, stop reason.
+/// Compares all outputs of two fits: centroids, labels, counts, inertia, iterations, relocations,
+/// stop reason.
 void expect_same_fit(const std::string& where, std::int64_t d, const Trial& expected,
                      const Trial& got);
 
@@ -28,7 +29,7 @@ const char* name_of(StopReason reason);
 reference::EmptyPolicy reference_policy(EmptyClusters policy);
 reference::Settings reference_settings(const Setting& setting);
 
-/// A fit with everything observed has the bits of the reference, iteration by iteration.
+/// Compares a fully observed fit with the reference, iteration by iteration.
 void expect_reference_bits(const std::string& where, const Samples& samples, const Setting& setting,
                            const Trial& trial);
 void expect_reference_bits(const std::string& where, std::int64_t d, const reference::Fit& expected,

@@ -1,4 +1,4 @@
-// The conformance suite: named cases that hold any backend to what a fit means.
+// The conformance suite: named cases that test whether a backend implements what a fit means.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ enum class Outcome { passed, failed, skipped };
 /// "passed", "failed", "skipped".
 const char* to_string(Outcome outcome);
 
-/// One case run with one data type and one set of parameters.
+/// The result of one case with one data type and one set of parameters.
 struct Result {
   /// "lattice/whole-fit/float32", with "/layout=aos" where a parameter is not at its default.
   std::string name;
   Outcome outcome = Outcome::passed;
-  /// Failed: what was expected, what came, and where. Skipped: why. Else empty.
+  /// If failed: what was expected, what was found, and where. If skipped: why. Else empty.
   std::string message;
   double elapsed_ms = 0;
 };
@@ -34,41 +34,41 @@ struct Options {
   std::string glob = "*";
   /// An unavailable backend fails instead of being skipped.
   bool require_available = false;
-  /// Asked before each case; true ends the run there. May be empty.
+  /// Polled before each case; returning true ends the run. May be empty.
   std::function<bool()> stop;
 };
 
 struct Report {
   std::vector<Result> results;
-  std::int64_t matched = 0;  ///< planned cases, run or not
+  std::int64_t matched = 0;  ///< planned cases that match, run or not
   std::int64_t passed = 0;
   std::int64_t failed = 0;
   std::int64_t skipped = 0;
-  /// Why nothing was run, for a backend that is unavailable here; else empty.
+  /// Why nothing was run, if the backend is unavailable; else empty.
   std::string unavailable;
 
-  /// Some case passed and none failed. A suite that was skipped as a whole has verified nothing,
-  /// and an essential case that was skipped in every variant counts as failed.
+  /// True if a case passed and none failed. A suite that was skipped as a whole has verified
+  /// nothing, and an essential case that was skipped in every variant counts as failed.
   bool verified() const { return passed > 0 && failed == 0; }
 };
 
-/// Names of all cases, in the order in which they are run.
+/// The names of all cases, in the order of the run.
 std::vector<std::string> case_names();
 
 /// One case with one data type and one set of parameters, before it is run.
 struct PlannedCase {
   std::string case_name;   ///< "lattice/whole-fit"
-  std::string name;        ///< that of its result
-  bool essential = false;  ///< a case that is skipped in every variant has failed
+  std::string name;        ///< name of its result
+  bool essential = false;  ///< if it is skipped in every variant, it has failed
 };
 
-/// What a run of the suite on one backend consists of.
+/// The planned cases of the suite for one backend.
 struct Plan {
-  std::vector<PlannedCase> cases;  ///< those that the glob selects, variants side by side
+  std::vector<PlannedCase> cases;  ///< the cases that the glob selects; variants are adjacent
   std::string unavailable;         ///< as in Report; nothing is run then
 };
 
-/// The cases for one backend, one by one.
+/// The suite for one backend; its cases can be run one by one.
 class Suite {
  public:
   /// `backend` must outlive the suite.
@@ -85,23 +85,24 @@ class Suite {
   struct Entry;
   const LoadedBackend& backend_;
   Plan plan_;
-  std::vector<Entry> entries_;  // one for each planned case
+  std::vector<Entry> entries_;  // one per planned case
 };
 
-/// Runs the planned case of an index; nothing ends the run there.
+/// Runs the planned case with an index; no result ends the run.
 using CaseRunner = std::function<std::optional<Result>(std::size_t index)>;
 
-/// Runs a plan and judges the whole; `reporter` may be empty, and is called after each result.
+/// Runs a plan and summarises it; `reporter` may be empty and is called after each result.
 Report run_plan(const Plan& plan, const CaseRunner& run_case, const Options& options = {},
                 const Reporter& reporter = {});
-/// Adds a result that is in no plan.
+/// Adds a result from outside of the plan.
 void add_result(Report& report, Result result, const Reporter& reporter = {});
 
 /// Runs the cases in this process.
 Report run(const LoadedBackend& backend, const Options& options = {},
            const Reporter& reporter = {});
 
-/// Runs fits of two backends inside one another and holds them to the results they give alone.
+/// Runs fits of two backends nested in one another, and compares the results with those of each
+/// backend alone.
 Result run_interleaved(const LoadedBackend& first, const LoadedBackend& second);
 
 }  // namespace lloyd::conformance

@@ -1,14 +1,14 @@
 #include "conformance/context.hpp"
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd::conformance {
 
 std::string Context::beyond(const Dataset& dataset, std::int64_t clusters,
                             const ParameterSet& parameters) const {
   const DatasetView view = dataset.view();
-  const std::uint64_t missing = view.required_features & ~info().features;
-  if (missing != 0) return fmt::format("the backend lacks the feature bits {:#x}", missing);
+  const std::uint64_t missing = view.required_capabilities & ~info().capabilities;
+  if (missing != 0) return fmt::format("the backend lacks the capability bits {:#x}", missing);
   ProblemShape shape;
   shape.samples = view.samples;
   shape.features = view.features;

@@ -1,4 +1,4 @@
-// What a case is handed: a backend, a data type and parameters; and how it fails or is skipped.
+// Context of a case: a backend, a data type and parameters; and how a case fails or is skipped.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
 
@@ -35,7 +35,7 @@ void expect(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) fail(text, std::forward<Args>(args)...);
 }
 
-/// A session that is released when it goes out of scope.
+/// Owns a session and releases it.
 class OwnedSession {
  public:
   explicit OwnedSession(Session* session) : session_(session) {}
@@ -51,7 +51,7 @@ class OwnedSession {
   Session* session_;
 };
 
-/// What open() gave; fails the case where that is no session.
+/// The session that open() returned; fails the case if there is none.
 OwnedSession opened(const Status& status, Session* session, const std::string& what);
 
 class Context {
@@ -68,19 +68,20 @@ class Context {
   bool exact() const { return accuracy() == Accuracy::exact; }
   Reproducibility reproducibility() const { return loaded_.reproducibility(dtype_); }
   bool canonical() const { return reproducibility() == Reproducibility::canonical; }
-  /// Whether the bits must not depend on how the work is divided.
+  /// True if the bits must not depend on how the work is divided.
   bool order_free() const { return reproducibility() <= Reproducibility::threads; }
-  /// Whether a repeated fit must give the same bits.
+  /// True if a repeated fit must give the same bits.
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
-  /// Why a fit of k clusters is beyond the backend, from its feature bits and limits; else empty.
+  /// Why the backend does not support a fit of k clusters, by its capabilities and limits; else
+  /// empty.
   std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
     return beyond(dataset, clusters, parameters_);
   }
   std::string beyond(const Dataset& dataset, std::int64_t clusters,
                      const ParameterSet& parameters) const;
-  /// Opens a session for fits of k clusters; ends the case as skipped where that is beyond the
-  /// backend. `dataset` must outlive the session.
+  /// Opens a session for fits of k clusters; skips the case if the backend does not support them.
+  /// `dataset` must outlive the session.
   OwnedSession open(const Dataset& dataset, std::int64_t clusters) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a backend says of itself is complete and consistent.
+// The description of a backend is complete and consistent.
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -18,18 +18,18 @@ void info(const Context& context) {
   expect(!empty(info.summary), "info() has no summary");
   expect(std::strchr(info.summary, '\n') == nullptr, "the summary has more than one line");
   expect(!empty(info.algorithm), "info() has no algorithm");
-  expect((info.features & (kFeatureHostMemory | kFeatureDeviceMemory)) != 0,
-         "the backend takes samples neither in host nor in device memory (features {:#x})",
-         info.features);
+  expect((info.capabilities & (kCapabilityHostMemory | kCapabilityDeviceMemory)) != 0,
+         "the backend takes samples neither in host nor in device memory (capabilities {:#x})",
+         info.capabilities);
   const BackendInfo* again = context.backend().info();
-  expect(again != nullptr && again->features == info.features &&
+  expect(again != nullptr && again->capabilities == info.capabilities &&
              again->parameter_count == info.parameter_count,
          "info() changes from call to call");
   expect(info.parameter_count == 0 || info.parameters != nullptr,
          "{} parameters are declared and no schema is given", info.parameter_count);
 }
 
-// `canonical` means exact labels; whoever promises nothing says why.
+// `canonical` requires exact labels; `none` requires a reason.
 void claims(const Context& context) {
   expect(!context.canonical() || context.exact(),
          "the backend claims canonical results with labels that are not exact");
@@ -86,7 +86,7 @@ void parameters(const Context& context) {
   }
 }
 
-// Interfaces that do not exist yet are null, not a crash.
+// query() returns null for unknown interfaces.
 void unknown_interface(const Context& context) {
   expect(context.backend().query("lloyd.no-such-interface") == nullptr,
          "the backend answers a query for an interface that does not exist");

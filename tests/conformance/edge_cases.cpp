@@ -1,4 +1,4 @@
-// The ends of the ranges of n, d and k, and data with fewer points than it seems.
+// Extreme values of n, d and k, and data with few distinct points.
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 
@@ -46,8 +46,8 @@ void one_feature(const Context& context) {
   verify_fits(context, {fit_of("one feature", samples, 9)});
 }
 
-// 20 points, 50 times each, in no order; initial centroids repeat as well. The points are integers:
-// means of equal ones are exact, and no rounding shows as inertia.
+// 20 points, 50 times each, shuffled; initial centroids repeat as well. The points are integers, so
+// means of equal points are exact and rounding does not show in the inertia.
 void duplicates(const Context& context) {
   const Samples points = lattice(20, 3, 9, 25);
   Numbers numbers(26);
@@ -58,11 +58,11 @@ void duplicates(const Context& context) {
               {fit_of("duplicates", samples, 6), fit_of("duplicate centroids", samples, 30)});
 }
 
-// One point only: all distances are 0, so that nothing may be relocated.
+// A single distinct point: all distances are 0, so nothing may be relocated.
 void constant(const Context& context) {
   std::vector<NamedFit> fits;
   std::vector<double> values{1.5, 0.0, -3e5};
-  // The mean of many copies of 0.1 is rounded, which only exact labels tell from 0.1.
+  // The mean of many copies of 0.1 is rounded; only exact labels distinguish it from 0.1.
   if (context.exact()) values.push_back(0.1);
   for (const double value : values) {
     Samples samples{60, 2, std::vector<double>(120, value)};
@@ -73,7 +73,7 @@ void constant(const Context& context) {
   verify_fits(context, fits);
 }
 
-// 3 distinct points and 8 clusters, under both policies that go on.
+// 3 distinct points and 8 clusters, under both policies that continue.
 void more_clusters_than_points(const Context& context) {
   std::vector<std::int64_t> rows;
   for (int i = 0; i < 64; ++i) rows.push_back(i % 3);

@@ -1,5 +1,5 @@
-// The policies for clusters that become empty. Small integers, so that every backend has the bits
-// of the reference; what is expected is also written down by hand.
+// Policies for empty clusters. The data are small integers, so every backend has the bits of the
+// reference; the expected results are also written by hand.
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
@@ -21,7 +21,7 @@ Setting one_iteration(std::vector<double> centroids, EmptyClusters policy) {
   return setting;
 }
 
-// One iteration from `start` leads to `expected` by so many relocations.
+// Expects that one iteration from `start` ends at `expected` after `relocations` relocations.
 void expect_update(const Context& context, const char* name, const Samples& samples,
                    const std::vector<double>& start, EmptyClusters policy,
                    const std::vector<double>& expected, std::int64_t relocations) {
@@ -34,11 +34,11 @@ void expect_update(const Context& context, const char* name, const Samples& samp
   expect_reference_bits(where, samples, setting, trial);
 }
 
-constexpr double kAway = 100;  // a centroid that no sample is nearest to
+constexpr double kAway = 100;  // far from all samples: an empty cluster
 
 void relocate(const Context& context) {
   const auto policy = EmptyClusters::relocate;
-  // The 9 leaves its cluster, the rest of which has the mean 2.
+  // Sample 9 leaves its cluster; the remaining ones have the mean 2.
   expect_update(context, "one empty cluster", line({0, 1, 2, 5, 9}), {0, kAway}, policy, {2, 9}, 1);
   expect_update(context, "a tie goes to the lower row", line({-4, 4, 0, 0, 4}), {0, kAway}, policy,
                 {2, -4}, 1);
@@ -48,10 +48,11 @@ void relocate(const Context& context) {
 
 void relocate_spares_single_samples(const Context& context) {
   const auto policy = EmptyClusters::relocate;
-  // Row 0 is farthest (5 from its centroid 25), but alone in its cluster; the next is row 5.
+  // Row 0 is the farthest (5 from its centroid 25), but the only member of its cluster; the next
+  // farthest is row 5.
   expect_update(context, "the only member stays", line({30, 0, 0, 0, 1, 3}), {0, 25, kAway}, policy,
                 {0.25, 30, 3}, 1);
-  // Cluster 1 has two samples; once one has left, the other has to stay.
+  // Cluster 1 has two samples; after one has left, the other must stay.
   expect_update(context, "the last member stays", line({0, 1, 20, 22}), {0, 26, kAway, 2 * kAway},
                 policy, {0, 22, 20, 1}, 2);
 }
@@ -64,8 +65,8 @@ void relocate_never_at_distance_zero(const Context& context) {
                 policy, {0, 4, 2 * kAway}, 1);
 }
 
-// All samples are taken by their own centroid again after a relocation: the labels change at the
-// next assignment, and the trace is the reference's.
+// After a relocation all samples return to their own centroids: the labels change at the next
+// assignment, and the trace equals the reference's.
 void relocate_and_go_on(const Context& context) {
   const Samples samples = line({0, 0, 2, 2, 16, 16, 18, 18, 32, 32, 34, 34});
   Setting setting = one_iteration({1, kAway, 2 * kAway}, EmptyClusters::relocate);
@@ -95,7 +96,7 @@ void relocate_many(const Context& context) {
   verify_fits(context, fits);
 }
 
-// Samples taken out of the same cluster by several empty ones, in order of their distance.
+// Several empty clusters take samples from the same cluster, in order of their distance.
 void relocate_drains_in_order(const Context& context) {
   expect_update(context, "three from one", line({0, 0, 10, 12, 11, 0, 0}),
                 {kAway, 2 * kAway, 0, 3 * kAway}, EmptyClusters::relocate, {12, 11, 0, 10}, 3);
@@ -126,7 +127,7 @@ void error(const Context& context) {
          static_cast<int>(failed.status.code), status_message(failed.status),
          static_cast<int>(StatusCode::empty_cluster));
   expect(failed.status.message[0] != '\0', "the status of an empty cluster has no message");
-  // The session goes on, and the policy is no error where no cluster is empty.
+  // The session stays usable, and the policy `error` has no effect without an empty cluster.
   const Setting filled = one_iteration({0, 5}, EmptyClusters::error);
   const Trial trial = run_fit(*session, samples, filled);
   expect(trial.status.ok(), "a fit without empty clusters failed under the policy 'error': {}",

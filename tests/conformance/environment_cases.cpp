@@ -1,5 +1,5 @@
-// What a process has only one of: the caller's floating-point modes neither change results nor are
-// changed, nothing is printed among its results, and its state is left as it was.
+// Process-wide state: floating-point modes of the caller neither change results nor are changed,
+// nothing is printed to standard output, and the process's state is restored.
 #include <unistd.h>
 
 #include <cfenv>
@@ -23,7 +23,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Denormals beside integers: what flushes them to zero has other centroids.
+// Integers and subnormals: if subnormals are flushed to zero, centroids differ.
 Samples with_denormals(const Context& context) {
   const double least = context.dtype() == DType::float32 ? 0x1p-149 : 0x1p-1074;
   Samples samples = lattice(600, 3, 50, 71);
@@ -53,7 +53,8 @@ struct AtEnd {
   ~AtEnd() { body(); }
 };
 
-// Runs under modes that `set` sets; `holds` says whether they are still set; `reset` ends them.
+// Runs fits under modes that `set` sets; `holds` tells whether they are still set; `reset` restores
+// them.
 template <class Set, class Holds, class Reset>
 void run_under(const Context& context, const char* mode, Set set, Holds holds, Reset reset) {
   const Samples samples = with_denormals(context);
@@ -72,7 +73,7 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
   {
     const AtEnd<Reset> restore{reset};
     set();
-    // Opened under the mode as well, so that threads the session starts inherit it.
+    // Opened under the mode, too, so that threads of the session inherit it.
     Session* session_under_mode = nullptr;
     const Status status =
         context.backend().open(dataset.view(), context.parameters().list(), &session_under_mode);
@@ -99,7 +100,7 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
 
 void flush_to_zero(const Context& context) {
 #if defined(__x86_64__)
-  constexpr unsigned kFlush = 0x8040;  // flush to zero, and denormals are zero
+  constexpr unsigned kFlush = 0x8040;  // flush-to-zero and denormals-are-zero
   const unsigned saved = _mm_getcsr();
   run_under(
       context, "flush-to-zero", [&] { _mm_setcsr(saved | kFlush); },
@@ -124,7 +125,7 @@ Setting small_setting(const Samples& samples) {
   return setting;
 }
 
-// Standard output is the program's: its results, which others read.
+// Standard output belongs to the program's results, which other programs read.
 void standard_output(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -138,7 +139,7 @@ void standard_output(const Context& context) {
   expect(text.empty(), "the backend prints to standard output: '{}'", text);
 }
 
-// Standard input is the program's too, or that of the script which runs it.
+// Standard input belongs to the program, or to the script that runs it.
 void standard_input(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -163,7 +164,7 @@ void standard_input(const Context& context) {
   expect(::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0, "the backend reads from standard input");
 }
 
-// Holds each call to leaving the process as it was, and puts it back where it is not.
+// Checks after each call that the process's state is unchanged, and restores it.
 class StateCheck {
  public:
   template <class Call>
@@ -175,7 +176,7 @@ class StateCheck {
     before.restore();
     if (failure_.empty()) failure_ = fmt::format("{} changes {}", name, change);
   }
-  /// Empty where all was well.
+  /// The first violation; empty if there was none.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -1,4 +1,4 @@
-// Two plugins in one process: fits of one run inside those of the other.
+// Two plugins in one process: fits of one run inside of fits of the other.
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
 #include "conformance/conformance.hpp"
@@ -6,7 +6,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Runs a fit of another backend's session in each iteration.
+// Runs a fit in another backend's session in each iteration.
 class Nesting : public Recorder {
  public:
   Nesting(const Samples& samples, const Setting& setting, Session& other)
@@ -54,11 +54,11 @@ void check_nested(const Context& outer, const Context& inner, const Samples& sam
   for (const Trial& nested : nesting.nested) check(inner, "inner fit", alone_inner, nested);
 }
 
-// The first data type that both take.
+// The first data type that both support.
 DType common_dtype(const LoadedBackend& first, const LoadedBackend& second) {
-  const std::uint64_t both = first.info().features & second.info().features;
-  if ((both & kFeatureFloat32) != 0) return DType::float32;
-  if ((both & kFeatureFloat64) != 0) return DType::float64;
+  const std::uint64_t both = first.info().capabilities & second.info().capabilities;
+  if ((both & kCapabilityFloat32) != 0) return DType::float32;
+  if ((both & kCapabilityFloat64) != 0) return DType::float64;
   throw CaseSkipped{"the two backends have no data type in common"};
 }
 

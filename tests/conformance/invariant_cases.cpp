@@ -1,4 +1,4 @@
-// Fits whose every iteration is checked against the definitions, on data of many shapes.
+// Fits on data of many shapes, every iteration of which is checked against the definitions.
 #include <algorithm>
 
 #include "conformance/cases.hpp"
@@ -30,7 +30,7 @@ void overlapping(const Context& context) {
   verify_fits(context, {{"one cloud", samples, from_first_rows(samples, 13, 30)}});
 }
 
-// Sizes around those of vectors, blocks and tiles.
+// Sizes around those of SIMD vectors, blocks and tiles.
 void odd_small_sizes(const Context& context) {
   std::vector<NamedFit> fits;
   for (const std::int64_t n : {1, 2, 3, 5, 17}) {
@@ -61,9 +61,9 @@ void odd_large_sizes(const Context& context) {
   verify_fits(context, fits);
 }
 
-// All distances of a sample are equal but for the rounding of the definition's sum: centroids are
-// permutations of one vector, and samples have one value in all features. What screens by another
-// arithmetic must come back to the definition here.
+// Near ties: all distances of a sample are equal but for the rounding of the definition's sum.
+// Centroids are permutations of one vector, and each sample has one value in all features.
+// Screening in another arithmetic must fall back to the definition here.
 void near_ties(const Context& context) {
   constexpr std::int64_t kFeatures = 6;
   Numbers numbers(3);

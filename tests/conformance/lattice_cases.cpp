@@ -1,6 +1,6 @@
-// Integer-lattice data on which every arithmetic is exact, down to products of 16-bit formats:
-// small integers, and means with few binary digits. Every backend, of any accuracy, has the bits of
-// the reference.
+// Integer-lattice data on which every arithmetic is exact, including products of 16-bit formats:
+// small integers, and means with few binary digits. Backends of every accuracy must have the bits
+// of the reference.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kExtent = 6;
 constexpr int kLargestCount = 16;
 
-// All iterations keep to multiples of 1 / parts, so that nothing is ever rounded.
+// True if all values in all iterations are multiples of 1 / parts, so that nothing is rounded.
 bool exact_everywhere(const reference::Fit& fit, int parts) {
   for (const reference::Iteration& iteration : fit.trace) {
     for (const double value : iteration.centroids) {
@@ -25,7 +25,7 @@ bool exact_everywhere(const reference::Fit& fit, int parts) {
   return true;
 }
 
-// Runs a fit and compares it bit by bit. False where it is beyond the backend.
+// Runs a fit and compares it bit by bit. False if the backend does not support it.
 bool compare(const Context& context, const std::string& where, const Samples& samples,
              const Setting& setting, const reference::Fit& expected) {
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -38,7 +38,7 @@ bool compare(const Context& context, const std::string& where, const Samples& sa
   return true;
 }
 
-// Keeps of each cluster of the first assignment the largest power of two of samples.
+// Trims each cluster of the first assignment to a power of two of samples.
 Samples trimmed(const Samples& samples, const std::vector<double>& centroids) {
   const auto k = static_cast<std::int64_t>(centroids.size()) / samples.d;
   std::vector<std::vector<std::int64_t>> rows(k);
@@ -58,7 +58,7 @@ Samples trimmed(const Samples& samples, const std::vector<double>& centroids) {
   return selected(samples, kept);
 }
 
-// One update from integer centroids, and the closing assignment against means of powers of two.
+// One update from integer centroids, and the closing assignment to means over powers of two.
 void one_iteration(const Context& context) {
   bool any = false;
   for (const std::int64_t d : {1, 2, 3, 5, 7, 8}) {
@@ -80,8 +80,8 @@ void one_iteration(const Context& context) {
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
-// Small fits of several iterations, chosen among random ones as those that stay exact. Values are
-// multiples of 12, so that clusters of 1, 2, 3, 4, 6 or 8 samples have means with few digits.
+// Small fits of several iterations, selected from random ones for being exact throughout. Values
+// are multiples of 12, so that clusters of 1, 2, 3, 4, 6 or 8 samples have means with few digits.
 void whole_fit(const Context& context) {
   constexpr int kWanted = 12;
   int found = 0;
@@ -97,7 +97,7 @@ void whole_fit(const Context& context) {
     setting.max_iterations = 10;
     setting.fixed = seed % 2 == 0;
     const reference::Fit expected = reference::fit(samples, reference_settings(setting));
-    // At least two assignments that changed something after the first.
+    // Selects fits with at least two assignments after the first that change labels.
     if (expected.iterations < 3 || expected.trace[2].changed == 0) continue;
     if (!exact_everywhere(expected, 4)) continue;
     ++found;
@@ -107,7 +107,7 @@ void whole_fit(const Context& context) {
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
-// Samples half way between centroids, and centroids that coincide: the lowest index wins.
+// Samples half way between centroids, and equal centroids: the lowest index wins.
 void ties(const Context& context) {
   Samples samples{16, 1, {}};
   for (int i = 0; i < 16; ++i) samples.values.push_back(i % 8);

@@ -1,4 +1,4 @@
-// Where samples lie in memory: rows apart, and no alignment beyond that of a value.
+// Memory layouts: strided rows, and alignment to one value only.
 #include <algorithm>
 
 #include "conformance/cases.hpp"
@@ -9,7 +9,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// A fit under another layout passes all checks and has the bits of the plain one.
+// A fit with another layout passes all checks and has the bits of the plain one.
 void compare_layout(const Context& context, const char* name, Layout layout) {
   for (const std::int64_t d : {1, 3, 8, 17}) {
     const Samples samples = rounded(cloud(1003, d, static_cast<std::uint64_t>(d)), context.dtype());
@@ -31,7 +31,7 @@ void unaligned(const Context& context) {
   for (const std::int64_t offset : {1, 3}) compare_layout(context, "unaligned", {0, offset});
 }
 
-// Gaps are NaN: whoever reads one spoils its sums.
+// Gaps are NaN: reading one makes sums NaN.
 void strided(const Context& context) {
   for (const std::int64_t gap : {1, 16}) compare_layout(context, "strided", {gap, 0});
 }
@@ -40,10 +40,10 @@ void strided_and_unaligned(const Context& context) {
   compare_layout(context, "strided and unaligned", {5, 1});
 }
 
-// The caller's samples, and the gaps between them, are only read.
+// The samples and the gaps between them are not written to.
 void unchanged(const Context& context) {
   const Samples samples = rounded(cloud(301, 5, 7), context.dtype());
-  const bool strided = (context.info().features & kFeatureStrided) != 0;
+  const bool strided = (context.info().capabilities & kCapabilityStrided) != 0;
   const Dataset dataset = make_dataset(samples, context.dtype(), {strided ? 3 : 0, 0});
   const DatasetView view = dataset.view();
   const auto* bytes = static_cast<const unsigned char*>(view.data);

@@ -1,4 +1,4 @@
-// supports() and estimate() agree with what happens.
+// supports() and estimate() agree with the behaviour of fits.
 #include <malloc.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Shape {
   std::int64_t n, d, k;
 };
 
-// Shapes beyond tables and tiles of fixed size, which some devices have.
+// Shapes beyond fixed-size tables and tiles, which some devices have.
 constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {300, 130, 300},
                              {1030, 16, 1030}, {2100, 1, 2050}, {70, 4097, 64}};
 
@@ -30,8 +30,8 @@ Setting one_iteration(const Samples& samples, std::int64_t k) {
   return setting;
 }
 
-// What supports() accepts is done; what it refuses, with a reason and a number, is refused later,
-// too.
+// A shape that supports() accepts can be fitted. One that it refuses, with a reason and a number,
+// is refused later, too.
 void supports(const Context& context) {
   for (const Shape& shape : kShapes) {
     const Samples samples = rounded(cloud(shape.n, shape.d, 97), context.dtype());
@@ -61,13 +61,13 @@ void supports(const Context& context) {
   }
 }
 
-// Bytes that the C library's heap holds.
+// Bytes allocated by the C library's heap.
 std::int64_t heap_bytes() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
-// A sanitizer has a heap of its own.
+// Sanitizers replace the heap.
 void skip_unless_heap_is_measured() {
   const std::int64_t before = heap_bytes();
   const std::vector<char> some(1 << 20);
@@ -76,7 +76,7 @@ void skip_unless_heap_is_measured() {
   }
 }
 
-// The heap at each iteration, with nothing kept by the observer itself.
+// Records the heap's size at each iteration without allocating.
 class HeapObserver : public Observer {
  public:
   bool on_iteration(const IterationRecord&) noexcept override {
@@ -100,16 +100,16 @@ MemoryEstimate estimated(const Context& context, const Dataset& dataset, const S
   return memory;
 }
 
-// A fit holds no more host memory than estimated, but for small change. What a device holds cannot
-// be seen from here.
+// A fit uses no more host memory than estimated, up to a small allowance. Device memory cannot be
+// observed here.
 void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
   constexpr std::int64_t kSmallChange = 128 * 1024;
   const Dataset dataset = make_dataset(samples, context.dtype());
   if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
-  setting.max_iterations = 5;  // some of what a backend holds comes with later iterations alone
+  setting.max_iterations = 5;  // some memory is allocated in later iterations only
   const MemoryEstimate memory = estimated(context, dataset, setting);
-  // Once before, so that what the backend keeps for the whole process is there.
+  // A first fit allocates what the backend keeps for the process.
   run_fit(*context.open(dataset, clusters), samples, setting, Run{0, false, nullptr});
   // The initial centroids, and the outputs.
   const std::int64_t mine = 16 * clusters * samples.d + 4 * samples.n + 8 * clusters;
@@ -132,14 +132,15 @@ void estimate(const Context& context) {
   }
 }
 
-// The estimate does not know the data, and has to hold for values of many magnitudes, too.
+// The estimate must hold for values of many magnitudes, too, since it does not depend on the data.
 void estimate_many_magnitudes(const Context& context) {
   skip_unless_heap_is_measured();
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   check_estimate(context, rounded(wide_range(900, 64, reach, 38), context.dtype()), 600);
 }
 
-// Larger problems are not estimated smaller, and sizes that no machine has give no nonsense.
+// Estimates do not decrease with the size of the problem, and sizes beyond any machine do not
+// overflow.
 void estimate_grows(const Context& context) {
   const auto bytes = [](const MemoryEstimate& memory) {
     return static_cast<double>(memory.host_bytes) + static_cast<double>(memory.device_bytes);

@@ -1,4 +1,4 @@
-// SessionNotes, where a session offers them: short texts that can be printed and recorded.
+// SessionNotes, if a session offers them: short printable texts.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Bytes of the UTF-8 character that a text begins with; 0 where it begins with none.
+// Length of the UTF-8 character at the start of a text; 0 if there is none.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -27,7 +27,7 @@ std::size_t character_bytes(std::string_view text) {
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, and what is beyond U+10FFFF.
+  // Rejects overlong forms, surrogates, and code points beyond U+10FFFF.
   const unsigned char second = byte(1);
   const bool wrong = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
                      (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
@@ -39,9 +39,9 @@ void check_notes(const char* where, Session& session) {
   expect(offered != nullptr, "{}: the session no longer offers notes", where);
   const char* const begin = offered->notes();
   expect(begin != nullptr, "{}: the notes are null, not a text", where);
-  const std::string_view text(begin, ::strnlen(begin, kMostNotesBytes));
-  expect(text.size() < kMostNotesBytes, "{}: the notes have no end within {} bytes", where,
-         kMostNotesBytes);
+  const std::string_view text(begin, ::strnlen(begin, kMaxNotesBytes));
+  expect(text.size() < kMaxNotesBytes, "{}: the notes have no end within {} bytes", where,
+         kMaxNotesBytes);
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
     expect(byte >= 0x20 && byte != 0x7f, "{}: byte {} of the notes is {:#04x}, a control character",
@@ -83,7 +83,7 @@ void text(const Context& context) {
   check_notes("after partial()", *session);
 }
 
-// A session that has done nothing has a text, too.
+// A new session has a text, too.
 void fresh(const Context& context) {
   const Samples samples = rounded(cloud(50, 2, 82), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());

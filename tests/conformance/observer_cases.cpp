@@ -1,4 +1,4 @@
-// What an observer is told, and that being observed changes nothing.
+// Iteration records, and that observation changes no result.
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
@@ -89,7 +89,7 @@ void parts(const Context& context) {
   }
 }
 
-// Measuring phases may cost time, but no bit.
+// Profiling may take time, but changes no bit.
 void profile(const Context& context) {
   const Problem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
@@ -107,7 +107,7 @@ void profile(const Context& context) {
   if (context.repeatable()) expect_same_fit("profile", p.samples.d, plain, profiled);
 }
 
-// Times and the number of distances are there.
+// Times and number of distances are reported.
 void accounts(const Context& context) {
   const Problem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
@@ -115,7 +115,7 @@ void accounts(const Context& context) {
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   expect(trial.result.loop_ms >= 0, "loop_ms is {}", trial.result.loop_ms);
   expect(trial.result.closing_ms >= 0, "closing_ms is {}", trial.result.closing_ms);
-  // No method can assign n samples without a single distance each.
+  // Assigning n samples takes at least one distance each.
   expect(trial.result.distances >= p.samples.n, "distances is {} for {} samples and {} iterations",
          trial.result.distances, p.samples.n, trial.result.iterations);
   expect(!trial.trace.empty(), "the observer was not called");

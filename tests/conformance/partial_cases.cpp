@@ -1,4 +1,4 @@
-// partial(): one assignment over a range of rows and the sums of an update.
+// partial(): one assignment over a range of rows, with the sums of an update.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kClusters = 6;
 
-// Ordinary data, data whose range takes two words, and data whose range fits no integer.
+// Ordinary data, data whose range needs two words, and data whose range fits no integer form.
 std::vector<Samples> data_sets(const Context& context) {
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   Samples outlier = rounded(cloud(700, 2, 81), context.dtype());
@@ -22,7 +22,7 @@ std::vector<Samples> data_sets(const Context& context) {
           rounded(wide_range(800, 2, reach, 86), context.dtype()), outlier};
 }
 
-// Whole multiples of 2^exponent in x, which has no smaller part.
+// x / 2^exponent, which is an integer.
 Wide multiples(double x, int exponent) {
   if (x == 0) return 0;
   int power = 0;
@@ -81,7 +81,7 @@ void check_farthest(const Samples& samples, const std::vector<double>& centroids
   expect_same_partials("farthest samples of partial()", samples.d, expected, got);
 }
 
-// Everything that one pass over all rows reports is what it should be.
+// All outputs of one pass over all rows are correct.
 void whole(const Context& context) {
   for (const Samples& samples : data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());
@@ -102,7 +102,7 @@ void whole(const Context& context) {
   }
 }
 
-// The same bits however the rows are cut.
+// The bits do not depend on how the rows are split.
 void splits(const Context& context) {
   for (const Samples& samples : data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());
@@ -126,7 +126,7 @@ void splits(const Context& context) {
   }
 }
 
-// Integer sums of parts that were added up apart, in any order, are those of the whole.
+// Integer sums of separate parts, added in any order, are those of the whole.
 void parts_apart(const Context& context) {
   const Samples samples = rounded(cloud(2000, 3, 84), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -150,7 +150,7 @@ void parts_apart(const Context& context) {
   }
 }
 
-// `changed` is against the caller's labels, and no state is kept between passes.
+// `changed` compares with the caller's labels, and no state is kept between passes.
 void former_labels(const Context& context) {
   const Samples samples = rounded(cloud(1000, 3, 85), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -171,7 +171,7 @@ void former_labels(const Context& context) {
   expect_same_partials("with other labels handed in", samples.d, first, third);
 }
 
-// What is not wanted is left out; the rest is the same.
+// Null outputs are not written, and the others are unchanged.
 void null_outputs(const Context& context) {
   const Samples samples = rounded(cloud(500, 3, 87), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());

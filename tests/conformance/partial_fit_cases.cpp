@@ -1,4 +1,4 @@
-// Fits made of partial(), as out-of-core and distributed fits are.
+// Fits made of partial(), as in out-of-core and distributed fits.
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
@@ -7,7 +7,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Iterations by partial() over three ranges; the centroids of fit() after each.
+// Iterations of partial() over three ranges; after each, the centroids equal those of fit().
 void compare_loop(const Context& context, const Samples& samples, std::int64_t clusters) {
   const Dataset dataset = make_dataset(samples, context.dtype());
   const OwnedSession session = context.open(dataset, clusters);
@@ -48,8 +48,8 @@ void fit_loop(const Context& context) {
   compare_loop(context, rounded(cloud(2500, 3, 91), context.dtype()), 9);
 }
 
-// A part of a data set has a session of its own and the statistics of the whole: sums of parts add
-// up to those of the whole, as on several devices or machines.
+// Each part of a data set has its own session with the statistics of the whole. The sums of the
+// parts add up to those of the whole, as on several devices or machines.
 void parts_of_a_data_set(const Context& context) {
   const Samples samples = rounded(cloud(1501, 3, 93), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());

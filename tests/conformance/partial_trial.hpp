@@ -1,4 +1,4 @@
-// partial() passes across the boundary, and what they accumulate.
+// Runs partial() passes across the plugin boundary and accumulates their results.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace lloyd::conformance {
 
 __extension__ typedef __int128 Wide;
 
-/// What passes over ranges add up to.
+/// The accumulated results of several passes.
 struct Accumulated {
   Accumulated(std::int64_t clusters, std::int64_t features)
       : sums(clusters * features), counts(clusters, 0) {}
@@ -19,15 +19,15 @@ struct Accumulated {
   std::vector<std::int64_t> counts;
   ExactSum inertia;
   std::int64_t changed = 0;
-  std::vector<FarSample> farthest;  ///< of all passes, by descending distance, then row
+  std::vector<FarSample> farthest;  ///< of all passes; descending distance, then ascending row
   SumForm form = SumForm::integer64;
 
-  /// Means as an update makes them; the centroids of empty clusters are kept. Integer forms only.
+  /// The means of an update; empty clusters keep their centroids. Integer forms only.
   std::vector<double> means(const Dataset& dataset, const std::vector<double>& kept) const;
 };
 
-/// One pass over a range: `labels` are those of all rows, in and out. Keeps the `wanted` farthest.
-/// Fails the case where partial() fails or writes out of bounds.
+/// Runs one pass over a range; `labels` are those of all rows, in and out. Keeps the `wanted`
+/// farthest samples. Fails the case if partial() fails or writes out of bounds.
 void add_partial(Session& session, const std::vector<double>& centroids, RowRange rows,
                  std::int64_t wanted, std::vector<std::int32_t>& labels, Accumulated& accumulated);
 
@@ -40,7 +40,7 @@ Accumulated run_partials(Session& session, const Samples& samples,
 void expect_same_partials(const std::string& where, std::int64_t d, const Accumulated& expected,
                           const Accumulated& got);
 
-/// a + b, wrapped around where that overflows, as words that a plugin wrote can.
+/// a + b, wrapped on overflow, since a plugin may have written any words.
 Wide wrapped_sum(Wide a, Wide b);
 /// The value of a two-word sum.
 Wide wide(const SumWords& words);

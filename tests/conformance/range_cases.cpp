@@ -1,4 +1,5 @@
-// Values far from the origin, huge, tiny, denormal, and of very different size.
+// Numerical range: values far from the origin, huge, tiny, subnormal, and of very different
+// magnitude.
 #include <cmath>
 
 #include "conformance/cases.hpp"
@@ -24,7 +25,7 @@ Trial verified(const Context& context, const char* name, const Samples& samples,
   return trial;
 }
 
-// Mean 1e6, spread 1. Both data sets hold the same values but for the offset, exactly.
+// Mean 1e6, spread 1. Both data sets hold the same values up to the exact offset.
 void far_offset(const Context& context) {
   constexpr double kOffset = 1e6;
   const Samples far =
@@ -38,8 +39,8 @@ void far_offset(const Context& context) {
          there.result.inertia, here.result.inertia);
 }
 
-// Data on a grid of 1/16 is moved by 1e6 without rounding, so that nothing but the rounding of
-// means tells the two apart: the labels of every iteration are the same.
+// Data on a grid of 1/16 is shifted by 1e6 without rounding. Only the rounding of means
+// distinguishes the two fits, so the labels of all iterations are equal.
 void shifted_grid(const Context& context) {
   if (!context.exact()) throw CaseSkipped{"labels are not exact"};
   Samples grid = cloud(4000, 3, 40);
@@ -59,7 +60,7 @@ void shifted_grid(const Context& context) {
   expect_same_labels("moved by 1e6", here.labels, there.labels);
 }
 
-// Offsets of a few diagonals of the data, where float32 arithmetic begins to feel them.
+// Offsets of a few diagonals of the data, which begin to affect float32 arithmetic.
 void moderate_offset(const Context& context) {
   const Samples centred = blobs(2000, 1, 7, 3.0, 39);
   for (const double offset : {20.0, 80.0, 150.0, 300.0}) {
@@ -68,7 +69,7 @@ void moderate_offset(const Context& context) {
   }
 }
 
-// Blobs scaled to the ends of what float64 squares can hold.
+// Blobs scaled to the limits of squares in float64.
 void scaled(const Context& context, const char* name, double scale) {
   const Samples samples =
       rounded(transformed(blobs(900, 3, 6, 1.5, 32), scale, 0), context.dtype());
@@ -84,11 +85,11 @@ void tiny(const Context& context) {
   scaled(context, "values of 1e-30", 1e-31);
   if (context.dtype() == DType::float32) return;
   scaled(context, "values of 1e-140", 1e-141);
-  // Squares are 0 here, all samples tie, and the first cluster takes them all.
+  // Squares underflow to 0: all samples tie, and the first cluster takes them all.
   scaled(context, "values of 1e-200", 1e-201);
 }
 
-// Denormals alone, and beside ordinary values.
+// Subnormals alone, and beside ordinary values.
 void denormals(const Context& context) {
   const double least = context.dtype() == DType::float32 ? 0x1p-149 : 0x1p-1074;
   const Samples small = transformed(lattice(400, 2, 1000, 33), least, 0);
@@ -108,7 +109,7 @@ void outlier(const Context& context) {
   own.clusters = 5;
   verified(context, "an outlier with its own cluster", samples, own);
 
-  // Here it is in the sum of a cluster of ones first, and relocated out of it later.
+  // The outlier is first in the sum of a cluster of ones, and is relocated later.
   Setting shared = from_first_rows(samples, 4);
   shared.centroids.insert(shared.centroids.end(), {-1000.0, -1000.0});
   shared.clusters = 5;
@@ -128,7 +129,7 @@ void large_mean(const Context& context) {
   verified(context, "50000 values near 1000", samples, setting);
 }
 
-// Features whose units are 16 powers of ten apart: each has its own accuracy.
+// Features whose units differ by 16 orders of magnitude: each has its own accuracy.
 void mixed_units(const Context& context) {
   Samples samples = blobs(800, 4, 5, 1.0, 37);
   for (std::int64_t i = 0; i < samples.n; ++i) {
@@ -139,8 +140,8 @@ void mixed_units(const Context& context) {
   verified(context, "mixed units", samples, from_first_rows(samples, 5));
 }
 
-// Values over so many powers of two that a sum takes two words of 64 bits, and more than two lanes
-// of a float64 mantissa.
+// Values over so many powers of two that a sum needs two 64-bit words, and values more than two
+// limbs.
 void many_magnitudes(const Context& context) {
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   const Samples samples = rounded(wide_range(900, 2, reach, 38), context.dtype());

@@ -1,11 +1,11 @@
-// What the core refuses before a backend sees it.
+// Requests that the core refuses before a backend sees them.
 #include <cmath>
 #include <limits>
 #include <memory>
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
 
 #include "conformance/cases.hpp"
 #include "conformance/samples.hpp"
@@ -26,12 +26,12 @@ void expect_refused(const char* what, Body&& body) {
   fail("{} was not refused", what);
 }
 
-// Answers for a backend but lacks some of its feature bits, and counts what reaches it.
+// A proxy of a backend that lacks some capabilities and counts the calls that reach it.
 class Lacking final : public Backend {
  public:
   Lacking(Backend& backend, std::uint64_t bits, int& opened)
       : backend_(backend), info_(host_copy(backend.info())), opened_(opened) {
-    info_.features &= ~bits;
+    info_.capabilities &= ~bits;
   }
   const BackendInfo* info() const noexcept override { return &info_; }
   Status supports(const ProblemShape& shape, const ParameterList& parameters,
@@ -64,22 +64,22 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
       context.loaded().path(), make_plugin_header("lacking", "0"),
       new Lacking(context.backend(), bit, opened), context.loaded().devices(), "");
   expect_refused<Error>(what, [&] { OpenSession session(lacking, dataset, context.parameters()); });
-  expect(opened == 0, "{} reached open() of a backend without the feature", what);
+  expect(opened == 0, "{} reached open() of a backend without the capability", what);
   FitSpec spec;
   spec.clusters = 2;
-  expect(!unsupported_reason(*lacking, make_shape(dataset, 2), dataset.view().required_features,
+  expect(!unsupported_reason(*lacking, make_shape(dataset, 2), dataset.view().required_capabilities,
                              context.parameters(), spec)
               .empty(),
          "unsupported_reason() has nothing to say of {}", what);
 }
 
-// A data set requires feature bits; a backend whose info lacks one is never handed it.
-void feature_bits(const Context& context) {
+// A backend that lacks a capability never receives data that requires it.
+void capability_bits(const Context& context) {
   const bool narrow = context.dtype() == DType::float32;
   expect_required(context, narrow ? "float32 data" : "float64 data",
-                  narrow ? kFeatureFloat32 : kFeatureFloat64, {});
-  expect_required(context, "data in host memory", kFeatureHostMemory, {});
-  expect_required(context, "strided data", kFeatureStrided, {2, 0});
+                  narrow ? kCapabilityFloat32 : kCapabilityFloat64, {});
+  expect_required(context, "data in host memory", kCapabilityHostMemory, {});
+  expect_required(context, "strided data", kCapabilityStrided, {2, 0});
 }
 
 Matrix shaped(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
@@ -161,7 +161,7 @@ void bad_options(const Context& context) {
   std::vector<double> remote = start;
   remote[3] = 1e200;
   refuse("a centroid whose squared distances overflow", unchanged, remote);
-  // What is right is done.
+  // Valid values are accepted.
   FitOptions options;
   options.clusters = 3;
   const Fit fit = session.fit_from(start, options);
@@ -192,7 +192,7 @@ void bad_parameters(const Context& context) {
 }  // namespace
 
 void add_refusal_cases(std::vector<Case>& cases) {
-  cases.push_back({"refusals/feature-bits", Scope::defaults, feature_bits});
+  cases.push_back({"refusals/capability-bits", Scope::defaults, capability_bits});
   cases.push_back({"refusals/bad-data", Scope::defaults, bad_data});
   cases.push_back({"refusals/bad-options", Scope::defaults, bad_options});
   cases.push_back({"refusals/bad-parameters", Scope::once, bad_parameters});

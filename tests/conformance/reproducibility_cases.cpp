@@ -1,4 +1,4 @@
-// The reproducibility that a backend states.
+// The declared reproducibility of a backend.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -17,7 +17,7 @@ struct Problem {
   Setting setting;
 };
 
-// Sums in one word or two, and sums whose range fits neither.
+// Data for each form of sums: one word, two words, compensated.
 std::vector<Problem> problems(const Context& context) {
   std::vector<Problem> result;
   for (const char* name : {"one cloud", "an outlier"}) {
@@ -43,7 +43,7 @@ void repeated(const Context& context) {
   }
 }
 
-// Each integer parameter at 1 and 7, threads at 2 and 3 also, as far as its range goes.
+// Each integer parameter at 1 and 7, and threads also at 2 and 3, within their ranges.
 void parameters(const Context& context) {
   if (!context.order_free()) {
     throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
@@ -53,7 +53,7 @@ void parameters(const Context& context) {
     const Trial expected = fresh_fit(context, p.samples, p.setting);
     for (const ParameterInfo& parameter : context.parameters().schema()) {
       if (parameter.type != ParameterType::integer) continue;
-      // Block sizes of a few rows take the longest.
+      // Block sizes of a few rows are the slowest.
       std::vector<std::int64_t> wanted = {1, 7};
       if (std::string_view(parameter.name) == "threads") wanted.insert(wanted.end(), {2, 3});
       std::set<std::int64_t> values;
@@ -63,7 +63,7 @@ void parameters(const Context& context) {
       for (const std::int64_t value : values) {
         ParameterSet set = context.parameters();
         set.set(parameter.name, std::to_string(value));
-        // A device that is not there, say.
+        // For example a device that does not exist.
         if (!context.beyond(dataset, p.setting.clusters, set).empty()) continue;
         Session* session = nullptr;
         const Status status = context.backend().open(dataset.view(), set.list(), &session);

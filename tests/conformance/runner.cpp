@@ -1,20 +1,20 @@
-// Runs a plan of the suite, and says what its results come to.
+// Runs a plan of the suite and summarises the results.
 #include <algorithm>
 
 #include "conformance/conformance.hpp"
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
 namespace {
 
-// The variants of a case lie side by side.
+// Variants of a case are adjacent.
 bool ends_case(const Plan& plan, std::size_t index) {
   return index + 1 == plan.cases.size() ||
          plan.cases[index + 1].case_name != plan.cases[index].case_name;
 }
 
-// Skipped in all variants: `first` is the index of the first one's result.
+// True if all variants were skipped; `first` is the index of the first one's result.
 bool all_skipped(const Report& report, std::size_t first) {
   return std::all_of(report.results.begin() + static_cast<std::ptrdiff_t>(first),
                      report.results.end(),

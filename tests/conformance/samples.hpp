@@ -15,49 +15,49 @@ using reference::Samples;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Pseudo-random numbers, the same everywhere (SplitMix64).
+/// Pseudo-random numbers (SplitMix64), the same on every machine.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed) {}
   std::uint64_t bits();
   /// Uniform in [0, 1).
   double uniform();
-  /// Uniform in [low, high], both included.
+  /// Uniform integer in [low, high].
   std::int64_t integer(std::int64_t low, std::int64_t high);
 
  private:
   std::uint64_t state_;
 };
 
-/// Integers in [-extent, extent].
+/// Random integers in [-extent, extent].
 Samples lattice(std::int64_t n, std::int64_t d, std::int64_t extent, std::uint64_t seed);
-/// Round clouds about centers in [-10, 10]^d, each sample within `radius` of its center in every
-/// feature. Sample i belongs to center i modulo `centers`, so that first rows make a fair start.
+/// Clouds around centers in [-10, 10]^d; each sample is within `radius` of its center in every
+/// feature. Sample i belongs to center i mod `centers`, so that the first rows are good initial
+/// centroids.
 Samples blobs(std::int64_t n, std::int64_t d, std::int64_t centers, double radius,
               std::uint64_t seed);
-/// One cloud: clusters overlap, and Lloyd's iteration takes many steps.
+/// A single cloud: clusters overlap, and a fit takes many iterations.
 Samples cloud(std::int64_t n, std::int64_t d, std::uint64_t seed);
 
-/// Values of either sign whose magnitudes are spread evenly over 1 / reach to reach in powers of
-/// two.
+/// Values of both signs whose magnitudes are log-uniform from 1 / reach to reach.
 Samples wide_range(std::int64_t n, std::int64_t d, double reach, std::uint64_t seed);
 
 /// x * scale + offset for each value.
 Samples transformed(Samples samples, double scale, double offset);
-/// Values as `dtype` holds them.
+/// The samples rounded to `dtype`.
 Samples rounded(Samples samples, DType dtype);
 /// The first k rows as centroids, k x d.
 std::vector<double> first_rows(const Samples& samples, std::int64_t k);
 /// Row i of the result is row `rows[i]` of the samples.
 Samples selected(const Samples& samples, const std::vector<std::int64_t>& rows);
 
-/// How samples lie in memory.
+/// Memory layout of samples.
 struct Layout {
   std::int64_t gap = 0;     ///< values between rows, all NaN
   std::int64_t offset = 0;  ///< values between a 64-byte boundary and the first one
 };
 
-/// The samples as a data set. The memory ends with the last value.
+/// The samples as a data set. The allocation ends with the last value.
 Dataset make_dataset(const Samples& samples, DType dtype, Layout layout = {});
 
 }  // namespace lloyd::conformance

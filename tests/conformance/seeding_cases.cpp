@@ -1,4 +1,4 @@
-// SeedingKernels, where a backend offers them: the same bits as a plain loop over the definition.
+// SeedingKernels, if a backend offers them: the bits of a plain loop over the definition.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -23,8 +23,8 @@ Samples with_outlier(Samples samples, double value) {
   return samples;
 }
 
-// Each sample twice, the second time with every value one unit in the last place off: distances to
-// both are nearer to one another than rounding tells apart.
+// Twins: each sample and a copy with every value one unit in the last place off. Their distances
+// differ by less than rounding resolves.
 template <class T>
 Samples near_twins(const Samples& singles) {
   Samples twins{2 * singles.n, singles.d, {}};
@@ -38,7 +38,7 @@ Samples near_twins(const Samples& singles) {
   return twins;
 }
 
-// Shapes around powers of two, ties, and everything that approximate arithmetic gets wrong.
+// Shapes around powers of two, ties, and data on which approximate arithmetic fails.
 std::vector<Named> data_sets(DType dtype) {
   const bool narrow = dtype == DType::float32;
   std::vector<Named> sets = {
@@ -65,8 +65,8 @@ std::vector<Named> data_sets(DType dtype) {
   return sets;
 }
 
-// m centroids: rows from all over the data (one after another where n divides 7918, as it does for
-// the twins), or points halfway between two rows each, which no float32 need hold.
+// m centroids: either rows from all over the data (consecutive ones if n divides 7918, as for the
+// twins), or midpoints of two rows each, which float32 need not represent.
 std::vector<double> centroids_of(const Samples& samples, std::int64_t m, std::int64_t from,
                                  bool between) {
   std::vector<double> centroids;
@@ -110,7 +110,7 @@ struct State {
   std::vector<std::int32_t> nearest;
 };
 
-// One call, held to a plain loop; `state` is what went before and becomes what came.
+// Compares one call with a plain loop; `state` is updated.
 void fold(const std::string& where, const Opened& opened, const std::vector<double>& centroids,
           std::int64_t first, bool wants_nearest, State& state) {
   const Samples& samples = opened.samples();
@@ -172,7 +172,7 @@ void nearest(const Context& context) {
   }
 }
 
-// Squared distances to such centroids are beyond float32, and get smaller from call to call.
+// Squared distances to these centroids are beyond float32 and decrease from call to call.
 void far_centroids(const Context& context) {
   const Samples samples = rounded(cloud(300, 3, 19), context.dtype());
   const Opened opened(context, samples);
@@ -187,7 +187,7 @@ void far_centroids(const Context& context) {
   }
 }
 
-// As in the documentation of WeightScale, by powers of two.
+// A scale as documented for WeightScale.
 WeightScale scale_for(const std::vector<double>& distances) {
   const double largest = *std::max_element(distances.begin(), distances.end());
   if (largest == 0) return {};
@@ -230,7 +230,7 @@ void gains(const Context& context) {
   }
 }
 
-// A request to stop ends both calls, and the session goes on.
+// A request for cancellation ends both calls, and the session stays usable.
 void cancelled(const Context& context) {
   const Samples samples = rounded(cloud(5000, 8, 17), context.dtype());
   const Opened opened(context, samples);

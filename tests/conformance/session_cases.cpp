@@ -1,4 +1,4 @@
-// Sessions: many fits on one, several at once, outputs that are not wanted, and label().
+// Sessions: several fits on one, several sessions at once, null outputs, and label().
 #include <future>
 
 #include "conformance/cases.hpp"
@@ -20,7 +20,7 @@ Samples some_samples(const Context& context, std::uint64_t seed) {
   return rounded(cloud(1100, 4, seed), context.dtype());
 }
 
-// Fits of several k and labellings on one session, each as on a session of its own.
+// Fits with several k and label requests on one session give the results of separate sessions.
 void reused(const Context& context) {
   const Samples samples = some_samples(context, 61);
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -42,7 +42,7 @@ void reused(const Context& context) {
   }
 }
 
-// Runs a whole fit of another session in each iteration.
+// Runs a whole fit in another session in each iteration.
 class NestingRecorder : public Recorder {
  public:
   NestingRecorder(const Samples& samples, std::int64_t cells, Session& other,
@@ -94,7 +94,7 @@ void two_sessions(const Context& context) {
   }
 }
 
-// A backend is thread-safe: each thread has a session of its own.
+// A backend is thread-safe: two threads, each with its own session.
 void two_threads(const Context& context) {
   const Samples samples = some_samples(context, 66);
   const Setting setting = from_first_rows(samples, 5);
@@ -112,7 +112,7 @@ void two_threads(const Context& context) {
   }
 }
 
-// Every subset of the outputs: what is wanted is there, the rest is not claimed.
+// Every subset of the outputs: requested ones are valid, the others are not marked valid.
 void null_outputs(const Context& context) {
   const Samples samples = some_samples(context, 64);
   const Dataset dataset = make_dataset(samples, context.dtype());

@@ -1,4 +1,4 @@
-// Each stop rule, and their order. Small integers with means that are exact.
+// Each stop rule, and their order. The data are small integers with exact means.
 #include "conformance/cases.hpp"
 #include "conformance/checks.hpp"
 #include "conformance/comparisons.hpp"
@@ -6,7 +6,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Two iterations to the end: {0, 0, 8, 8} and {24, 24, 32, 32}, centroids 4 and 28.
+// The fit ends after two iterations: {0, 0, 8, 8} and {24, 24, 32, 32}, centroids 4 and 28.
 const Samples kSamples{8, 1, {0, 0, 8, 8, 24, 24, 32, 32}};
 
 Setting start(std::vector<double> centroids) {
@@ -29,9 +29,10 @@ void expect_stop(const Context& context, const char* name, const Samples& sample
 }
 
 void labels(const Context& context) {
-  // 8 -> 0 first; then the centroids move to 4 and 28, and nothing changes any more.
+  // First the samples at 8 join the cluster of 0; then the centroids move to 4 and 28, and no label
+  // changes.
   expect_stop(context, "labels unchanged", kSamples, start({0, 32}), StopReason::labels, 2);
-  // The tolerance is met in the same iteration, but labels come first.
+  // The tolerance is met in the same iteration, but the rule `labels` comes first.
   Setting both = start({0, 32});
   both.tolerance = 1e-9;
   expect_stop(context, "labels before tolerance", kSamples, both, StopReason::labels, 2);
@@ -46,7 +47,7 @@ void tolerance(const Context& context) {
   expect_stop(context, "shift above the tolerance", kSamples, setting, StopReason::labels, 2);
 }
 
-// Started at the means, the first shift is 0; without a tolerance that alone is no reason to stop.
+// Started at the means, the first shift is 0, which does not stop a fit without a tolerance.
 void no_tolerance(const Context& context) {
   expect_stop(context, "shift 0 with the tolerance off", kSamples, start({4, 28}),
               StopReason::labels, 2);
@@ -77,8 +78,7 @@ void fixed_past_convergence(const Context& context) {
   expect_stop(context, "fixed, one iteration", kSamples, setting, StopReason::max_iterations, 1);
 }
 
-// An iteration that relocates does not stop the fit, however small the shift, short of
-// max_iterations.
+// An iteration with a relocation does not stop the fit by the tolerance, only by max_iterations.
 void relocation_goes_on(const Context& context) {
   Setting setting = start({0, 32, 1000});
   setting.tolerance = 1e9;
@@ -91,8 +91,8 @@ void relocation_goes_on(const Context& context) {
               StopReason::max_iterations, 1);
 }
 
-// After the last update labels may differ from those of the last assignment: what is returned
-// belongs to the returned centroids.
+// After the last update, labels may differ from those of the last assignment: the returned ones
+// belong to the returned centroids.
 void closing_assignment(const Context& context) {
   const Samples samples{4, 1, {0, 4, 6, 20}};
   Setting setting = start({0, 6});

@@ -1,4 +1,4 @@
-// The cases of the suite for one backend: which there are, and one of them run.
+// Lists the cases of the suite for one backend, and runs one of them.
 #include <fnmatch.h>
 
 #include <chrono>
@@ -38,12 +38,12 @@ std::vector<Case> all_cases() {
 
 std::vector<DType> supported_dtypes(const BackendInfo& info) {
   std::vector<DType> dtypes;
-  if ((info.features & kFeatureFloat32) != 0) dtypes.push_back(DType::float32);
-  if ((info.features & kFeatureFloat64) != 0) dtypes.push_back(DType::float64);
+  if ((info.capabilities & kCapabilityFloat32) != 0) dtypes.push_back(DType::float32);
+  if ((info.capabilities & kCapabilityFloat64) != 0) dtypes.push_back(DType::float64);
   return dtypes;
 }
 
-// The defaults, then every other value of every choice and boolean, one at a time.
+// The defaults, then every other value of each choice and boolean, one at a time.
 std::vector<ParameterSet> variants(const LoadedBackend& backend) {
   std::vector<ParameterSet> result{backend.default_parameters()};
   const std::vector<ParameterInfo> schema = result.front().schema();
@@ -79,8 +79,10 @@ void put_back(const ProcessState& before) {
 }
 
 void data_types(const Context& context) {
-  fail("the backend supports no data type: its feature bits {:#x} hold neither float32 nor float64",
-       context.info().features);
+  fail(
+      "the backend supports no data type: its capability bits {:#x} hold neither float32 nor "
+      "float64",
+      context.info().capabilities);
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ Result Suite::run(std::size_t index) const {
   result.name = plan_.cases[index].name;
   const auto start = std::chrono::steady_clock::now();
   try {
-    const ProcessState before;  // what a case leaves is not to be the next one's
+    const ProcessState before;  // restored, so that cases are independent
     try {
       entry.body(Context(backend_, entry.dtype, entry.parameters));
     } catch (...) {

@@ -1,4 +1,4 @@
-// check_trace and check_stop: the iterations of a fit, one by one.
+// check_trace() and check_stop(): check the iterations of a fit.
 #include <cmath>
 
 #include "conformance/checks.hpp"

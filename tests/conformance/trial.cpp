@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
 
 namespace lloyd::conformance {
 
@@ -38,18 +38,18 @@ namespace {
 Trial run_observed(Session& session, const Samples& samples, const Setting& setting, const Run& run,
                    Observer* observer) {
   FitSpec spec = make_spec(setting, run);
-  Fenced<double> initial(setting.clusters * samples.d);  // not aligned, either
+  Fenced<double> initial(setting.clusters * samples.d);  // unaligned, too
   std::copy(setting.centroids.begin(), setting.centroids.end(), initial.data());
   spec.initial_centroids = initial.data();
   Fenced<double> centroids(setting.clusters * samples.d);
   Fenced<std::int32_t> labels(samples.n);
   Fenced<std::int64_t> counts(setting.clusters);
-  // These could pass for former labels, of which a fit has none.
+  // Values that could be taken for former labels, of which a fit has none.
   for (std::int64_t i = 0; i < samples.n; ++i) {
     labels.data()[i] = static_cast<std::int32_t>(i % setting.clusters);
   }
   Trial trial;
-  // Garbage, which a backend has to overwrite.
+  // Garbage that the backend must overwrite.
   trial.result.inertia = -1;
   trial.result.iterations = trial.result.relocations = trial.result.distances = -77;
   trial.result.stop_reason = StopReason::cancelled;

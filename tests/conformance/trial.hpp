@@ -1,4 +1,5 @@
-// One fit or labelling across the boundary, with guarded outputs and everything observed.
+// Runs one fit or label request across the plugin boundary, with fenced outputs and full
+// observation.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 namespace lloyd::conformance {
 
-/// What a fit is asked for.
+/// The options of a fit.
 struct Setting {
   std::vector<double> centroids;  ///< initial, k x d
   std::int64_t clusters = 0;
@@ -22,18 +23,18 @@ struct Setting {
   EmptyClusters empty = EmptyClusters::relocate;
 };
 
-/// Everything that an observer can be told.
+/// All kObserve... bits.
 inline constexpr std::uint32_t kObserveAll =
     kObserveIterations | kObserveInertia | kObserveLabels | kObserveCentroids;
 
-/// What the observer saw of one iteration. Arrays are empty where the record had none.
+/// A copy of one iteration record. Arrays are empty if the record had none.
 struct Observed {
   IterationRecord record;  ///< its pointers are null
   std::vector<std::int32_t> labels;
   std::vector<double> centroids;
 };
 
-/// Keeps the records and ends the fit when it is told to.
+/// Keeps all records, and cancels the fit if told to.
 class Recorder : public Observer {
  public:
   Recorder(std::int64_t samples, std::int64_t cells) : samples_(samples), cells_(cells) {}
@@ -60,7 +61,7 @@ struct Trial {
   std::vector<Observed> trace;
 };
 
-/// How a fit is run.
+/// Options for running a fit.
 struct Run {
   std::uint32_t observe = kObserveAll;
   bool profile = false;
@@ -68,11 +69,11 @@ struct Run {
 };
 
 FitSpec make_spec(const Setting& setting, const Run& run = {});
-/// Runs a fit into outputs that were filled with garbage, lie unaligned, and are fenced: writing
-/// past an end fails the case.
+/// Runs a fit with outputs that are filled with garbage, unaligned and fenced: writing out of
+/// bounds fails the case.
 Trial run_fit(Session& session, const Samples& samples, const Setting& setting,
               const Run& run = {});
-/// As above with a recorder of the caller's.
+/// The same with the caller's recorder.
 Trial run_fit(Session& session, const Samples& samples, const Setting& setting, Recorder& recorder,
               const Run& run = {});
 /// Opens a session and runs a fit that must succeed.
@@ -88,7 +89,7 @@ struct Labelling {
 };
 Labelling run_label(Session& session, const Samples& samples, const std::vector<double>& centroids);
 
-/// An array for outputs: garbage inside, fences around, not aligned beyond its element.
+/// An output array: filled with garbage, fenced, and aligned to one element only.
 template <class T>
 class Fenced {
  public:
@@ -105,7 +106,7 @@ class Fenced {
   }
 
  private:
-  static constexpr std::int64_t kFence = 5;  // odd: 16-byte alignment ends here
+  static constexpr std::int64_t kFence = 5;  // odd, so that 16-byte alignment is lost
   static constexpr T garbage() { return static_cast<T>(-1515870811); }
 
   std::int64_t size_;

@@ -8,7 +8,8 @@
 namespace lloyd::conformance {
 namespace {
 
-// The final inertia is within 2 % of the reference's, to the end or for a fixed number.
+// Checks that the final inertia is within 2 % of the reference's, to convergence and for a fixed
+// number of iterations.
 void compare_inertia(const Context& context, const char* name, const Samples& samples,
                      Setting setting) {
   for (const bool fixed : {false, true}) {
@@ -33,7 +34,7 @@ void separated(const Context& context) {
   compare_inertia(context, "separated blobs", samples, setting);
 }
 
-// Two starting centroids in one blob: the fit has a way to go.
+// Two initial centroids in one blob, so that the fit needs many iterations.
 void bad_start(const Context& context) {
   const Samples samples = rounded(blobs(2000, 2, 5, 3.0, 12), context.dtype());
   Setting setting;
@@ -45,8 +46,8 @@ void bad_start(const Context& context) {
   compare_inertia(context, "bad start", samples, setting);
 }
 
-// Canonical: the same bits to the end of a long fit on data without structure, where any
-// difference grows.
+// Canonical backends: the same bits to the end of a long fit on data without structure, which
+// amplifies any difference.
 void canonical_bits(const Context& context) {
   if (!context.canonical()) throw CaseSkipped{"the backend does not claim canonical results"};
   const Samples samples = rounded(cloud(4000, 4, 13), context.dtype());

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "fuzz.hpp"
 #include "whole_number.hpp"

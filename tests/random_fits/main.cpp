@@ -1,4 +1,4 @@
-// Runs random fits of the canonical backends against the reference, bit for bit and iteration by
+// Compares random fits of the canonical backends with the reference, bit for bit and iteration by
 // iteration, with random parameters.
 // Usage: random_fits [--fits N] [--seed S] [BACKEND...]
 #include <cstdint>
@@ -53,7 +53,7 @@ Arguments read_arguments(int argc, char** argv) {
 
 using Backends = std::vector<std::shared_ptr<const LoadedBackend>>;
 
-// Those named, or all that are available and claim canonical results.
+// The named backends, or all available ones that declare canonical results.
 Backends choose_backends(const std::vector<std::string>& names) {
   Registry registry(Registry::default_folders());
   Backends chosen;
@@ -66,15 +66,15 @@ Backends choose_backends(const std::vector<std::string>& names) {
   return chosen;
 }
 
-// What a fit of a backend came to.
+// Outcomes of the fits of a backend.
 struct Tally {
-  std::int64_t equal = 0;  ///< to the reference, bit for bit
+  std::int64_t equal = 0;  ///< equal to the reference, bit for bit
   std::int64_t different = 0;
-  std::int64_t refused = 0;      ///< by the backend: its limits, or parameters this machine lacks
-  std::int64_t compensated = 0;  ///< sums in the form that is not canonical; not compared
+  std::int64_t refused = 0;  ///< refused by the backend: limits, or parameters this machine lacks
+  std::int64_t compensated = 0;  ///< compensated sums, which are not canonical; not compared
 };
 
-// One problem on one backend; a difference is printed with what repeats it.
+// Runs one problem on one backend; prints a difference with the command that repeats it.
 void run_fit(const LoadedBackend& backend, std::uint64_t seed, Tally& tally) {
   const random_fits::Problem problem =
       random_fits::draw_problem(seed, backend.reproducibility(DType::float32));
@@ -106,7 +106,7 @@ int run(const Arguments& arguments) {
   if (backends.empty()) throw InputError("no canonical backend is available");
   std::map<std::string, Tally> tallies;
   std::int64_t compared = 0;
-  // A problem that was not compared is replaced by another one, but not for ever.
+  // A problem that cannot be compared is replaced by another, up to a limit.
   const std::int64_t max_attempts = 20 * arguments.fits;
   for (std::int64_t i = 0; compared < arguments.fits && i < max_attempts; ++i) {
     const LoadedBackend& backend = *backends[static_cast<std::size_t>(i) % backends.size()];

@@ -16,7 +16,7 @@ using conformance::Samples;
 
 constexpr double kMaxWork = 5e7;  // squared differences that the reference computes
 
-// Small sizes are as likely as large ones.
+// Log-uniform: small sizes are as likely as large ones.
 std::int64_t log_uniform(Numbers& numbers, std::int64_t low, std::int64_t high) {
   const double ratio = static_cast<double>(high + 1) / static_cast<double>(low);
   const double value = static_cast<double>(low) * std::pow(ratio, numbers.uniform());
@@ -60,7 +60,7 @@ NamedSamples draw_samples(std::int64_t n, std::int64_t d, Numbers& numbers) {
   }
 }
 
-// Mostly distinct rows in random order; now and then rows that repeat, which leaves clusters empty.
+// Mostly distinct rows in random order; sometimes repeated rows, which leave clusters empty.
 std::vector<double> draw_centroids(const Samples& samples, std::int64_t k, Numbers& numbers) {
   std::vector<std::int64_t> rows(samples.n);
   for (std::int64_t i = 0; i < samples.n; ++i) rows[i] = i;

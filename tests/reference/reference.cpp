@@ -30,7 +30,7 @@ double FullSum::value() const {
     high = former + partial;
     low = partial - (high - former);
   }
-  // A remainder of exactly half a unit was rounded to even; what lies below it may decide
+  // If the remainder is exactly half a unit, it was rounded to even, but lower partials may decide
   // otherwise.
   if (rest > 0 && low != 0 && (low < 0) == (partials_[rest - 1] < 0)) {
     const double doubled = 2 * low;
@@ -75,8 +75,8 @@ double inertia(const Samples& samples, const std::vector<double>& centroids,
 
 namespace {
 
-// The farthest sample that may leave its cluster, or -1. Only samples that were not taken yet have
-// a member entry equal to their label.
+// The farthest sample that may leave its cluster, or -1. Samples that were taken before have a
+// member entry that differs from their label.
 std::int64_t farthest_eligible(const Samples& samples, const std::vector<double>& centroids,
                                const std::vector<std::int32_t>& labels, const Update& state) {
   std::int64_t best = -1;
@@ -130,7 +130,8 @@ Update update(const Samples& samples, const std::vector<double>& centroids,
   return result;
 }
 
-// Every 1024th value from each of the first 1024 on, then the sums of these, by halves.
+// Sums every 1024th value, starting at each of the first 1024, then adds these sums pairwise by
+// halves.
 double shift(const std::vector<double>& from, const std::vector<double>& to) {
   std::vector<double> sums(1024);
   for (std::size_t at = 0; at < from.size(); ++at) {

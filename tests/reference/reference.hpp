@@ -1,5 +1,5 @@
-// The reference: what a fit means, written down once more in plain float64, for the tests.
-// It shares no code with the core or the plugin SDK, so that a mistake there is not repeated here.
+// The reference: an independent implementation of a fit in plain float64, for the tests. It shares
+// no code with the core or the SDK, so that no mistake is shared.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lloyd::reference {
 
-/// n samples of d features, row-major without gaps. float32 data is given as exact copies.
+/// n samples of d features, row-major without gaps. float32 values are given exactly.
 struct Samples {
   std::int64_t n = 0;
   std::int64_t d = 0;
@@ -29,11 +29,11 @@ struct Settings {
   EmptyPolicy empty = EmptyPolicy::relocate;
 };
 
-/// The update that follows an assignment.
+/// Result of an update.
 struct Update {
   std::vector<double> centroids;
-  std::vector<std::int64_t> counts;   ///< samples in each sum, after relocation
-  std::vector<std::int32_t> members;  ///< whose sum each sample is in, after relocation
+  std::vector<std::int64_t> counts;   ///< samples per cluster, after relocation
+  std::vector<std::int32_t> members;  ///< cluster that sums each sample, after relocation
   std::int64_t relocations = 0;
 };
 
@@ -43,7 +43,7 @@ struct Iteration {
   std::int64_t changed = 0;
   std::int64_t relocations = 0;
   double shift = 0;
-  double inertia = 0;  ///< of `labels` and the centroids they were assigned by
+  double inertia = 0;  ///< of `labels`, with the centroids before the update
 };
 
 struct Fit {
@@ -62,15 +62,16 @@ class EmptyCluster : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A sum that is exact until it is read, then rounded once to nearest, ties to even.
-/// Source: J. R. Shewchuk, 1997; the final rounding is that of Python's math.fsum.
+/// An exact sum, rounded once when it is read: to nearest, ties to even. Source: J. R. Shewchuk,
+/// "Adaptive precision floating-point arithmetic and fast robust geometric predicates", 1997; the
+/// final rounding is that of Python's math.fsum().
 class FullSum {
  public:
   void add(double value);
   double value() const;
 
  private:
-  std::vector<double> partials_;  // do not overlap, ascending magnitude
+  std::vector<double> partials_;  // non-overlapping, in ascending magnitude
 };
 
 double squared_distance(const double* x, const double* c, std::int64_t d);

@@ -19,7 +19,7 @@ TEST(BackendName, IsLowerCaseLettersDigitsAndHyphens) {
 }
 
 TEST(BackendName, FitsThePluginHeader) {
-  const std::string longest(kMostNameCharacters, 'a');
+  const std::string longest(kMaxNameCharacters, 'a');
   EXPECT_TRUE(is_backend_name(longest));
   EXPECT_FALSE(is_backend_name(longest + "a"));
 }

@@ -28,7 +28,7 @@ using conformance::Report;
 Report run_misbehaving(Misbehaviour how, const std::string& glob = "*",
                        std::uint64_t features = fake::kInfo.features) {
   BackendInfo info = fake::kInfo;
-  info.features = features;
+  info.capabilities = features;
   const LoadedBackend backend(
       "fake", make_plugin_header("misbehaving", "1"),
       new MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>, info),
@@ -90,7 +90,7 @@ TEST(Conformance, AnUnavailableBackendIsNotVerified) {
 }
 
 TEST(Conformance, ABackendWithoutADataTypeFails) {
-  const Report report = run_misbehaving({}, "*", kFeatureHostMemory);
+  const Report report = run_misbehaving({}, "*", kCapabilityHostMemory);
   EXPECT_FALSE(report.verified());
   EXPECT_GT(report.matched, 0);
   expect_part(failure(report, "data-types"), "supports no data type");

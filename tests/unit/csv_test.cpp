@@ -77,7 +77,7 @@ TEST_F(Csv, KeepsTheFirstSampleOfAHeaderlessTableWithClasses) {
 TEST_F(Csv, RefusesAFirstLineThatMayBeHeaderOrSample) {
   const auto message = [](int column, const std::string& cell) {
     return "t.csv, line 1, column " + std::to_string(column) + ": '" + cell +
-           "' is not a number, but other cells of the first row are; the header option can say "
+           "' is not a number, but other cells of the first row are; the header option tells "
            "whether that row names the columns";
   };
   EXPECT_EQ(refusal("0x10,2\n3,4\n"), message(1, "0x10"));
@@ -204,9 +204,9 @@ TEST_F(Csv, TakesOtherDelimiters) {
   options.delimiter = ' ';
   EXPECT_EQ(values(read("1 2\n", options)), (Values{1, 2}));
   options.delimiter = '.';
-  EXPECT_EQ(refusal("1.2\n", options),
-            "t.csv: '.' cannot be the delimiter; a comma, semicolon, tab, blank or another sign "
-            "can");
+  EXPECT_EQ(
+      refusal("1.2\n", options),
+      "t.csv: '.' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign");
 }
 
 TEST_F(Csv, SelectsColumnsByNameAndNumberInTheOrderGiven) {
@@ -240,13 +240,13 @@ TEST_F(Csv, TakesTheLabelColumnAskedFor) {
 TEST_F(Csv, RefusesACellThatIsNoNumber) {
   EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"), "t.csv, line 4, column 3: 'abc' is not a number");
   EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
-            "t.csv, line 2, column 1: '1.5x' is not a number; a unit belongs into the header");
+            "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
   EXPECT_EQ(refusal("1,2\n3,+-4\n"), "t.csv, line 2, column 2: '+-4' is not a number");
   EXPECT_EQ(refusal("1,2\n3,0x10\n"),
             "t.csv, line 2, column 2: '0x10' is not a number; numbers are decimal");
   EXPECT_EQ(refusal("1,2\n3,4 5\n"),
-            "t.csv, line 2, column 2: '4 5' is not a number; thousands are not parted, and where "
-            "blanks part cells the delimiter option says so");
+            "t.csv, line 2, column 2: '4 5' is not a number; write thousands without separators, "
+            "or set the delimiter option if blanks separate the cells");
   EXPECT_EQ(refusal("1,2\n3,\n"), "t.csv, line 2, column 2: the cell is empty; a number is needed");
   EXPECT_EQ(refusal("1,2,\n"), "t.csv, line 1, column 3: the cell is empty; a number is needed");
   EXPECT_EQ(refusal("1\n\"\"\n"), "t.csv, line 2, column 1: the cell is empty; a number is needed");
@@ -355,16 +355,17 @@ TEST_F(Csv, RefusesUnknownColumns) {
 TEST_F(Csv, RefusesColumnsThatAreNotOne) {
   CsvOptions options;
   options.columns = {"x", "0"};
-  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column '0' is asked for twice");
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column '0' is listed twice");
   options.columns = {"x"};
   EXPECT_EQ(refusal("x,x\n1,2\n", options),
             "t.csv: the column name 'x' occurs twice; give its number");
   options.label_column = "y";
   options.columns = {"y"};
-  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column 'y' is asked for twice");
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column 'y' is listed twice");
   options = {};
   options.label_column = "0";
-  EXPECT_EQ(refusal("1\n2\n", options), "t.csv: beside the label column there is none to cluster");
+  EXPECT_EQ(refusal("1\n2\n", options),
+            "t.csv: the label column is the only column, so there are no features");
 }
 
 TEST_F(Csv, RefusesFilesThatCannotBeRead) {
@@ -436,11 +437,11 @@ TEST_F(Csv, RefusesToWriteWhatIsNoTable) {
   EXPECT_EQ(message_of<InputError>([&] {
               write_csv(file, Values{1, 2, 3}, 2);
             }),
-            prefix + "3 values are no whole rows of 2 columns");
+            prefix + "3 values are not whole rows of 2 columns");
   EXPECT_EQ(message_of<InputError>([&] {
               write_csv(file, Values{1, 2}, 0);
             }),
-            prefix + "2 values are no whole rows of 0 columns");
+            prefix + "2 values are not whole rows of 0 columns");
   EXPECT_EQ(message_of<InputError>([&] {
               write_csv(file, Values{1, 2}, 2, Texts{"x"});
             }),

@@ -64,11 +64,12 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
     EXPECT_EQ(refusal("a;b\n" + cell + ";1\n3;4\n", semicolon),
               "t.csv, line 2, column 1: '" + cell + "' is not a number" + advice);
   };
-  const std::string comma = "; decimals follow a point, and thousands are not parted: 1000.5";
-  const std::string thousands = "; thousands are not parted: 1000.5";
-  const std::string units = "; signs of units, percent and currency are not part of a number";
-  const std::string dates = "; a date, time or range must be made a number";
-  const std::string ascii = "; digits and signs are those of ASCII";
+  const std::string comma =
+      "; write decimals with a point and thousands without separators: 1000.5";
+  const std::string thousands = "; write thousands without separators: 1000.5";
+  const std::string units = "; leave out signs of units, percent and currency";
+  const std::string dates = "; convert dates, times and ranges to numbers";
+  const std::string ascii = "; use the digits and signs of ASCII";
   for (const char* cell : {"2,5", "1,000", "-2,5", "1.000,5", "1,5e3"}) expect(cell, comma);
   for (const char* cell : {"1_000", "1'000", "1\u2019000"}) expect(cell, thousands);
   for (const char* cell : {"$5", "12%", "\u20ac3.50", "5 $"}) expect(cell, units);
@@ -83,7 +84,7 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
 
 TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
   EXPECT_EQ(refusal("a,b\n1,12kg\n3,14kg\n"),
-            "t.csv, line 2, column 2: '12kg' is not a number; a unit belongs into the header; the "
+            "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; the "
             "label_column option takes such a column as classes");
   EXPECT_EQ(read("a,b\n1,3M\n3,apple\n").classes, (Texts{"3M", "apple"}));
 }
@@ -117,7 +118,7 @@ TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
 TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
   EXPECT_EQ(refusal("NA,?\n1,2\n"),
             "t.csv, line 1, column 1: 'NA' is not a number; a missing value must be filled in, or "
-            "its row left out; the header option can say whether the row names the columns");
+            "its row left out; the header option tells whether the row names the columns");
   EXPECT_EQ(read("NA,x\n1,2\n").feature_names, (Texts{"NA", "x"}));
   CsvOptions options;
   options.delimiter = ';';
@@ -130,8 +131,8 @@ TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
 // What R and pandas write beside the data must not be clustered with it.
 TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
   const std::string message =
-      "t.csv, line 1, column 1: the column has no name, so it may hold the numbers of rows; the "
-      "columns option can say which ones are features";
+      "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "
+      "features with the columns option";
   EXPECT_EQ(refusal(",x,y\n0,1.5,2\n1,3,4\n"), message);
   EXPECT_EQ(refusal("\"\",\"x\",\"y\"\n\"1\",1.5,2\n\"2\",3,4\n"), message);
   CsvOptions options;
@@ -142,8 +143,8 @@ TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
 TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
   const std::string text = "0,1\n0.5,-2.0\n1e-3,3.5\n";
   EXPECT_EQ(refusal(text),
-            "t.csv, line 1, column 1: the row counts 0, 1 and so on above values with decimals, so "
-            "it may name the columns; the header option can say whether it does");
+            "t.csv, line 1, column 1: the row is 0, 1, 2, ... above values with decimals, so it "
+            "may name the columns; the header option tells whether it does");
   CsvOptions options;
   options.header = false;
   EXPECT_EQ(read(text, options).samples(), 3);
@@ -154,11 +155,11 @@ TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
 
 TEST_F(CsvValues, SaysWhichDelimiterWouldDo) {
   EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
-            "t.csv, line 2, column 1: '1;2' is not a number; the delimiter option can say that ';' "
-            "parts cells");
+            "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
+            "delimiter option");
   EXPECT_EQ(refusal("x\ty\n1\t2\n"),
-            "t.csv, line 2, column 1: '1?2' is not a number; the delimiter option can say that "
-            "tabs part cells");
+            "t.csv, line 2, column 1: '1?2' is not a number; if tabs separate the cells, set the "
+            "delimiter option");
 }
 
 TEST_F(CsvValues, KeepsToItsMemory) {
@@ -199,12 +200,13 @@ TEST_F(CsvValues, RefusesAFileThatGrowsOrIsCutMeanwhile) {
       Texts classes;
       const std::string message = message_of<InputError>(
           [&] { rows.read(std::numeric_limits<std::int64_t>::max(), read, classes); });
-      EXPECT_EQ(message,
-                file.string() +
-                    (change < 0
-                         ? fmt::format(": the file was cut from {} to {} bytes while it was in use",
-                                       size, size + change)
-                         : ": the file was changed while it was in use"));
+      EXPECT_EQ(
+          message,
+          file.string() +
+              (change < 0
+                   ? fmt::format(": the file was truncated from {} to {} bytes while it was in use",
+                                 size, size + change)
+                   : ": the file was changed while it was in use"));
     }
   }
 }

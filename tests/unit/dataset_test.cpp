@@ -116,8 +116,8 @@ TEST(Dataset, StrideIsNoPartOfTheValues) {
   const Dataset compact("points", Matrix::own(std::vector<double>{1, 2, 3, 4}, 2, 2));
   EXPECT_EQ(strided.fingerprint(), compact.fingerprint());
   EXPECT_EQ(strided.statistics()[1].maximum, 4);
-  EXPECT_NE(strided.view().required_features & kFeatureStrided, 0u);
-  EXPECT_EQ(compact.view().required_features & kFeatureStrided, 0u);
+  EXPECT_NE(strided.view().required_capabilities & kCapabilityStrided, 0u);
+  EXPECT_EQ(compact.view().required_capabilities & kCapabilityStrided, 0u);
 }
 
 }  // namespace

@@ -126,14 +126,14 @@ TEST(ElkanBounds, StoredBoundsHoldWhileCentroidsMove) {
       float lower = 0;
       float upper = 0;
       for (int move = 0; move < 200; ++move) {
-        const Travel travel = published(total);
+        const Drift drift = round_outward(total);
         if (move == start) {
-          lower = store_lower(lower_bound(squared(x, c)), travel);
-          upper = store_upper(upper_bound(squared(x, c)), travel);
+          lower = store_lower(lower_bound(squared(x, c)), drift);
+          upper = store_upper(upper_bound(squared(x, c)), drift);
         }
         if (move >= start) {
-          const Quad least = std::max(lower_now(lower, travel), 0.0f);
-          const Quad most = upper_now(upper, travel);
+          const Quad least = std::max(lower_now(lower, drift), 0.0f);
+          const Quad most = upper_now(upper, drift);
           EXPECT_LE(least * least, squared_exactly(x, c)) << exponent << " " << move;
           EXPECT_GE(most * most, squared_exactly(x, c)) << exponent << " " << move;
         }
@@ -156,8 +156,8 @@ TEST(ElkanBounds, StoredFormsAreRoundedToTheSafeSide) {
     const double now = then + std::ldexp(uniform(random), static_cast<int>(random() % 30) - 20);
     const auto bound = static_cast<float>(uniform(random));
     const Quad way = static_cast<Quad>(now) - then;
-    const float lower = lower_now(store_lower(bound, published(then)), published(now));
-    const float upper = upper_now(store_upper(bound, published(then)), published(now));
+    const float lower = lower_now(store_lower(bound, round_outward(then)), round_outward(now));
+    const float upper = upper_now(store_upper(bound, round_outward(then)), round_outward(now));
     EXPECT_LE(lower, bound - way);
     EXPECT_GE(upper, bound + way);
     EXPECT_LE(lower_across(bound, static_cast<float>(then)),

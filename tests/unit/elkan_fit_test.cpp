@@ -54,11 +54,11 @@ class HostElkan {
         for (std::int64_t m = g * size_; m < std::min(p_.k, (g + 1) * size_); ++m) {
           group.add_in_group(distance(i, c, m), static_cast<int>(m));
         }
-        bound(i, g) = store_lower(lower_bound(group.first), travel_of_group(g));
+        bound(i, g) = store_lower(lower_bound(group.first), drift_of_group(g));
         nearest.merge(group);
       }
       const std::int64_t own = nearest.label / size_;
-      bound(i, own) = store_lower(lower_bound(nearest.in_group), travel_of_group(own));
+      bound(i, own) = store_lower(lower_bound(nearest.in_group), drift_of_group(own));
       keep(i, nearest.label, nearest.first, lower_bound(nearest.second));
     }
   }
@@ -76,7 +76,7 @@ class HostElkan {
     for (std::int64_t g = 0; g < groups_; ++g) {
       group_total_[at(g)] = add_up(group_total_[at(g)], farthest[at(g)]);
     }
-    total_of_all_ = add_up(total_of_all_, farthest_of_all);
+    max_total_ = add_up(max_total_, farthest_of_all);
     apart_.assign(at(p_.k * groups_), std::numeric_limits<float>::max());
     for (std::int64_t a = 0; a < p_.k; ++a) {
       for (std::int64_t m = 0; m < p_.k; ++m) {
@@ -90,10 +90,10 @@ class HostElkan {
 
   void assign(const Vector& c) {
     for (std::int64_t i = 0; i < p_.n; ++i) {
-      if (settled(i, upper_now(upper_[at(i)], published(total_[at(labels[at(i)])])))) continue;
+      if (settled(i, upper_now(upper_[at(i)], round_outward(total_[at(labels[at(i)])])))) continue;
       const double own = distance(i, c, labels[at(i)]);
       if (settled(i, upper_bound(own))) {
-        upper_[at(i)] = store_upper(upper_bound(own), published(total_[at(labels[at(i)])]));
+        upper_[at(i)] = store_upper(upper_bound(own), round_outward(total_[at(labels[at(i)])]));
         continue;
       }
       scan(i, c, own);
@@ -115,18 +115,18 @@ class HostElkan {
     return lloyd::squared_distance(p_.sample(i), c.data() + m * p_.d, p_.d);
   }
   float& bound(std::int64_t i, std::int64_t g) { return bounds_[at(i * groups_ + g)]; }
-  Travel travel_of_group(std::int64_t g) const { return published(group_total_[at(g)]); }
+  Drift drift_of_group(std::int64_t g) const { return round_outward(group_total_[at(g)]); }
 
   void keep(std::int64_t i, int label, double first, float lower) {
     labels[at(i)] = label;
-    upper_[at(i)] = store_upper(upper_bound(first), published(total_[at(label)]));
-    lower_[at(i)] = store_lower(lower, published(total_of_all_));
+    upper_[at(i)] = store_upper(upper_bound(first), round_outward(total_[at(label)]));
+    lower_[at(i)] = store_lower(lower, round_outward(max_total_));
   }
 
   bool settled(std::int64_t i, float upper) const {
     const auto row = apart_.begin() + labels[at(i)] * groups_;
     const float across = lower_across(*std::min_element(row, row + groups_), upper);
-    const float lower = lower_now(lower_[at(i)], published(total_of_all_));
+    const float lower = lower_now(lower_[at(i)], round_outward(max_total_));
     return std::fmax(lower, across) > exclusion_limit(upper);
   }
 
@@ -138,7 +138,7 @@ class HostElkan {
     NearestTwo others;
     for (std::int64_t g = 0; g < groups_; ++g) {
       if (size_ == 1 && g == a) continue;
-      const float lower = std::fmax(lower_now(bound(i, g), travel_of_group(g)),
+      const float lower = std::fmax(lower_now(bound(i, g), drift_of_group(g)),
                                     lower_across(apart_[at(a * groups_ + g)], upper));
       if (lower > limit) {
         excluded = std::min(excluded, lower);
@@ -148,7 +148,7 @@ class HostElkan {
       for (std::int64_t m = g * size_; m < std::min(p_.k, (g + 1) * size_); ++m) {
         if (m != a) group.add_in_group(distance(i, c, m), static_cast<int>(m));
       }
-      bound(i, g) = store_lower(lower_bound(group.first), travel_of_group(g));
+      bound(i, g) = store_lower(lower_bound(group.first), drift_of_group(g));
       others.merge(group);
       limit = exclusion_limit(upper_bound(std::min(own, others.first)));
     }
@@ -162,15 +162,15 @@ class HostElkan {
     const std::int64_t joined = a / size_;
     const std::int64_t left = others.label / size_;
     const double in_left = joined == left ? std::min(others.in_group, own) : others.in_group;
-    bound(i, left) = store_lower(lower_bound(in_left), travel_of_group(left));
+    bound(i, left) = store_lower(lower_bound(in_left), drift_of_group(left));
     if (joined == left) return;
-    const float fresh = store_lower(lower_bound(own), travel_of_group(joined));
+    const float fresh = store_lower(lower_bound(own), drift_of_group(joined));
     bound(i, joined) = size_ == 1 ? fresh : std::min(bound(i, joined), fresh);
   }
 
   std::vector<float> upper_, lower_, bounds_, apart_;
   Vector total_, group_total_;
-  double total_of_all_ = 0;
+  double max_total_ = 0;
 };
 
 Vector means(const Problem& p, const std::vector<std::int32_t>& labels, const Vector& centroids) {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "experiment/config.hpp"
 #include "temporary_folder.hpp"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/step_backend.hpp>
 #include <lloyd/registry.hpp>
-#include <lloyd/suggestion.hpp>
 
 namespace lloyd::fake {
 
@@ -25,7 +25,7 @@ inline constexpr ParameterInfo kParameters[] = {integer_parameter("threads", 0, 
 inline constexpr BackendInfo kInfo = {
     .summary = "a fake",
     .algorithm = "lloyd",
-    .features = kFeatureFloat32 | kFeatureHostMemory,
+    .capabilities = kCapabilityFloat32 | kCapabilityHostMemory,
     .accuracy = Accuracy::exact,
     .accuracy_float64 = Accuracy::exact,
     .parameters = kParameters,

@@ -140,6 +140,25 @@ TEST(ExperimentRecord, ComesBackFromItsText) {
   EXPECT_EQ(to_json(record_from_json(ordered_json::parse(skipped_text))).dump(), skipped_text);
 }
 
+// Version 0.1.0 called the exact fallbacks "redecided".
+TEST(ExperimentRecord, ReadsExactFallbacksUnderTheirEarlierKey) {
+  Record record = example();
+  for (const std::int64_t fallbacks : {-1, 0, 9}) {
+    record.fit->exact_fallbacks = fallbacks;
+    const ordered_json json = to_json(record);
+    ordered_json earlier = json;
+    earlier.erase("exact_fallbacks");
+    earlier["redecided"] = json.at("exact_fallbacks");
+    EXPECT_EQ(record_from_json(earlier).fit->exact_fallbacks, fallbacks);
+    EXPECT_EQ(to_json(record_from_json(earlier)).dump(), json.dump());
+
+    ordered_json neither = json;
+    neither.erase("exact_fallbacks");
+    EXPECT_EQ(message_of<InputError>([&] { record_from_json(neither); }),
+              "'exact_fallbacks' is missing");
+  }
+}
+
 TEST(ExperimentRecord, OfAnEarlierVersionWhatIsMissingIsNotKnown) {
   const ordered_json whole = to_json(example());
   ordered_json json = whole;

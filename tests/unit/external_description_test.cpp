@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "external/description.hpp"
 
@@ -25,8 +25,8 @@ TEST(ExternalDescription, IsReadAsInfoAndSchema) {
   EXPECT_EQ(description.unavailable, "");
   EXPECT_STREQ(description.info.algorithm, "elkan");
   EXPECT_EQ(description.info.accuracy, Accuracy::half);
-  EXPECT_NE(description.info.features & kFeatureFloat32, 0u);
-  EXPECT_EQ(description.info.features & kFeatureFloat64, 0u);
+  EXPECT_NE(description.info.capabilities & kCapabilityFloat32, 0u);
+  EXPECT_EQ(description.info.capabilities & kCapabilityFloat64, 0u);
   ASSERT_EQ(description.devices.size(), 1u);
   EXPECT_STREQ(description.devices[0].name, "card");
   ParameterSet parameters(description.info.parameters, description.info.parameter_count);

@@ -74,7 +74,7 @@ TEST_F(Fits, EachLieIsNamed) {
       {"the closing assignment's time is nan ms",
        [=](FitResult& r, Status&) { r.closing_ms = nan; }},
       {"without all of its results", [](FitResult& r, Status&) { r.valid = kValidLabels; }},
-      {"cancelled, which nobody asked for",
+      {"cancelled without a request",
        [](FitResult&, Status& s) { s = Status::error(StatusCode::cancelled, ""); }},
       {"liar: out of memory",
        [](FitResult&, Status& s) { s = Status::error(StatusCode::out_of_memory, ""); }},

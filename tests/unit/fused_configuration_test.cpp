@@ -70,16 +70,16 @@ TEST(FusedConfiguration, TakesAnySizeWithinTheCardsSharedMemory) {
   for (const int shared : {kSmallCard, kLargeCard}) {
     for (const std::int64_t k : {1, 2, 31, 100, 1000, 5000, 100000}) {
       for (const std::int64_t d : {1, 2, 17, 100, 5000, 1000000}) {
-        for (const int lanes : {1, 4}) {
+        for (const int limbs : {1, 4}) {
           for (const auto space :
                {CentroidSpace::shared, CentroidSpace::global, CentroidSpace::constant}) {
             Request asked = request(k, d);
-            asked.lanes = lanes;
+            asked.limbs = limbs;
             asked.space = space;
             const Configuration chosen = choose(asked, card(shared));
             const Tile& tile = chosen.tile;
             SCOPED_TRACE(testing::Message() << shared << " bytes, k = " << k << ", d = " << d
-                                            << ", lanes = " << lanes);
+                                            << ", limbs = " << limbs);
             EXPECT_GE(tile.clusters, 1);
             EXPECT_GE(tile.features, 1);
             EXPECT_GE(tile.copies, 1);
@@ -97,22 +97,23 @@ TEST(FusedConfiguration, TakesAnySizeWithinTheCardsSharedMemory) {
 
 // The words of a tile do not overlap: each sum of each copy has its own.
 TEST(FusedConfiguration, EverySumHasAWordOfItsOwn) {
-  for (const int lanes : {1, 3}) {
+  for (const int limbs : {1, 3}) {
     Request asked = request(7, 5);
-    asked.lanes = lanes;
+    asked.limbs = limbs;
     const Tile tile = choose(asked, card(kLargeCard)).tile;
     ASSERT_GT(tile.copies, 1);
     std::set<std::int64_t> words;
     for (int copy = 0; copy < tile.copies; ++copy) {
-      for (int lane = 0; lane < lanes; ++lane) {
+      for (int limb = 0; limb < limbs; ++limb) {
         for (std::int64_t c = 0; c < tile.clusters; ++c) {
           for (std::int64_t j = 0; j < tile.features; ++j) {
-            words.insert(copy * tile.copy_step + lane * tile.lane_step + c * tile.cluster_step + j);
+            words.insert(copy * tile.copy_step + limb * tile.limb_stride + c * tile.cluster_step +
+                         j);
           }
         }
       }
     }
-    EXPECT_EQ(words.size(), static_cast<std::size_t>(tile.copies * lanes * 7 * 5));
+    EXPECT_EQ(words.size(), static_cast<std::size_t>(tile.copies * limbs * 7 * 5));
     EXPECT_LE((*words.rbegin() + 1) * 8, tile.copies * tile.copy_step * 8);
   }
 }

@@ -74,7 +74,7 @@ TEST_F(Fvecs, IsADatasetNamedByItsFile) {
   const Dataset dataset = read_dataset(folder_.write("Base.FVECS", kTwoRows));
   EXPECT_EQ(dataset.name(), "Base.FVECS");
   EXPECT_EQ(dataset.statistics()[0].minimum, -1.5);
-  EXPECT_NE(dataset.view().required_features & kFeatureStrided, 0u);
+  EXPECT_NE(dataset.view().required_capabilities & kCapabilityStrided, 0u);
 }
 
 TEST_F(Fvecs, OfOneValueIsNoMoreThanEightBytes) {
@@ -106,8 +106,8 @@ TEST_F(Fvecs, HoldsNoFloat64) {
 
 TEST_F(Fvecs, RefusesDamagedFiles) {
   const std::string uneven =
-      "the file is cut short or damaged: its {} bytes are no whole number of rows of {} bytes, "
-      "which {} values a row make";
+      "the file is truncated or damaged: its {} bytes are not a whole number of rows of {} bytes, "
+      "for {} values per row";
   const auto uneven_text = [&](const char* size, const char* row, const char* values) {
     std::string text = uneven;
     for (const char* value : {size, row, values}) text.replace(text.find("{}"), 2, value);

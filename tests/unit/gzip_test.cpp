@@ -86,7 +86,7 @@ TEST_F(GzipText, RefusesDamagedFiles) {
   for (std::size_t i = 1000; i < 1040; ++i) damaged[i] = static_cast<char>(~damaged[i]);
   std::string checksum = whole;
   checksum[checksum.size() - 8] = static_cast<char>(~checksum[checksum.size() - 8]);
-  const std::string cut = ": the gzip data is cut short: the file ends inside it";
+  const std::string cut = ": the gzip data is truncated: the file ends inside it";
   EXPECT_EQ(refusal(""), ": is not a gzip file: it is empty");
   EXPECT_EQ(refusal("1,2\n3,4\n"), ": is not a gzip file: it begins otherwise");
   EXPECT_EQ(refusal("\x1f"), cut);

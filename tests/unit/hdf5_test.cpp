@@ -126,8 +126,7 @@ TEST_F(Hdf5, FindsDataSetsInGroupsAndListsThem) {
   add("a/train", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   add("test", H5T_IEEE_F32LE, {2, 3}, kSixValues);
   EXPECT_EQ(refusal(),
-            "the HDF5 file holds 2 data sets, a/train, test; the option 'dataset' says which one "
-            "is meant");
+            "the HDF5 file holds 2 data sets, a/train, test; choose one with the option 'dataset'");
   EXPECT_EQ(read("a/train").rows, 3);
   EXPECT_EQ(read("/test").rows, 2);
   EXPECT_EQ(refusal("train"),
@@ -328,11 +327,12 @@ TEST_F(Hdf5, AFileThatIsChangedMeanwhileSaysSo) {
     const std::string message = message_of<InputError>([&] {
       source->read({99'990, 100'000}, values.data());
     });
-    EXPECT_EQ(message, path_.string() +
-                           (cut ? fmt::format(": the file was cut from {} to {} bytes while it was "
-                                              "in use",
-                                              size, size / 2)
-                                : ": the file was changed while it was in use"));
+    EXPECT_EQ(
+        message,
+        path_.string() +
+            (cut ? fmt::format(": the file was truncated from {} to {} bytes while it was in use",
+                               size, size / 2)
+                 : ": the file was changed while it was in use"));
   }
 }
 

@@ -12,7 +12,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "conformance/conformance.hpp"
 #include "cuda-hybrid/hybrid_step.hpp"

@@ -28,7 +28,7 @@ class DescribedBackend final : public Backend {
   explicit DescribedBackend(const std::vector<ParameterInfo>& schema) {
     info_.summary = "a\nsummary";
     info_.algorithm = "lloyd";
-    info_.features = ~std::uint64_t{0};
+    info_.capabilities = ~std::uint64_t{0};
     info_.preference = -7;
     info_.accuracy_float64 = Accuracy::exact;
     info_.parameters = schema.data();
@@ -68,7 +68,7 @@ TEST_F(IsolatedMessages, ADescriptionArrivesAsItWas) {
   EXPECT_STREQ(info.summary, "a\nsummary");
   EXPECT_STREQ(info.algorithm, "lloyd");
   EXPECT_EQ(info.reproducibility_reason, nullptr);
-  EXPECT_EQ(info.features, ~std::uint64_t{0});
+  EXPECT_EQ(info.capabilities, ~std::uint64_t{0});
   EXPECT_EQ(info.preference, -7);
   EXPECT_EQ(info.accuracy_float64, Accuracy::exact);
   EXPECT_EQ(description.unavailable, "no driver");

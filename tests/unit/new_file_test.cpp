@@ -158,10 +158,9 @@ TEST(NewFile, ReplacesNoProtectedFile) {
   };
   {
     const ProtectedFile data_is_read(data);
-    EXPECT_EQ(
-        message_of<Error>(write),
-        fmt::format("{}: cannot write the file: it has become a name of a file that is in use",
-                    labels.string()));
+    EXPECT_EQ(message_of<Error>(write),
+              fmt::format("{}: cannot write the file: it now names a file that is in use",
+                          labels.string()));
     EXPECT_EQ(TemporaryFolder::read(data), "samples");
   }
   write();

@@ -224,9 +224,9 @@ TEST_F(Npy, RefusesOtherShapes) {
 TEST_F(Npy, RefusesFilesThatAreCutShort) {
   const std::string whole = npy(dictionary("<f4", "False", "(2, 3)"), bytes_of(kFloats));
   EXPECT_EQ(refusal(whole.substr(0, whole.size() - 1)),
-            "the file is cut short: the shape (2, 3) needs 24 bytes, 23 are there");
+            "the file is truncated: the shape (2, 3) needs 24 bytes, 23 are there");
   EXPECT_EQ(refusal(npy(dictionary("<f8", "False", "(1000000, 3)"), "")),
-            "the file is cut short: the shape (1000000, 3) needs 24000000 bytes, 0 are there");
+            "the file is truncated: the shape (1000000, 3) needs 24000000 bytes, 0 are there");
   for (const std::size_t length : {6, 7, 8, 9, 10, 40, 127}) {
     EXPECT_EQ(refusal(whole.substr(0, length)), "the file ends inside its .npy header") << length;
   }
@@ -282,7 +282,7 @@ TEST_F(Npy, WritesStridedRowsWithoutTheirGaps) {
 TEST_F(Npy, RefusesToWriteWhatIsNoTable) {
   const auto file = folder_.path() / "out.npy";
   EXPECT_EQ(message_of<InputError>([&] { write_npy(file, kDoubles, 4); }),
-            file.string() + ": 6 values are no whole rows of 4 columns");
+            file.string() + ": 6 values are not whole rows of 4 columns");
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

@@ -8,7 +8,7 @@
 
 #include <lloyd/plugin/cluster_sums.hpp>
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd_openmp {
 

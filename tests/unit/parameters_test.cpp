@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/parameters.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include "parameters_json.hpp"
 

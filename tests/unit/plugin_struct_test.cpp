@@ -8,7 +8,7 @@
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/plugin_struct.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
 
 #include "bad_plugins/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"

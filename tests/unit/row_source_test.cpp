@@ -183,7 +183,7 @@ TEST(RowSource, OfAFileThatIsCutMeanwhileSaysSo) {
   EXPECT_EQ(message_of<InputError>([&] {
               read(*source, {0, 100});
             }),
-            file.string() + ": the file ends at byte 528; it was cut while it was read");
+            file.string() + ": the file ends at byte 528; it was truncated while it was read");
 }
 
 // Sums would be off by what the statistics do not know.
@@ -232,8 +232,8 @@ TEST(MappedData, OfAFileThatIsChangedMeanwhileSaysSo) {
     EXPECT_EQ(message_of<InputError>([&] { data.check_unchanged(); }), changed);
     std::filesystem::resize_file(file, bytes.size() - 8);
     EXPECT_EQ(message_of<InputError>([&] { data.check_unchanged(); }),
-              file.string() + ": the file was cut from " + std::to_string(bytes.size()) + " to " +
-                  std::to_string(bytes.size() - 8) + " bytes while it was in use");
+              file.string() + ": the file was truncated from " + std::to_string(bytes.size()) +
+                  " to " + std::to_string(bytes.size() - 8) + " bytes while it was in use");
   }
   EXPECT_EQ(mapped_file_at(&folder), nullptr);
 }

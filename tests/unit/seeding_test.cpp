@@ -308,9 +308,9 @@ TEST(Seeding, RefusesNumbersOfClusters) {
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
         SeedingMethod::first, SeedingMethod::file}) {
     for (const std::int64_t k : {-1, 0, 21}) {
-      EXPECT_EQ(
-          message_of([&] { seed_centroids(data, k, seeding_of(method)); }),
-          "lattice: " + std::to_string(k) + " clusters are asked for; the data set allows 1 to 20");
+      EXPECT_EQ(message_of([&] { seed_centroids(data, k, seeding_of(method)); }),
+                "lattice: " + std::to_string(k) +
+                    " clusters were requested; the data set allows 1 to 20");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Names of backends: what they may look like.
+// Names of backends: their syntax.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace lloyd {
 
-/// The longest name.
-inline constexpr std::size_t kMostNameCharacters = sizeof(PluginHeader::name) - 1;
+/// The maximum length of a backend's name in characters.
+inline constexpr std::size_t kMaxNameCharacters = sizeof(PluginHeader::name) - 1;
 
-/// Whether a backend may have this name: 1 to kMostNameCharacters lower-case letters, digits and
-/// '-', a letter first.
+/// True for a valid name: 1 to kMaxNameCharacters lower-case letters, digits and '-', starting with
+/// a letter.
 bool is_backend_name(std::string_view name);
 
-/// A name that is_backend_name() accepts, near to any text: "My_Kernel 2" gives "my-kernel-2".
+/// Turns any text into a valid name: "My_Kernel 2" becomes "my-kernel-2".
 std::string to_backend_name(std::string_view text);
 
 }  // namespace lloyd

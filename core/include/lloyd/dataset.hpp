@@ -1,4 +1,4 @@
-// Dataset: samples, in memory or read in blocks, with everything the core knows of them.
+// Dataset: samples, in memory or read block by block, with their statistics and metadata.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ class BackingFile;
 class RowSource;
 class StatisticsPass;
 
-/// Asked now and then; true ends the work with Cancelled. May be empty.
+/// Polled during long work: returning true cancels the work with a Cancelled exception. An empty
+/// function never cancels.
 using StopFunction = std::function<bool()>;
 
 /// A read-only matrix of n samples (rows) by d features (columns), float32 or float64, in host
@@ -27,12 +28,12 @@ struct Matrix {
   std::int64_t columns = 0;             ///< d
   std::int64_t stride = 0;              ///< values from one row to the next
   DType dtype = DType::float32;         ///< type of the values
-  /// The file that the values are mapped from; null for values of their own.
+  /// The file that the values are mapped from; null if they are not mapped.
   std::shared_ptr<const BackingFile> file = nullptr;
 
-  /// Takes over values in row-major order; `values.size()` must be rows x columns.
+  /// Takes ownership of row-major float32 values; `values.size()` must be rows x columns.
   static Matrix own(std::vector<float> values, std::int64_t rows, std::int64_t columns);
-  /// The same for float64.
+  /// Takes ownership of row-major float64 values; `values.size()` must be rows x columns.
   static Matrix own(std::vector<double> values, std::int64_t rows, std::int64_t columns);
 
   /// One value, as float64; `row` and `column` are not checked.
@@ -43,64 +44,64 @@ struct Matrix {
   }
 };
 
-/// A checked data set. Making one validates it and computes its statistics, once.
+/// A validated data set. The constructors validate the values and compute their statistics, once.
 class Dataset {
  public:
-  /// Throws InputError when the matrix has no rows or columns, a stride below its columns, sizes
-  /// that overflow 64 bits, a NaN or an infinity (the message gives row and column of the first,
-  /// counted from 0), or values whose squared distances overflow float64. `name` is used in
-  /// messages and records.
+  /// A data set in memory. `name` appears in messages and records. Throws InputError if the matrix
+  /// has no rows or no columns, a stride below its columns, or a size that overflows 64 bits; if a
+  /// value is NaN or infinite (the message gives row and column of the first, counted from 0); or
+  /// if squared distances of the values overflow float64.
   Dataset(std::string name, Matrix matrix);
 
-  /// Values that were checked before, perhaps by another process: `statistics` (d of them) and
-  /// `fingerprint` are taken as those of the matrix's values. Throws InputError as above for its
-  /// shape, and where there are not d statistics.
+  /// A data set in memory whose values were validated before, perhaps by another process:
+  /// `statistics` (d entries) and `fingerprint` are trusted. Throws InputError for an invalid
+  /// shape, as above, and unless there are d statistics.
   Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
           std::uint64_t fingerprint);
 
-  /// A data set that stays where `source` reads it from, `block_rows` rows at a time (>= 1). Throws
-  /// as above, what the source throws, and Cancelled once `stop`, which is told how many rows have
-  /// been read and may be empty, says so.
+  /// A data set that is read from `source` in every pass, in blocks of `block_rows` rows (>= 1).
+  /// Throws as above, what the source throws, and Cancelled if `stop` returns true; `stop` receives
+  /// the number of rows read so far and may be empty.
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
           const std::function<bool(std::int64_t rows)>& stop = {});
 
-  /// For messages and records.
+  /// The name of the data set, for messages and records.
   const std::string& name() const { return name_; }
-  /// The values; for a data set that is not in memory the shape alone, with `data` null.
+  /// The values. If the data set is not in memory, `data` is null and only the shape is set.
   const Matrix& matrix() const { return matrix_; }
-  /// Whether matrix() has the values.
+  /// True if matrix() holds the values.
   bool in_memory() const { return source_ == nullptr; }
-  /// Where the rows are read from; null for a data set in memory.
+  /// The source of the rows; null for a data set in memory.
   const std::shared_ptr<const RowSource>& source() const { return source_; }
-  /// Throws InputError when the file that the values are mapped or read from was cut, extended or
-  /// overwritten. Reads all values where nothing but the file's status-change time says so.
+  /// Throws InputError if the file behind the values was truncated, extended or overwritten. If
+  /// only the file's status-change time differs, all values are read to find out.
   void check_unchanged() const;
-  /// The fingerprint of the values as they are now. Takes a pass over them.
+  /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
-  /// One sample, d values.
+  /// The values of sample `row`: d values, as float64.
   std::vector<double> sample(std::int64_t row) const;
-  /// n.
+  /// Number of samples, n.
   std::int64_t samples() const { return matrix_.rows; }
-  /// d.
+  /// Number of features, d.
   std::int64_t features() const { return matrix_.columns; }
   /// Type of the values.
   DType dtype() const { return matrix_.dtype; }
 
-  /// One entry per feature.
+  /// Statistics of the features, d entries.
   const std::vector<FeatureStatistics>& statistics() const { return statistics_; }
-  /// Mean over the features of their variances: the unit of a relative tolerance.
+  /// The mean variance of the features, in the squared unit of the data. Relative tolerances are
+  /// multiples of it.
   double mean_variance() const { return mean_variance_; }
-  /// Identifies the values that were checked: equal for equal shape, dtype and values; not a
-  /// cryptographic hash.
+  /// Hash of shape, type and values at the time of validation. Not cryptographic.
   std::uint64_t fingerprint() const { return fingerprint_; }
-  /// Wall time of validation, statistics and fingerprint; 0 where they were given.
+  /// Wall time of validation, statistics and fingerprint in milliseconds; 0 if they were given.
   double statistics_ms() const { return statistics_ms_; }
 
-  /// The view that a backend is handed; valid as long as this data set. Without data where that is
-  /// not in memory.
+  /// The view for a backend, valid as long as this object. `data` is null if the data set is not in
+  /// memory.
   DatasetView view() const;
 
-  /// Optional class of each sample (n strings) from a label column, for comparing with clusters.
+  /// Optional classes of the samples (n strings) from a label column, to compare clusters with.
   std::vector<std::string> classes;
   /// Optional names of the features (d strings).
   std::vector<std::string> feature_names;

@@ -1,4 +1,4 @@
-// Error: how the core reports what it cannot do.
+// Error: the exceptions of the core.
 #pragma once
 
 #include <stdexcept>
@@ -9,42 +9,43 @@
 
 namespace lloyd {
 
-/// One clear sentence: what, where, which value, what would be right.
+/// Base of all exceptions of the core. The message is one sentence: what, where, which value, what
+/// would be right.
 class Error : public std::runtime_error {
  public:
-  /// Control characters, which a message may quote from a file or an option, become '?'.
+  /// Control characters, which a message may quote from a file or an option, are replaced by '?'.
   explicit Error(std::string_view message);
 };
 
-/// The caller's data, file, option or configuration is wrong.
+/// Invalid data, file, option or configuration.
 class InputError : public Error {
  public:
   using Error::Error;
 };
 
-/// The same, where the message names an option of reading a file, CsvOptions or FileOptions, as
-/// what may be right. Who reads without such options has other advice to give.
+/// An InputError whose message advises an option of CsvOptions or FileOptions. Callers that offer
+/// no such option give advice of their own.
 class InputOptionError : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// A backend did not do what it was asked.
+/// A backend returned an error or an invalid result.
 class BackendError : public Error {
  public:
-  /// A status that is not ok, and what to say of it.
+  /// Takes the code of a status that is not ok, and the message.
   BackendError(StatusCode code, const std::string& message) : Error(message), code_(code) {}
-  /// The backend's status.
+  /// The status code of the backend.
   StatusCode code() const { return code_; }
 
  private:
   StatusCode code_;
 };
 
-/// The caller's stop function ended the work.
+/// The caller's stop function cancelled the work.
 class Cancelled : public Error {
  public:
-  /// "interrupted".
+  /// The message is "interrupted".
   Cancelled() : Error("interrupted") {}
 };
 

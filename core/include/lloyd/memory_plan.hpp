@@ -1,4 +1,4 @@
-// Whether a fit is held in memory as a whole, or reads its data set block by block.
+// Memory plan: decides whether a data set is held in memory or read block by block.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace lloyd {
 
-/// The program, its libraries, and what a backend's runtime takes for itself.
+/// Memory of the program, its libraries and the runtime of a backend, bytes (an allowance).
 constexpr std::int64_t kProgramBytes = 32 << 20;
 
-/// How a fit is held.
+/// The memory plan of a fit.
 struct MemoryPlan {
-  /// 0: the data set is read into memory; else the rows of a block, of which two are held.
+  /// 0: the data set is held in memory; else the rows per block, of which two are held.
   std::int64_t block_rows = 0;
-  std::int64_t bytes = 0;  ///< host memory that the process will hold at its peak, about
+  std::int64_t bytes = 0;  ///< estimated peak of the process's host memory
 };
 
-/// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: as
-/// a whole where that fits, else in the largest blocks that are of use. Counts data or blocks,
-/// labels, seeding, what the backend estimates, `reading_bytes` (RowSource::reading_bytes()), and
-/// the program itself. Throws InputError when not even blocks of one row fit, or the whole where
-/// `in_blocks` rules blocks out, with the least limit that would do; BackendError when the backend
-/// cannot say what it needs.
+/// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: in
+/// memory if that fits, else in the largest useful blocks. The plan counts the data or the blocks,
+/// labels, seeding, the backend's estimate, `reading_bytes` (RowSource::reading_bytes()) and
+/// kProgramBytes. Throws InputError, with the smallest sufficient limit, if not even blocks of one
+/// row fit, or if `in_blocks` is false and the whole does not fit. Throws BackendError if the
+/// backend cannot estimate its memory.
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks = true,

@@ -1,4 +1,4 @@
-// ProcessState: what a process has only one of, and a plugin in it could change for all others.
+// ProcessState: process-wide state that a plugin could change for everything else in the process.
 #pragma once
 
 #include <sched.h>
@@ -18,25 +18,25 @@
 
 namespace lloyd {
 
-/// The state of this process, and of the calling thread, when the object was made: working
-/// directory, file mode mask, standard streams, signal mask and handlers, locale, environment,
-/// limits, timers, floating-point modes, processors, and handlers of the C++ runtime. Its functions
-/// are to be called on that thread. Descriptors beyond the standard streams, threads and memory are
-/// a plugin's own affair.
+/// A snapshot of process-wide state and of the calling thread's state: working directory, file mode
+/// mask, standard streams, signal mask and handlers, locale, environment, limits, timers,
+/// floating-point modes, processor affinity, priority, and handlers of the C++ runtime. All
+/// functions must be called on the thread that made the object. File descriptors beyond the
+/// standard streams, threads and memory are not covered.
 class ProcessState {
  public:
-  /// Throws Error where the state cannot be kept: no descriptor is left, or the working directory
-  /// cannot be opened.
+  /// Takes the snapshot. Throws Error if no file descriptor is left or the working directory cannot
+  /// be opened.
   ProcessState();
   ~ProcessState();
   ProcessState(const ProcessState&) = delete;
   ProcessState& operator=(const ProcessState&) = delete;
 
-  /// What is no longer as it was, e.g. "the working directory"; the first of several, empty where
-  /// nothing has changed. Processors are left out where OpenMP was told to bind threads.
+  /// Names the first difference to the snapshot, for example "the working directory"; empty if
+  /// there is none. The processor affinity is not compared if OpenMP binds threads.
   std::string first_change() const;
-  /// Puts everything back that first_change() looks at. Throws Error where a standard stream or the
-  /// working directory cannot be.
+  /// Restores everything that first_change() compares. Throws Error if a standard stream or the
+  /// working directory cannot be restored.
   void restore() const;
 
  private:
@@ -55,7 +55,7 @@ class ProcessState {
   int folder_ = -1;
   File folder_file_;
   mode_t mask_ = 0;
-  std::array<int, kStreams> streams_{-1, -1, -1};  ///< copies
+  std::array<int, kStreams> streams_{-1, -1, -1};  ///< duplicated descriptors
   std::array<File, kStreams> stream_files_;
   sigset_t blocked_{};
   std::array<struct sigaction, NSIG> actions_{};
@@ -63,7 +63,7 @@ class ProcessState {
   locale_t thread_locale_ = nullptr;  ///< of uselocale(3)
   std::locale cpp_locale_;            ///< the global one of C++
   std::map<std::string, std::string> environment_;
-  std::array<bool, kTimers> timers_{};  ///< which run
+  std::array<bool, kTimers> timers_{};  ///< true: the timer runs
   std::array<rlimit, RLIM_NLIMITS> limits_{};
   std::fenv_t float_environment_{};
   unsigned float_modes_ = 0;

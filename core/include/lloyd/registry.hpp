@@ -1,4 +1,4 @@
-// Registry: finds plugins, checks them, loads them once and for all.
+// Registry: finds plugins, checks them and loads each of them once.
 #pragma once
 
 #include <filesystem>
@@ -10,45 +10,45 @@
 #include <vector>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi.hpp>
 #include <lloyd/plugin/backend.hpp>
 
 namespace lloyd {
 
-/// A backend that passed every check of the loader. Plugins are never unloaded, so it stays valid
-/// to the end of the process.
+/// A backend that passed all checks of the loader. Plugins are never unloaded, so the backend's
+/// texts stay valid until the process ends.
 class LoadedBackend {
  public:
-  /// `backend` is released with this object.
+  /// Takes ownership of `backend`, which is released with this object.
   LoadedBackend(std::filesystem::path path, const PluginHeader& header, Backend* backend,
                 std::vector<DeviceInfo> devices, std::string unavailable);
   ~LoadedBackend();
   LoadedBackend(const LoadedBackend&) = delete;
   LoadedBackend& operator=(const LoadedBackend&) = delete;
 
-  /// The backend's name, as in its plugin's header.
+  /// The name of the backend, from the plugin's header.
   const std::string& name() const { return name_; }
-  /// The plugin's own version.
+  /// The version of the plugin.
   const std::string& version() const { return version_; }
-  /// The plugin's file.
+  /// The file of the plugin.
   const std::filesystem::path& path() const { return path_; }
-  /// What the backend says of itself; what a plugin of an earlier minor version cannot say has its
-  /// default.
+  /// The description of the backend. Fields that a plugin of an earlier minor version lacks have
+  /// their defaults.
   const BackendInfo& info() const { return info_; }
-  /// What its probe found; texts are printable.
+  /// The devices that its probe found; their names are printable.
   const std::vector<DeviceInfo>& devices() const { return devices_; }
-  /// Why the backend cannot run here; empty when it can.
+  /// The reason why the backend cannot run on this machine; empty if it can.
   const std::string& unavailable() const { return unavailable_; }
-  /// Whether the backend can run here.
+  /// True if the backend can run on this machine.
   bool available() const { return unavailable_.empty(); }
-  /// Of labels on data of this type, as stated.
+  /// The declared label accuracy for this type of data.
   Accuracy accuracy(DType dtype) const;
-  /// On data of this type, as stated.
+  /// The declared reproducibility for this type of data.
   Reproducibility reproducibility(DType dtype) const;
-  /// Every parameter at its default.
+  /// All parameters with their defaults.
   ParameterSet default_parameters() const;
-  /// The plugin's object, which this one releases.
+  /// The plugin's object; this object owns it.
   Backend& backend() const { return *backend_; }
 
  private:
@@ -61,68 +61,71 @@ class LoadedBackend {
   std::string unavailable_;
 };
 
-/// A file that looked like a plugin and was refused.
+/// A plugin file that was refused.
 struct RefusedPlugin {
   std::filesystem::path path;  ///< the file
   std::string reason;          ///< one sentence that names the file
 };
 
 /// Reads the header of a plugin from the file, without loading it. Throws InputError, with the file
-/// and both values, when it is not a plugin that this host can load.
+/// and both values, if it is not a plugin that this program can load.
 PluginHeader read_plugin_header(const std::filesystem::path& file);
 
-/// Loads one plugin into this process after checking its header; probes it and makes its backend.
-/// Throws InputError when it is refused. A backend without a usable device is returned with
-/// `unavailable()` set. What the library does while it is loaded and probed, it does to this
-/// process: a crash, exit() or a hang is the caller's too.
+/// Checks the header of a plugin, loads it into this process, probes it and creates its backend.
+/// Throws InputError if the plugin is refused. If there is no usable device, the backend is
+/// returned with `unavailable()` set. The plugin's code runs in this process: a crash, exit() or
+/// hang of it affects the caller.
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& file);
 
-/// Checks what a backend says of itself. Throws InputError, with the plugin's file, at what the
-/// boundary does not allow.
+/// Checks the description of a backend. Throws InputError, with the plugin's file, if it violates
+/// the plugin boundary.
 void check_backend(const LoadedBackend& backend);
 
-/// How a registry loads plugins.
+/// Loads plugins for a registry.
 struct PluginLoader {
-  /// Loads one file; throws InputError, one sentence that names it, when it is refused.
+  /// Loads one file. Throws InputError, with one sentence that names the file, if the plugin is
+  /// refused.
   std::function<std::unique_ptr<LoadedBackend>(const std::filesystem::path& file)> load =
       load_plugin;
-  /// Told which files are going to be loaded, so that they can load side by side; may be empty.
+  /// Receives the files that will be loaded next, so that they can be loaded concurrently. May be
+  /// empty.
   std::function<void(const std::vector<std::filesystem::path>& files)> prepare = {};
 };
 
-/// The plugins of some folders. Headers are read when the registry is made; a library is loaded
-/// when its backend is first asked for: load() touches the named plugin only, load_all() and
-/// preferred() all of them. By default they are loaded into this process, see load_plugin(); a
-/// program that must survive any plugin passes a loader that uses other processes, as lloyd does.
+/// The plugins of several folders. The constructor reads headers only. A library is loaded when its
+/// backend is first needed: load() loads the named plugin only, load_all() and preferred() load
+/// all. By default plugins are loaded into this process, see load_plugin(). A program that must
+/// survive a crash of any plugin passes a loader that uses other processes, as `lloyd` does.
 class Registry {
  public:
-  /// Files `lloyd_*.so` of each folder that exists, in this order. A file seen twice counts once. A
-  /// refused file lloyd_NAME.so hides the backend NAME of the folders after its own. A folder that
-  /// cannot be read is among refused().
+  /// Finds the files `lloyd_*.so` in each existing folder, in this order. A file that is found
+  /// twice counts once. A refused file lloyd_NAME.so hides the backend NAME of later folders. A
+  /// folder that cannot be read is listed in refused().
   explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
-  /// Explicit folders, then those of LLOYD_PLUGIN_PATH (full paths, separated by ':'), the folder
-  /// of the running executable, and ../lib/lloyd beside it. Never the working directory: see
-  /// ignored_entries().
+  /// The search path: the explicit folders, then those of LLOYD_PLUGIN_PATH (absolute paths,
+  /// separated by ':'), the folder of the running executable, and ../lib/lloyd beside it. The
+  /// working directory is never searched: see ignored_entries().
   static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& explicit_folders = {});
 
-  /// The entries of LLOYD_PLUGIN_PATH that are not full paths: what they mean would depend on the
-  /// working directory, so they are passed over. Empty entries mean nothing and are not among them.
+  /// The relative entries of LLOYD_PLUGIN_PATH. They are ignored, because they would depend on the
+  /// working directory. Empty entries are not listed.
   static std::vector<std::string> ignored_entries();
 
-  /// Names found, sorted; not yet loaded. A name that two plugins claim is not among them.
+  /// The names of all plugins that were found, sorted. Plugins need not be loaded for that. A name
+  /// that two plugins claim is left out.
   std::vector<std::string> names() const;
-  /// Whether some plugin claims the name.
+  /// True if some plugin has this name.
   bool contains(std::string_view name) const;
-  /// Loads the named backend. Throws InputError when there is none (with the nearest name), when
-  /// two plugins claim the name, or when the plugin is refused.
+  /// Loads the named backend. Throws InputError if there is none (with the most similar name), if
+  /// two plugins claim the name, or if the plugin is refused.
   std::shared_ptr<const LoadedBackend> load(std::string_view name);
-  /// All that load; refusals are added to refused().
+  /// Loads all plugins and returns those that load. The others are added to refused().
   std::vector<std::shared_ptr<const LoadedBackend>> load_all();
-  /// The available backend of highest preference. Throws InputError when there is none.
+  /// The available backend with the highest preference. Throws InputError if there is none.
   std::shared_ptr<const LoadedBackend> preferred();
-  /// Files refused so far, with reasons.
+  /// The files that were refused so far, with reasons.
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
 
  private:

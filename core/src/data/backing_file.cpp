@@ -14,21 +14,21 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd {
 namespace {
 
-// Read by a signal handler, so without locks or memory of its own. A mapping beyond the last entry
-// is not known by its name.
+// A signal handler reads the table, so it has a fixed size and no locks. mapped_file_at() does not
+// know mappings beyond the last entry.
 struct MappedRange {
-  std::atomic<const char*> begin{nullptr};  // set last, cleared first; null: the entry is free
+  std::atomic<const char*> begin{nullptr};  // written last, cleared first; null: free entry
   std::atomic<std::size_t> size{0};
   std::atomic<const char*> path{nullptr};
 };
 
 std::array<MappedRange, 64> mapped_ranges;
-std::mutex mapped_ranges_mutex;  // of those who write
+std::mutex mapped_ranges_mutex;  // for writers
 
 }  // namespace
 
@@ -46,8 +46,9 @@ void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp
         fmt::format("{}: cannot read the file's size: {}", path, std::strerror(errno)));
   }
   if (now->size < stamp.size) {
-    throw InputError(fmt::format("{}: the file was cut from {} to {} bytes while it was in use",
-                                 path, stamp.size, now->size));
+    throw InputError(
+        fmt::format("{}: the file was truncated from {} to {} bytes while it was in use", path,
+                    stamp.size, now->size));
   }
   if (now->size != stamp.size || now->seconds != stamp.seconds ||
       now->nanoseconds != stamp.nanoseconds) {

@@ -18,8 +18,8 @@
 namespace lloyd {
 namespace {
 
-// Streams of the seed, numbered far from those of other uses ("blob" in ASCII): the same seed may
-// serve the seeding of a fit, whose choices must not follow from the data's.
+// Random streams of blobs ("blob" in ASCII), far from those of other uses: the same seed may serve
+// the seeding of a fit, whose choices must be independent of the data.
 constexpr std::uint64_t kCentreStream = 0x626c'6f62'0000'0000u;
 constexpr std::uint64_t kChoiceStream = kCentreStream + 1;
 constexpr std::uint64_t kNoiseStream = kCentreStream + 2;
@@ -62,7 +62,8 @@ std::vector<double> draw_centres(const BlobsSpec& spec) {
   return centres;
 }
 
-// Every value is had directly, so that rows can be drawn in any order and by any thread.
+// Each value is computed directly from its index, so rows can be generated in any order and on any
+// thread.
 class BlobsRows : public RowSource {
  public:
   explicit BlobsRows(const BlobsSpec& spec, std::function<bool()> stop = {})
@@ -134,7 +135,7 @@ void check_blobs(const BlobsSpec& spec) {
         "for a fit (limit {:.3g})",
         spec.box, spec.std, spec.features, squares, kLargestSquare));
   }
-  // Below, values would be rounded to zero in float32, and their squares in float64.
+  // Smaller values would be rounded to zero in float32, and their squares in float64.
   const double least = single ? static_cast<double>(std::numeric_limits<float>::min()) : 1e-150;
   const double reach = spec.box + spec.std;
   if (reach > 0 && reach < least) {

@@ -36,7 +36,7 @@ void tell(const CopyOptions& options, std::int64_t rows, double part) {
                                         : place + "; all values must be finite");
 }
 
-// Finds columns of which nothing but zeros is left in float32, as CsvRows does in text.
+// Detects columns that become all zeros in float32, as CsvRows does for text.
 class VanishedColumns {
  public:
   explicit VanishedColumns(std::int64_t features) : columns_(static_cast<std::size_t>(features)) {}
@@ -51,7 +51,7 @@ class VanishedColumns {
       seen.value = from;
     }
   }
-  // After the last row. Throws InputError.
+  // Call it after the last row. Throws InputError for such a column.
   void check(const std::string& name) const {
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (columns_[j].row < 0 || columns_[j].has_nonzero) continue;
@@ -65,19 +65,19 @@ class VanishedColumns {
  private:
   struct Column {
     bool has_nonzero = false;
-    std::int64_t row = -1;  // the first whose value became zero
+    std::int64_t row = -1;  // first row whose value became zero
     double value = 0;
   };
   std::vector<Column> columns_;
 };
 
-// To the type that is written; `first` is the number of the block's first row.
+// Converts a block to the output type; `first` is the number of its first row.
 template <class To, class From>
 void convert(const std::string& name, std::int64_t first, std::int64_t features,
              const std::vector<From>& from, std::vector<To>& to, VanishedColumns& vanished) {
   to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
-    // Compared in float64: what is beyond float32 is undefined to convert.
+    // Compared in float64, because converting a value beyond float32 is undefined.
     if (!(std::fabs(static_cast<double>(from[i])) <= std::numeric_limits<To>::max())) {
       const auto at = static_cast<std::int64_t>(i);
       fail_value(name, first + at / features, at % features, static_cast<double>(from[i]));
@@ -90,7 +90,7 @@ void convert(const std::string& name, std::int64_t first, std::int64_t features,
   }
 }
 
-// In as many pieces as there are threads.
+// Reads rows with `threads` threads, one piece for each.
 void read_rows(const RowSource& source, RowRange rows, void* values, std::int64_t threads) {
   const std::int64_t row_bytes = source.features() * size_of(source.dtype());
   const std::int64_t piece = (rows.size() + threads - 1) / threads;

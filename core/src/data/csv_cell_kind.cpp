@@ -22,7 +22,7 @@ bool is_ascii_letter(char c) {
   return small_letter(c) >= 'a' && small_letter(c) <= 'z';
 }
 
-// Marks that R, NumPy, pandas, SQL, spreadsheets and Weka write, in small letters.
+// Markers of missing values in R, NumPy, pandas, SQL, spreadsheets and Weka, in lower case.
 constexpr std::array<std::string_view, 27> kMissing = {
     "",     "na",  "n/a",     "#n/a",  "#na",     "<na>",  "n.a.",   "nat",     "null",
     "none", "nil", "missing", "?",     "-",       "--",    "---",    ".",       "..",
@@ -38,10 +38,10 @@ bool is_missing(std::string_view text) {
 
 struct Sign {
   std::string_view utf8;
-  char plain;  // what it stands for: a digit, a minus, or 0 for a sign around a number
+  char plain;  // the ASCII equivalent: a digit or minus; 0: a sign around a number
 };
 
-// Signs beyond ASCII that numbers are written with.
+// Non-ASCII characters in numbers.
 constexpr std::array<Sign, 17> kSigns = {{{"\u2212", '-'},
                                           {"\u2010", '-'},
                                           {"\u2011", '-'},
@@ -60,10 +60,10 @@ constexpr std::array<Sign, 17> kSigns = {{{"\u2212", '-'},
                                           {"\u20b9", 0},
                                           {"\u00b0", 0}}};
 
-// The first code points of decimal digits in other scripts, each followed by nine more.
+// The zeros of other scripts; their nine other digits follow each of them.
 constexpr std::array<std::string_view, 4> kZeros = {"\u0660", "\u06f0", "\u0966", "\uff10"};
 
-// The text with signs and digits beyond ASCII made plain; '$' stands for other signs of units.
+// Replaces non-ASCII signs and digits by ASCII ones, and currency and unit signs by '$'.
 std::string to_ascii(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -97,7 +97,7 @@ bool is_hexadecimal(std::string_view text) {
   });
 }
 
-// Whether the letter at `i` parts a number from its exponent.
+// True if the letter at `i` separates a number from its exponent.
 bool is_exponent(std::string_view text, std::size_t i) {
   const char c = small_letter(text[i]);
   return (c == 'e' || c == 'd') && i > 0 && i + 1 < text.size() &&
@@ -113,7 +113,7 @@ bool has_name_letter(std::string_view text) {
   return false;
 }
 
-// Whether one of the signs follows a digit.
+// True if one of the characters `signs` follows a digit.
 bool has_digit_before(std::string_view text, std::string_view signs) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (is_ascii_digit(text[i - 1]) && signs.find(text[i]) != std::string_view::npos) return true;
@@ -126,7 +126,7 @@ bool begins_like_number(std::string_view text) {
   return first != std::string_view::npos && is_ascii_digit(text[first]);
 }
 
-// Whether all parts between separators of `parts` are numbers, at least two.
+// True if there are at least two parts between separators and all of them are numbers.
 bool is_list(std::string_view text, char separator) {
   std::size_t parts = 1;
   for (;; ++parts) {
@@ -143,7 +143,8 @@ bool is_list(std::string_view text, char separator) {
 }  // namespace
 
 CellKind kind_of_cell(std::string_view text) {
-  // Most classes are plain words. Marks and numbers begin with no other letters than these.
+  // Fast path: most classes are plain words, and markers of missing values and numbers begin with
+  // no other letters than these.
   if (!text.empty() && is_ascii_letter(text.front()) &&
       std::string_view("imnIMN").find(text.front()) == std::string_view::npos) {
     return CellKind::name;
@@ -166,31 +167,33 @@ NumberAdvice number_advice(std::string_view text) {
     case CellKind::name:
       return {};
     case CellKind::quantity:
-      return {"; a unit belongs into the header"};
+      return {"; units belong in the header"};
     case CellKind::almost_number:
       break;
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
-  if (is_list(ascii, ';')) return {"; the delimiter option can say that ';' parts cells", true};
-  if (is_list(ascii, '\t')) return {"; the delimiter option can say that tabs part cells", true};
+  if (is_list(ascii, ';')) return {"; if ';' separates the cells, set the delimiter option", true};
+  if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
   if (ascii.find(',') != std::string::npos) {
-    return {"; decimals follow a point, and thousands are not parted: 1000.5"};
+    return {"; write decimals with a point and thousands without separators: 1000.5"};
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
-    return {"; signs of units, percent and currency are not part of a number"};
+    return {"; leave out signs of units, percent and currency"};
   }
   if (has_digit_before(ascii, ":/-")) {
-    return {"; a date, time or range must be made a number"};
+    return {"; convert dates, times and ranges to numbers"};
   }
   if (is_list(ascii, ' ')) {
-    return {"; thousands are not parted, and where blanks part cells the delimiter option says so",
-            true};
+    return {
+        "; write thousands without separators, or set the delimiter option if blanks separate "
+        "the cells",
+        true};
   }
   if (ascii.find_first_of("_' ") != std::string::npos) {
-    return {"; thousands are not parted: 1000.5"};
+    return {"; write thousands without separators: 1000.5"};
   }
-  if (ascii != text) return {"; digits and signs are those of ASCII"};
+  if (ascii != text) return {"; use the digits and signs of ASCII"};
   return {};
 }
 

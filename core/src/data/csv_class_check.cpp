@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/csv_cell_kind.hpp"
 
@@ -20,7 +20,7 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
   const CellKind kind = declared ? CellKind::name : kind_of_cell(cell.text);
   if (first_line_ == 0) {
     first_line_ = cursor.line();
-    first_text_ = cell.text.substr(0, 100);  // no longer than what messages show
+    first_text_ = cell.text.substr(0, 100);  // messages show no more
   }
   if (kind == CellKind::name) {
     any_name_ = true;

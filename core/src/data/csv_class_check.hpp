@@ -1,4 +1,4 @@
-// CsvClassCheck: whether a last column that is taken as classes is one throughout.
+// CsvClassCheck: checks that a last column that is taken as classes holds classes throughout.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace lloyd {
 
-/// Is given the cells of a last column that nobody called the label column. Decides over all of it,
-/// whatever the first rows hold: names are classes; a number, or what looks like one, is an error,
-/// as is a column without any name.
+/// Receives all cells of a last column that was not declared as the label column. Names are
+/// classes; a number, a text that looks like one, and a column without any name are errors,
+/// whatever the first rows hold.
 class CsvClassCheck {
  public:
-  /// `declared` says that quotes make the cell a text, as CsvColumns has it. The cursor is on the
-  /// cell's line. Throws InputError.
+  /// `declared`: the quotes of the cell mark it as text, see is_declared_text(). The cursor is on
+  /// the cell's line. Throws InputError.
   void add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell, bool declared);
-  /// At the end of the table. Throws InputError.
+  /// Call it at the end of the table. Throws InputError.
   void finish(const CsvCursor& cursor, std::int64_t column) const;
 
  private:
@@ -24,7 +24,7 @@ class CsvClassCheck {
                                const std::string& why) const;
 
   bool any_name_ = false;
-  std::int64_t first_line_ = 0;  // of the first cell; 0: there was none
+  std::int64_t first_line_ = 0;  // line of the first cell; 0: no cell yet
   std::string first_text_;
 };
 

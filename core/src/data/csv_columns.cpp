@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/csv_cell_kind.hpp"
 
@@ -24,7 +24,7 @@ std::optional<std::int64_t> column_number(std::string_view text) {
   return number;
 }
 
-// Also one that is the number of no column, as -1.
+// True for an integer, including numbers of no column such as -1.
 bool is_integer(std::string_view text) {
   text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
   return !text.empty() &&
@@ -33,10 +33,10 @@ bool is_integer(std::string_view text) {
 
 struct CsvRow {
   std::vector<CsvCell> cells;
-  std::string_view before_last;  // the text up to the last cell
+  std::string_view before_last;  // text of the row before its last cell
 };
 
-// The cursor's row; the cursor, a copy, is not moved.
+// Reads the cells of the cursor's row. The cursor is a copy, so the caller's does not move.
 CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
   CsvRow row;
   const std::string_view text = cursor.rest();
@@ -52,7 +52,7 @@ CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
   return row;
 }
 
-// Whether the row's last cell may be a class.
+// True if the row's last cell may be a class.
 bool ends_with_class(const CsvRow& row, char delimiter) {
   const CsvCell& last = row.cells.back();
   return is_declared_text(last, row.before_last, delimiter) || !is_number(last.text);
@@ -72,14 +72,14 @@ bool names_columns(const CsvOptions& options) {
          (!options.label_column.empty() && !is_integer(options.label_column));
 }
 
-// The columns that are features unless the last one turns out to be the label column.
+// The feature columns, unless the last one turns out to be the label column.
 std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& options) {
   std::vector<std::int64_t> columns;
   for (const std::string& column : options.columns) {
     if (const auto i = column_number(column); i && *i < count) columns.push_back(*i);
   }
   if (!columns.empty()) return columns;
-  // Also where there is none of the columns: that is said with the names of those there are.
+  // Evaluated even if the columns are missing: the message lists those that exist.
   const auto label = column_number(options.label_column);
   for (std::int64_t i = 0; i < count; ++i) {
     if (i != label) columns.push_back(i);
@@ -87,7 +87,7 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   return columns;
 }
 
-// A first sample of missing values, or of numbers that are written otherwise, is no header.
+// Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                  const std::vector<std::int64_t>& columns) {
   const auto may_be_value = [&](std::int64_t i) {
@@ -97,13 +97,12 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
   if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
   cursor.fail_for_option(
       columns.front(),
-      fmt::format("'{}' is not a number{}; the header option can say whether the row names "
-                  "the columns",
-                  shown(first[columns.front()].text),
-                  number_advice(first[columns.front()].text).text));
+      fmt::format(
+          "'{}' is not a number{}; the header option tells whether the row names the columns",
+          shown(first[columns.front()].text), number_advice(first[columns.front()].text).text));
 }
 
-// Whether the first row, at which `cursor` is and of which `second` is the next, is a header.
+// True if the first row, at which `cursor` is, is a header; `second` is the row after it.
 bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                        const std::vector<CsvCell>& second, const CsvOptions& options) {
   if (names_columns(options)) return true;
@@ -121,7 +120,7 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   }
   const auto text = std::find_if(columns.begin(), columns.end(), is_text);
   if (text == columns.end()) return false;
-  // A last cell that is text may be the first sample's class; then so is the one below it.
+  // A text in the last cell may be the first sample's class; then the cell below it is text, too.
   const bool last = *text == std::ssize(first) - 1;
   if (last && options.columns.empty() && options.label_column.empty() &&
       (second.size() != first.size() || second.back().quoted || !is_number(second.back().text))) {
@@ -129,12 +128,13 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   }
   cursor.fail_for_option(
       *text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
-                         "header option can say whether that row names the columns",
+                         "header option tells whether that row names the columns",
                          shown(first[*text].text)));
 }
 
-// Programs that write the numbers of a table's rows along leave their column without a name: R in
-// quotes, as it writes all names. Quotes that the other names do not have say that it is empty.
+// Programs that write row numbers leave the name of their column empty. R quotes it, as it quotes
+// all names: an empty name in quotes beside names without quotes is a name that is meant to be
+// empty.
 void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names,
                       std::int64_t line) {
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
@@ -143,12 +143,13 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
   if (names.front().quoted && std::any_of(names.begin(), names.end(), is_plain)) return;
   values.fail_for_option_at(
       line, 0,
-      "the column has no name, so it may hold the numbers of rows; the columns option "
-      "can say which ones are features");
+      "the column has no name, so it may hold row numbers; list the features with the "
+      "columns option");
 }
 
-// Whether the names of columns that have none, 0, 1, 2 and so on, stand above values: nobody writes
-// one row without decimals and the next with nothing else.
+// True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
+// second has only numbers with a decimal point or exponent. Samples that begin with such a row do
+// not go on with one that has no integer at all.
 bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell>& second) {
   if (first.size() < 2 || first.size() != second.size()) return false;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -241,8 +242,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
     cursor.fail_for_option(
         0,
-        "the row counts 0, 1 and so on above values with decimals, so it may name the "
-        "columns; the header option can say whether it does");
+        "the row is 0, 1, 2, ... above values with decimals, so it may name the columns; "
+        "the header option tells whether it does");
   }
   const bool header =
       options.header ? *options.header : looks_like_header(cursor, first, second, options);
@@ -282,7 +283,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   for (const std::string& name : options.columns) {
     const std::int64_t column = finder.find(name);
     if (columns.roles[column] != CsvColumns::kPassedOver) {
-      finder.fail(fmt::format("column '{}' is asked for twice", shown(name)));
+      finder.fail(fmt::format("column '{}' is listed twice", shown(name)));
     }
     add_feature(column);
   }
@@ -291,7 +292,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
       if (column != label) add_feature(column);
     }
   }
-  if (columns.features == 0) finder.fail("beside the label column there is none to cluster");
+  if (columns.features == 0)
+    finder.fail("the label column is the only column, so there are no features");
   return columns;
 }
 

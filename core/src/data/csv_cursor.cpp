@@ -7,26 +7,26 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/csv_cell_kind.hpp"
 
 namespace lloyd {
 namespace {
 
-// Reads the whole text; result_out_of_range where the nearest value is infinite or, for a number
-// that is not zero, zero.
+// Parses the whole text. Returns result_out_of_range if the nearest value is infinite, or zero for
+// a number that is not zero.
 template <class T>
 std::errc parse(std::string_view text, T& value) {
   const char* const end = text.data() + text.size();
-  // from_chars takes no plus sign; "+-1" stays wrong.
+  // from_chars() accepts no plus sign; "+-1" stays invalid.
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   const auto [stop, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
   return stop == end ? error : std::errc::invalid_argument;
 }
 
-// Whether the magnitude of a number that is not zero and that parse() has taken is below 1, also
-// where it is beyond the range of every type.
+// True if the magnitude of a number other than zero, which parse() has accepted, is below 1, even
+// if it is beyond the range of every type.
 bool is_below_one(std::string_view text) {
   const std::size_t letter = std::min(text.find_first_of("eE"), text.size());
   const std::string_view digits = text.substr(0, letter);
@@ -51,7 +51,7 @@ std::string CsvCell::unquoted() const {
   result.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     result += text[at];
-    if (text[at] == '"') ++at;  // of two the second one
+    if (text[at] == '"') ++at;  // the second of two quotes
   }
   return result;
 }
@@ -133,7 +133,7 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   T value = 0;
   std::errc error = parse(text, value);
   if (error == std::errc::result_out_of_range) {
-    // What is too small is rounded to zero; only too large is an error.
+    // Numbers that are too small become zero; only those that are too large are errors.
     std::conditional_t<std::is_same_v<T, float>, double, long double> wide = 0;
     error = parse(text, wide);
     if (error == std::errc::result_out_of_range && is_below_one(text)) {

@@ -1,4 +1,4 @@
-// CsvCursor: the place in a CSV text up to which it has been read.
+// CsvCursor: the reading position in a CSV text.
 #pragma once
 
 #include <charconv>
@@ -10,26 +10,27 @@
 
 namespace lloyd {
 
-/// A cell without the blanks and quotes around it.
+/// A cell, without the blanks and quotes around it.
 struct CsvCell {
   std::string_view text;
   bool quoted = false;
 
-  /// The text with doubled quotes inside a quoted cell made single.
+  /// The text with each doubled quote replaced by one.
   std::string unquoted() const;
 };
 
-/// Whether the text is a number in full, finite or not.
+/// True if the whole text is a number, finite or not.
 bool is_number(std::string_view text);
 
-/// Cheap to copy: to look ahead, read on from a copy.
+/// A reading position. Cheap to copy: look ahead with a copy.
 class CsvCursor {
  public:
-  /// `file`, the name for messages, and `text` must outlive the cursor. Throws InputError for
-  /// byte-order marks other than a single one of UTF-8.
+  /// `file` is the name for messages; it and `text` must outlive the cursor. Throws InputError for
+  /// any byte-order mark but one of UTF-8.
   CsvCursor(std::string_view file, std::string_view text, char delimiter);
 
-  /// Reads on in the text that follows the one just read to its end, which ended with a line.
+  /// Continues with the following text, after the former one, which ended with a line, was read to
+  /// its end.
   void continue_with(std::string_view text) {
     at_ = text.data();
     end_ = at_ + text.size();
@@ -37,34 +38,35 @@ class CsvCursor {
 
   std::string_view file() const { return file_; }
   std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - at_); }
-  /// The text from here on.
+  /// The text that has not been read yet.
   std::string_view rest() const { return {at_, bytes_left()}; }
-  /// The number of the line, from 1.
+  /// The current line, counted from 1.
   std::int64_t line() const { return line_; }
   char delimiter() const { return delimiter_; }
 
-  /// Goes to the next line that holds more than blanks, the present one included; false at the end
-  /// of the text.
+  /// Moves to the first non-blank line, beginning with the current one; false at the end of the
+  /// text.
   bool find_row();
-  /// At the end of a row's last cell.
+  /// True at the end of a row's last cell.
   bool at_row_end() const {
     return at_ == end_ || *at_ == '\n' || (*at_ == '\r' && (at_ + 1 == end_ || at_[1] == '\n'));
   }
-  /// Leaves the line after its last cell.
+  /// Moves to the next line; call it after the last cell of a row.
   void next_line();
 
-  /// Passes the delimiter between two cells; false where there is none.
+  /// Skips the delimiter between two cells; false if there is none.
   bool take_delimiter() {
     if (at_ == end_ || *at_ != delimiter_) return false;
     ++at_;
     return true;
   }
-  /// Reads a cell up to its delimiter or the row's end. `column` counts from 0, here and below.
+  /// Reads a cell up to its delimiter or the end of the row. `column` counts from 0, here and
+  /// below.
   CsvCell take_cell(std::int64_t column);
   /// Reads a cell that must be a finite number in the range of T, which is float or double.
   template <class T>
   T take_number(std::int64_t column);
-  /// Whether take_number() has made zero of another number since this was called last.
+  /// True if take_number() has rounded a number to zero since this was last called.
   bool take_rounded_to_zero() { return std::exchange(rounded_to_zero_, false); }
 
   /// Throws InputError with file, line and column.
@@ -87,7 +89,7 @@ class CsvCursor {
   }
   bool at_cell_end() const { return at_row_end() || *at_ == delimiter_; }
   CsvCell take_quoted_cell(std::int64_t column);
-  /// Refuses bytes that no cell has.
+  /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
   template <class T>
   T convert(std::string_view text, std::int64_t column);
@@ -102,7 +104,8 @@ class CsvCursor {
 
 template <class T>
 T CsvCursor::take_number(std::int64_t column) {
-  // Most cells are plain numbers: they are read where they stand, before their end is looked for.
+  // Fast path: most cells are plain numbers, which are parsed before the end of the cell is
+  // searched.
   skip_blanks();
   const char* const start = at_;
   T value = 0;

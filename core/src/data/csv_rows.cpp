@@ -7,7 +7,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {
@@ -17,20 +17,19 @@ constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
 char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
   if (!options.delimiter) return small_extension(file).starts_with(".tsv") ? '\t' : ',';
   const char c = *options.delimiter;
-  // What numbers, quotes and lines are made of cannot part cells.
+  // Characters that cannot be delimiters, because numbers, quotes and line ends consist of them.
   constexpr std::string_view kRefused("\0\r\n\"+-.", 7);
   const bool alphanumeric =
       (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   if (alphanumeric || kRefused.find(c) != std::string_view::npos) {
-    throw InputError(
-        fmt::format("{}: '{}' cannot be the delimiter; a comma, semicolon, tab, blank "
-                    "or another sign can",
-                    file.string(), shown({&c, 1})));
+    throw InputError(fmt::format(
+        "{}: '{}' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign",
+        file.string(), shown({&c, 1})));
   }
   return c;
 }
 
-// `row` is at the start of the row that ends too soon or too late.
+// Reports a row with too few or too many cells; `row` is at its start.
 [[noreturn]] void fail_length(CsvCursor row, std::int64_t expected) {
   std::int64_t count = 0;
   do {
@@ -52,12 +51,12 @@ void pass_row(CsvCursor& cursor) {
 
 CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     : memory_limit_(options.memory_limit),
-      // A line takes its text, and as much again for its values.
+      // A line takes its text and as much again for its values.
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop),
       block_(blocks_.next(1)),
       cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
-  // What the first row is, the second tells. Empty lines between them are passed once, however many
-  // blocks they take.
+  // The second row tells whether the first is a header. Empty lines between them are skipped once,
+  // however many blocks they take.
   bool more = find_row();
   CsvCursor second = cursor_;
   if (more) pass_row(second);
@@ -76,7 +75,7 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
   has_rounded_.resize(has_nonzero_.size());
 }
 
-// The next line that holds more than blanks, in this block or those that follow.
+// Moves to the next non-blank line, in this block or the following ones.
 bool CsvRows::find_row() {
   while (!cursor_.find_row()) {
     block_ = blocks_.next(cursor_.line());
@@ -101,7 +100,7 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
   return rows;
 }
 
-// What can be said of a column only when all of it has been read.
+// Checks of columns that need all of their values.
 void CsvRows::finish() const {
   if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
   for (const RoundedToZero& zero : rounded_to_zero_) {
@@ -113,7 +112,7 @@ void CsvRows::finish() const {
   }
 }
 
-// Looks at the values from `begin` on, most often at the first row alone.
+// Looks for nonzero values from `begin` on; usually the first row has one in each column.
 template <class T>
 void CsvRows::find_nonzero(const PageBuffer<T>& values, std::size_t begin) {
   const auto width = static_cast<std::size_t>(columns_.features);
@@ -124,7 +123,7 @@ void CsvRows::find_nonzero(const PageBuffer<T>& values, std::size_t begin) {
   }
 }
 
-// Of a row with numbers that became zero.
+// Handles a row in which numbers were rounded to zero.
 template <class T>
 void CsvRows::note_zeros(CsvCursor row, const T* values) {
   for (std::int64_t column = 0; column < std::ssize(columns_.roles); ++column) {
@@ -170,11 +169,11 @@ void CsvRows::take_class(const CsvCursor& start, std::int64_t column,
   const std::string_view before = start.rest().substr(0, start.bytes_left() - cursor_.bytes_left());
   const CsvCell cell = cursor_.take_cell(column);
   if (columns_.label_found) {
-    if (!cursor_.at_row_end()) return;  // the row is too long, which its end tells
+    if (!cursor_.at_row_end()) return;  // too many cells: reported at the end of the row
     class_check_.add(cursor_, column, cell, is_declared_text(cell, before, cursor_.delimiter()));
   }
   classes.push_back(cell.unquoted());
-  // A vector that grows holds three texts for each of its own.
+  // A growing vector holds up to three strings per element.
   class_bytes_ += static_cast<std::int64_t>(3 * sizeof(std::string) + cell.text.size());
 }
 

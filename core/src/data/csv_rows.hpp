@@ -1,4 +1,4 @@
-// CsvRows: the rows of a CSV file, block by block.
+// CsvRows: reads the rows of a CSV file block by block.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace lloyd {
 
 class CsvRows {
  public:
-  /// Opens the file and reads its header, if there is one. Throws what read_csv throws.
+  /// Opens the file and reads its header, if there is one. Throws what read_csv() throws.
   CsvRows(const std::filesystem::path& file, const CsvOptions& options);
   CsvRows(const CsvRows&) = delete;
   CsvRows& operator=(const CsvRows&) = delete;
 
   const CsvColumns& columns() const { return columns_; }
-  /// The part of the file that has been read, 0 to 1.
+  /// The fraction of the file that has been read, 0 to 1.
   double fraction() const { return blocks_.fraction(); }
 
-  /// Appends the next rows, at most so many, to `values` (T is float or double) and their classes,
-  /// where there is a label column, to `classes`. Returns how many: fewer only at the end. The
-  /// memory limit counts `values`, and all classes since forget_classes(). Throws what read_csv
-  /// throws.
+  /// Appends up to `rows` rows to `values` (T: float or double) and their classes, if there is a
+  /// label column, to `classes`. Returns the number of rows, which is smaller only at the end of
+  /// the file. The memory limit counts `values` and all classes since forget_classes(). Throws what
+  /// read_csv() throws.
   template <class T>
   std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
-  /// Says that the classes read so far were given up.
+  /// Tells that the caller has freed the classes that were read so far.
   void forget_classes() { class_bytes_ = 0; }
 
  private:
@@ -55,18 +55,18 @@ class CsvRows {
   CsvCursor cursor_;  // in block_
   CsvColumns columns_;
   CsvClassCheck class_check_;
-  // A number that became zero. Its column is refused where no other number stayed one.
+  // A number that was rounded to zero. Its column is refused if it has no other nonzero number.
   struct RoundedToZero {
     std::int64_t column = 0;
     std::int64_t feature = 0;
     std::int64_t line = 0;
     std::string text;
   };
-  std::vector<RoundedToZero> rounded_to_zero_;  // the first of each column
-  std::vector<bool> has_rounded_;               // for each feature: whether it is among them
-  std::vector<bool> has_nonzero_;               // for each feature
-  std::int64_t fixed_bytes_ = 0;  // memory of the text and what is known of the columns
-  std::int64_t class_bytes_ = 0;  // of the classes that have been read
+  std::vector<RoundedToZero> rounded_to_zero_;  // first one of each column
+  std::vector<bool> has_rounded_;               // per feature: has an entry in it
+  std::vector<bool> has_nonzero_;               // per feature
+  std::int64_t fixed_bytes_ = 0;                // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;                // memory of the classes
 };
 
 }  // namespace lloyd

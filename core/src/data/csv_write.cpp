@@ -16,10 +16,10 @@
 namespace lloyd {
 namespace {
 
-// A digit and what follows it.
+// A digit and a delimiter or line feed.
 constexpr std::int64_t kMinCellBytes = 2;
 
-// Gathers text and writes it in large pieces.
+// Buffers text and writes it in large pieces.
 class TextWriter {
  public:
   explicit TextWriter(const std::filesystem::path& file, std::int64_t bytes = 0)
@@ -33,8 +33,8 @@ class TextWriter {
   }
 
   void add_cell(const std::string& text) {
-    // Quoted also where blanks at its ends would be lost, where it could be read as a value, and
-    // where its first byte could be that of a byte-order mark.
+    // Quoted also if blanks at the ends would be lost, if it could be read as a value, or if its
+    // first byte could begin a byte-order mark.
     const bool quote = kind_of_cell(text) != CellKind::name ||
                        text.find_first_of(",\" \t") != std::string::npos ||
                        static_cast<unsigned char>(text.front()) >= 0xef;
@@ -89,7 +89,7 @@ class CsvWriter : public RowWriter {
   }
 
   void write(const void* values, std::int64_t rows, std::span<const std::string> classes) override {
-    // With the digits of their own type: a float32 needs fewer than the same value in float64.
+    // Formatted in their own type: a float32 needs fewer digits than the same value in float64.
     if (table_.dtype == DType::float32) {
       write_rows(static_cast<const float*>(values), rows, classes);
     } else {
@@ -135,7 +135,7 @@ void write_csv(const std::filesystem::path& file, const Dataset& dataset) {
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns, std::span<const std::string> header) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are no whole rows of {} columns", file.string(),
+    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
                                  values.size(), columns));
   }
   if (!header.empty() && std::ssize(header) != columns) {

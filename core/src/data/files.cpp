@@ -129,7 +129,7 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
 }
 
 void require_labels_space(const std::filesystem::path& file, std::int64_t labels) {
-  // In text at least a digit and a line feed each.
+  // In text, a label takes at least a digit and a line feed.
   require_space(file, labels * (is_npy_output(file) ? std::int64_t{sizeof(std::int32_t)} : 2));
 }
 

@@ -23,10 +23,10 @@ FvecsHeader parse_fvecs_header(std::string_view file, std::string_view head, std
   }
   header.rows = file_size / header.row_bytes();
   if (header.rows < 1 || file_size % header.row_bytes() != 0) {
-    throw InputError(fmt::format(
-        "{}: the file is cut short or damaged: its {} bytes are no whole number of rows of {} "
-        "bytes, which {} values a row make",
-        file, file_size, header.row_bytes(), header.columns));
+    throw InputError(
+        fmt::format("{}: the file is truncated or damaged: its {} bytes are not a whole number of "
+                    "rows of {} bytes, for {} values per row",
+                    file, file_size, header.row_bytes(), header.columns));
   }
   return header;
 }

@@ -1,4 +1,4 @@
-// FvecsRows: an .fvecs or .bvecs file that is read in blocks of rows.
+// FvecsRows: reads an .fvecs or .bvecs file in blocks of rows.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace lloyd {
 
-/// Takes what read_fvecs takes; each row's count is checked when the row is read. Beside the
-/// caller's buffer, memory is a megabyte, or a row.
+/// Accepts the files that read_fvecs() accepts; the count of a row is checked when the row is read.
+/// Memory besides the caller's buffer: a megabyte or one row.
 class FvecsRows : public RowSource {
  public:
   /// Throws InputError.

@@ -38,9 +38,9 @@ void GzipStream::fill() {
   stream.avail_in = static_cast<uInt>(count);
 }
 
-// False at the end of the file.
+// Begins the next member; false at the end of the file.
 bool GzipStream::begin_member() {
-  constexpr unsigned char kMagic = 0x1f;  // the first byte of two
+  constexpr unsigned char kMagic = 0x1f;  // first of two bytes
   z_stream& stream = inflater_->stream;
   const bool first = offset_ == 0;
   for (fill(); stream.avail_in > 0; fill()) {
@@ -73,7 +73,7 @@ std::size_t GzipStream::read(char* buffer, std::size_t size) {
     fill();
     if (stream.avail_in == 0) {
       throw InputError(
-          fmt::format("{}: the gzip data is cut short: the file ends inside it", file_.path()));
+          fmt::format("{}: the gzip data is truncated: the file ends inside it", file_.path()));
     }
     const std::size_t room = std::min<std::size_t>(size - done, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<Bytef*>(buffer + done);

@@ -1,4 +1,4 @@
-// GzipStream: the bytes that a gzip file holds, from its begin to its end.
+// GzipStream: decompresses a gzip file from its beginning to its end.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class GzipStream {
   explicit GzipStream(const InputFile& file);
   ~GzipStream();
 
-  /// Reads up to `size` bytes and returns how many: fewer only at the end. Several members one
-  /// after another are read as one; zeros behind the last are passed over. Throws InputError for
-  /// data that is no gzip, damaged or cut short.
+  /// Reads up to `size` decompressed bytes and returns their number, which is smaller only at the
+  /// end. Concatenated members are read as one file; zeros after the last member are ignored.
+  /// Throws InputError for data that is not gzip, damaged or truncated.
   std::size_t read(char* buffer, std::size_t size);
-  /// Compressed bytes that have been read.
+  /// Number of compressed bytes read so far.
   std::int64_t position() const { return offset_; }
 
  private:

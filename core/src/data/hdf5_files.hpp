@@ -10,11 +10,11 @@
 
 namespace lloyd {
 
-/// Takes what read_hdf5 takes, and throws what it throws.
+/// Opens an HDF5 data set to read it block by block. Accepts and throws what read_hdf5() does.
 std::unique_ptr<RowSource> open_hdf5_rows(const std::filesystem::path& file,
                                           const std::string& dataset);
 
-/// Writes the data set "data", in chunks.
+/// Creates an HDF5 file with the data set "data", stored in chunks.
 std::unique_ptr<RowWriter> create_hdf5_rows(const std::filesystem::path& file,
                                             const TableFormat& table);
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {
@@ -27,14 +27,13 @@ struct Search {
   bool ended = false;  // at an object that lies deeper than kMaxDepth
 };
 
-// The library opens the sources of a virtual data set to tell its shape, and a source may be a
-// pipe.
+// To determine the shape of a virtual data set the library opens its sources, which may be pipes.
 bool is_virtual(hid_t dataset) {
   const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   return H5Pget_layout(creation.id()) == H5D_VIRTUAL;
 }
 
-// Dimensions of a data set of numbers; 0 for all else. Two for one that is virtual.
+// Number of dimensions of a numeric data set; 0 for everything else, 2 for a virtual data set.
 int dimensions_of(hid_t object) {
   if (H5Iget_type(object) != H5I_DATASET) return 0;
   const Hdf5Handle type(H5Dget_type(object), H5Tclose);
@@ -59,12 +58,12 @@ herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
   try {
     search.found.push_back({name, dimensions});
   } catch (...) {
-    return -1;  // no exception may pass through the library
+    return -1;  // no exception may propagate through the library
   }
   return 0;
 }
 
-// At most so many names, in the order of the alphabet, in which they were found.
+// Lists the first names, in alphabetical order, as they were found.
 std::string list(const std::vector<Candidate>& candidates, bool ended) {
   constexpr std::size_t kLimit = 20;
   std::string names;
@@ -101,18 +100,17 @@ std::string choose(const std::string& path, const Search& search) {
   if (found.empty()) found = all;
   if (found.size() == 1) return found.front().name;
   throw InputOptionError(
-      fmt::format("{}: the HDF5 file holds {} data sets, {}; the option 'dataset' says which one "
-                  "is meant",
+      fmt::format("{}: the HDF5 file holds {} data sets, {}; choose one with the option 'dataset'",
                   path, found.size(), list(found, false)));
 }
 
-// Is called before the other file is opened, which a negative value prevents.
+// Called before an external file is opened; a negative value prevents that.
 herr_t refuse_external_link(const char*, const char*, const char* other, const char*, unsigned*,
                             hid_t, void* found) {
   try {
     *static_cast<std::string*>(found) = other;
   } catch (...) {
-    return -1;  // no exception may pass through the library
+    return -1;  // no exception may propagate through the library
   }
   return -1;
 }

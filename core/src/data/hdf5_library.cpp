@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {
 
-// A data file names the filters that it needs, and the library looks for those that it lacks in the
-// folders of HDF5_PLUGIN_PATH. One that is not absolute would be looked for in the working
+// A data file names the filters that it needs, and the library loads missing ones from the folders
+// of HDF5_PLUGIN_PATH. Relative folders are removed, because they would be resolved in the working
 // directory.
 void remove_relative_plugin_folders() {
 #if H5_VERSION_GE(1, 10, 1)
@@ -23,9 +23,9 @@ void remove_relative_plugin_folders() {
 #endif
 }
 
-// Where a file could not be written in full, the library tries again, and crashes, in a function
-// that it has the end of the process call. All that is opened here is closed here: none is needed.
-// Without effect where the process has used the library before.
+// If a file could not be written in full, the library tries again in its exit handler, and crashes.
+// Everything that is opened here is closed here, so the handler is disabled. That has no effect if
+// the process used the library before.
 std::mutex& library_mutex() {
   static std::mutex mutex;
   static const bool prepared = [] {
@@ -37,7 +37,7 @@ std::mutex& library_mutex() {
   return mutex;
 }
 
-// Upward, the innermost error comes first; a positive value ends the walk.
+// Walking upward, the innermost error comes first; a positive value ends the walk.
 herr_t take_first(unsigned, const H5E_error2_t* error, void* text) {
   if (error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
   return 1;
@@ -70,7 +70,8 @@ bool hdf5_lock_failed() {
 std::string hdf5_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &reason);
-  // Of a failed system call it gives addresses and times too.
+  // For a failed system call, the library also gives addresses and times: only the error message is
+  // kept.
   constexpr std::string_view kSystem = "error message = '";
   if (const auto begin = reason.find(kSystem); begin != std::string::npos) {
     reason.erase(0, begin + kSystem.size());

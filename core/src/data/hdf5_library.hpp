@@ -1,4 +1,5 @@
-// What every use of the HDF5 library needs: one thread at a time, silence, handles that are closed.
+// Access to the HDF5 library: one thread at a time, without error output, with handles that close
+// themselves.
 #pragma once
 
 #include <hdf5.h>
@@ -9,8 +10,8 @@
 
 namespace lloyd {
 
-/// While it lives, this thread has the library, which most builds of it do not share among threads,
-/// and the library prints no errors of its own.
+/// Gives this thread exclusive use of the library, most builds of which are not thread-safe, and
+/// silences its error output.
 class Hdf5Lock {
  public:
   Hdf5Lock();
@@ -24,12 +25,12 @@ class Hdf5Lock {
   void* print_data_ = nullptr;
 };
 
-/// The innermost reason of the library's last error, for messages.
+/// The innermost cause of the library's last error, for messages.
 std::string hdf5_reason();
-/// Whether the library's last error is that a file could not be locked.
+/// True if the library's last error is that a file could not be locked.
 bool hdf5_lock_failed();
 
-/// An identifier of the library, closed under a Hdf5Lock.
+/// Owns an identifier of the library. Destroy it while a Hdf5Lock is held.
 class Hdf5Handle {
  public:
   Hdf5Handle() = default;
@@ -45,7 +46,7 @@ class Hdf5Handle {
 
   bool valid() const { return id_ >= 0; }
   hid_t id() const { return id_; }
-  /// Closes it now; false where the library says that this failed.
+  /// Closes the identifier; false if the library reports that this failed.
   bool release() {
     const hid_t id = std::exchange(id_, H5I_INVALID_HID);
     return id < 0 || close_(id) >= 0;

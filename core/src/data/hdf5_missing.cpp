@@ -1,4 +1,4 @@
-// Stands in for HDF5 where the build did not find its library.
+// Replaces HDF5 support in builds without the library.
 #include <fmt/format.h>
 
 #include <lloyd/data/hdf5.hpp>

@@ -7,7 +7,7 @@
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/data/library_read.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/hdf5_files.hpp"
 #include "data/hdf5_find.hpp"
@@ -28,7 +28,7 @@ struct Table {
   DType dtype = DType::float32;
 };
 
-// The library's own descriptor of an open file; -1 where it has none.
+// The library's file descriptor of an open file; -1 if it has none.
 int descriptor_of(const Hdf5Handle& file) {
   void* handle = nullptr;
   const bool known = H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr;
@@ -68,7 +68,8 @@ void read_shape(const std::string& path, Table& table) {
   table.columns = static_cast<std::int64_t>(sizes[1]);
 }
 
-// Only what one file holds can be watched, and no other file is read that the user did not name.
+// Refuses external storage: only a single file can be watched for changes, and no file is read that
+// the user did not name.
 void check_external_storage(const std::string& path, const Hdf5Handle& creation) {
   if (H5Pget_external_count(creation.id()) == 0) return;
   throw InputError(
@@ -77,10 +78,11 @@ void check_external_storage(const std::string& path, const Hdf5Handle& creation)
                   path));
 }
 
-// A file of a few bytes may claim any shape: the library gives fill values for what is not there.
+// Refuses data sets whose values are not in the file: a file of a few bytes may claim any shape,
+// and the library returns fill values for missing data.
 void check_stored(const std::string& path, const Table& table, const Hdf5Handle& creation) {
   const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
-  // No filter of the library packs values more closely than deflate at its best.
+  // No filter of the library compresses better than deflate at its best.
   const double density = H5Pget_nfilters(creation.id()) > 0 ? 1100 : 1;
   const auto stored = static_cast<double>(H5Dget_storage_size(table.dataset.id()));
   const double needed = static_cast<double>(table.rows) * static_cast<double>(table.columns) *
@@ -92,7 +94,7 @@ void check_stored(const std::string& path, const Table& table, const Hdf5Handle&
                   path, table.rows, table.columns, needed, stored));
 }
 
-// A fill value, whoever chose it, is no measurement: rows that were never written are none.
+// Refuses chunks that were never written: a fill value is no measurement.
 void check_chunks(const std::string& path, const Table& table, const Hdf5Handle& creation) {
   if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return;
   hsize_t sizes[2] = {1, 1};
@@ -113,7 +115,7 @@ void check_chunks(const std::string& path, const Table& table, const Hdf5Handle&
                   path, needed, stored));
 }
 
-// The library unpacks a whole chunk for each of its rows: packed and unpacked bytes are held then.
+// The library decompresses a whole chunk for each of its rows, and then holds both forms.
 std::int64_t unpacking_bytes(const Table& table, const Hdf5Handle& creation) {
   if (H5Pget_layout(creation.id()) != H5D_CHUNKED || H5Pget_nfilters(creation.id()) <= 0) return 0;
   hsize_t sizes[2] = {1, 1};
@@ -127,7 +129,8 @@ std::int64_t unpacking_bytes(const Table& table, const Hdf5Handle& creation) {
 class Hdf5Rows : public RowSource {
  public:
   Hdf5Rows(const std::filesystem::path& file, const std::string& dataset)
-      // Says what the library does not: a missing file, a folder, bytes that change.
+      // Opening an InputFile first gives clear messages for a missing file and a folder, and
+      // detects changes.
       : name_(file.filename().string()),
         path_(file.string()),
         shown_path_(printable(path_)),
@@ -189,7 +192,7 @@ class Hdf5Rows : public RowSource {
       throw InputError(fmt::format("{}: rows {} to {} (counted from 0) cannot be read: {}", path_,
                                    rows.begin, rows.end - 1, hdf5_reason()));
     }
-    input_.check_unchanged();  // behind the end of a file that was cut, the library reads zeros
+    input_.check_unchanged();  // the library reads zeros beyond the end of a truncated file
   }
 
   std::int64_t reading_bytes() const override { return unpacking_bytes_; }

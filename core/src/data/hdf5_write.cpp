@@ -28,7 +28,8 @@ class Hdf5Writer : public RowWriter {
         H5Fcreate(file_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     check(handles.file.valid());
 
-    // Of some hundred kilobytes: several fit into the library's cache of a megabyte.
+    // Values per chunk. A chunk has some hundred kilobytes, so that several fit into the library's
+    // cache of a megabyte.
     constexpr hsize_t kChunkValues = 1 << 16;
     const hsize_t columns = std::min(features_, kChunkValues);
     const hsize_t chunk[2] = {kChunkValues / columns, columns};
@@ -37,7 +38,7 @@ class Hdf5Writer : public RowWriter {
     const Hdf5Handle space(H5Screate_simple(2, size, most), H5Sclose);
     const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     check(space.valid() && creation.valid() && H5Pset_chunk(creation.id(), 2, chunk) >= 0);
-    // On disk little-endian, whatever the machine.
+    // Little-endian on disk on every machine.
     handles.dataset =
         Hdf5Handle(H5Dcreate2(handles.file.id(), kName, single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
                               space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
@@ -77,7 +78,7 @@ class Hdf5Writer : public RowWriter {
   }
 
  private:
-  // In the order in which they are made; closed the other way round.
+  // In the order of creation; destroyed in reverse.
   struct Handles {
     Hdf5Handle file;
     Hdf5Handle dataset;

@@ -14,7 +14,7 @@
 
 namespace lloyd {
 
-// Without O_NONBLOCK, opening a pipe would wait for its writer.
+// O_NONBLOCK: opening a pipe must not wait for a writer.
 InputFile::InputFile(const std::filesystem::path& file)
     : path_(file.string()),
       descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
@@ -39,10 +39,11 @@ InputFile::~InputFile() {
 }
 
 std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const {
-  constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 30;  // Linux reads less than 2^31
+  constexpr std::int64_t kMaxReadBytes = std::int64_t{1}
+                                         << 30;  // one read() of Linux is below 2^31 bytes
   std::int64_t done = 0;
   while (done < bytes) {
-    const auto piece = static_cast<std::size_t>(std::min(bytes - done, kMostAtOnce));
+    const auto piece = static_cast<std::size_t>(std::min(bytes - done, kMaxReadBytes));
     const ssize_t count =
         ::pread(descriptor_, static_cast<char*>(buffer) + done, piece, offset + done);
     if (count < 0 && errno == EINTR) continue;
@@ -56,7 +57,7 @@ std::int64_t InputFile::read_some(std::int64_t offset, void* buffer, std::int64_
 void InputFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) const {
   const std::int64_t done = read_some(offset, buffer, bytes);
   if (done < bytes) {
-    throw InputError(fmt::format("{}: the file ends at byte {}; it was cut while it was read",
+    throw InputError(fmt::format("{}: the file ends at byte {}; it was truncated while it was read",
                                  path_, offset + done));
   }
   check_unchanged();

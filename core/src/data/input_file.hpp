@@ -1,4 +1,4 @@
-// InputFile: a regular file that is open for reading.
+// InputFile: a regular file, opened for reading.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace lloyd {
 
-/// All reading functions may be called from several threads at once.
+/// All functions that read are thread-safe.
 class InputFile {
  public:
-  /// Throws InputError when the file cannot be opened or is not a regular file.
+  /// Opens the file. Throws InputError if that fails or it is not a regular file.
   explicit InputFile(const std::filesystem::path& file);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -20,23 +20,23 @@ class InputFile {
 
   /// The path, for messages.
   const std::string& path() const { return path_; }
-  /// In bytes, when it was opened.
+  /// The size in bytes when the file was opened.
   std::int64_t size() const { return stamp_.size; }
   const FileStamp& stamp() const { return stamp_; }
   int descriptor() const { return descriptor_; }
 
-  /// Reads up to `bytes` bytes from `offset` on and returns how many: fewer only at the file's end.
-  /// Throws InputError.
+  /// Reads up to `bytes` bytes from `offset` on and returns their number, which is smaller only at
+  /// the end of the file. Throws InputError.
   std::int64_t read_some(std::int64_t offset, void* buffer, std::int64_t bytes) const;
-  /// Reads exactly so many bytes. Throws InputError, also when the file ends before or was changed
+  /// Reads exactly `bytes` bytes. Throws InputError, also if the file ends before or was changed
   /// since it was opened.
   void read(std::int64_t offset, void* buffer, std::int64_t bytes) const;
-  /// Whether another descriptor is open on the same file.
+  /// True if another descriptor refers to the same file.
   bool is_open_as(int descriptor) const;
-  /// Throws InputError when the file was cut, extended or overwritten since it was opened. Another
-  /// file that took its name is no change: what was opened is read on.
+  /// Throws InputError if the file was truncated, extended or overwritten since it was opened.
+  /// Replacing it under its name is no change: the file that was opened is still read.
   void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
-  /// The path if bytes may have changed that check_unchanged() did not find, see
+  /// The path if bytes may have changed without check_unchanged() finding out, see
   /// status_has_changed(); else empty.
   std::string touched_path() const {
     return status_has_changed(descriptor_, stamp_) ? path_ : std::string();

@@ -15,7 +15,7 @@ namespace lloyd {
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
   const InputFile input(file);
-  if (input.size() == 0) return;  // an empty mapping is an error of mmap
+  if (input.size() == 0) return;  // mmap() refuses an empty mapping
   const auto size = static_cast<std::size_t>(input.size());
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.descriptor(), 0);
   if (data == MAP_FAILED) {

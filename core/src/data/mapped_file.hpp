@@ -1,4 +1,4 @@
-// MappedFile: the bytes of a file, read-only, without copying them.
+// MappedFile: a file that is mapped into memory read-only.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace lloyd {
 
 class MappedFile {
  public:
-  /// Throws InputError when the file cannot be opened, is not a regular file or cannot be mapped.
+  /// Maps the file. Throws InputError if it cannot be opened or mapped, or is not a regular file.
   explicit MappedFile(const std::filesystem::path& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return {data_, size_}; }
-  /// Of a file that is not empty.
+  /// The file behind the mapping; only for a file that is not empty.
   const BackingFile& file() const { return *file_; }
 
  private:

@@ -24,22 +24,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A signal handler reads the paths, so they are kept without allocation. A file that finds no free
-// slot, or whose path is longer, is not removed by a signal.
+// Paths of the temporary files. A signal handler reads them, so they are in a fixed table. A file
+// that finds no free slot, or whose path is too long, is not removed by a signal.
 constexpr std::size_t kSlots = 16;
 constexpr std::size_t kMaxPath = 4096;
 
 struct Slot {
   enum State : int { free, reserved, filled };
   std::atomic<int> state{free};
-  pid_t owner = 0;  // a forked child has the slots too, and must not remove the files
+  pid_t owner = 0;  // a forked child inherits the slots, but must not remove the files
   char path[kMaxPath] = {};
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
 std::array<Slot, kSlots> slots;
 
-// Returns kSlots where the file cannot be remembered.
+// Stores a path and returns its slot; kSlots if it cannot be stored.
 std::size_t remember(const std::string& path) {
   if (path.size() >= kMaxPath) return kSlots;
   for (std::size_t i = 0; i < kSlots; ++i) {
@@ -58,7 +58,7 @@ void forget(std::size_t slot) {
   if (slot < kSlots) slots[slot].state = Slot::free;
 }
 
-// Device and inode, once for each ProtectedFile.
+// Device and inode of each ProtectedFile.
 std::multiset<std::pair<dev_t, ino_t>> protected_files;
 
 bool is_protected(const fs::path& file) {
@@ -71,7 +71,7 @@ std::string unwritable(const fs::path& file, std::string_view reason) {
   return fmt::format("{}: cannot write the file: {}", file.string(), reason);
 }
 
-// Whether an error says that the machine lacks something, rather than that the path is wrong.
+// True if an error is a shortage of resources rather than a wrong path.
 bool is_shortage(int error) {
   for (const int shortage : {ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM}) {
     if (error == shortage) return true;
@@ -79,7 +79,7 @@ bool is_shortage(int error) {
   return false;
 }
 
-// Why no file could be made; `file` is as it was given.
+// The message for a file that could not be created; `file` is the path as it was given.
 std::string creation_error(const fs::path& file, const fs::path& target, int error) {
   std::error_code ignored;
   if (!fs::is_directory(target.parent_path(), ignored)) {
@@ -89,7 +89,7 @@ std::string creation_error(const fs::path& file, const fs::path& target, int err
   }
   std::string reason = std::strerror(error);
   if (error != EACCES && error != EPERM && error != EROFS) return reason;
-  // This also keeps a file from being replaced that may itself be written.
+  // This applies even if the existing file is writable itself.
   return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
                      target.parent_path().string());
 }
@@ -109,13 +109,13 @@ std::string bytes_text(std::uint64_t bytes) {
 }  // namespace
 
 fs::path output_target(const fs::path& file) {
-  constexpr int kMaxLinks = 40;  // as Linux has it
+  constexpr int kMaxLinks = 40;  // Linux's limit
   std::error_code error;
   fs::path path = fs::absolute(file, error);
   if (error) {
     throw InputError(unwritable(file, "the working directory cannot be found: " + error.message()));
   }
-  // With `..` and links in between resolved, so that one file has one path.
+  // Resolves `..` and links, so that one file has one path.
   fs::path existing = fs::canonical(path, error);
   if (!error) return existing;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
@@ -175,13 +175,13 @@ NewFile::NewFile(const fs::path& file, std::int64_t bytes)
     : name_(file), target_(output_target(file)), owner_(::getpid()) {
   std::error_code error;
   const auto status = fs::status(target_, error);
-  // The temporary file could be made where the target cannot: under a name that is too long.
+  // The target's name may be too long although that of the temporary file is not.
   if (status.type() == fs::file_type::none) throw InputError(unwritable(file, error.message()));
   replaces_ = fs::is_regular_file(status);
   if (fs::exists(status) && !replaces_) {
     throw InputError(unwritable(file, "it exists and is not a regular file"));
   }
-  // Where root writes, the mode alone protects it.
+  // For root, the mode is the only protection.
   const auto writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
   const bool write_protected = (status.permissions() & writable) == fs::perms::none;
   if (replaces_ && (write_protected || ::access(target_.c_str(), W_OK) != 0)) {
@@ -196,13 +196,13 @@ NewFile::~NewFile() {
 }
 
 void NewFile::create_temporary() {
-  // Another process of this number, on another machine or ended by force, may have left a file of
-  // the same name. The name does not hold the target's, which may have the greatest length.
+  // A process with the same number, on another machine or killed, may have left a file of this
+  // name. The name does not contain the target's, which may already have the maximum length.
   static std::atomic<unsigned> count{0};
   int descriptor = -1;
   do {
     temporary_ = target_.parent_path() / fmt::format(".lloyd-{}-{}.tmp", ::getpid(), count++);
-    // What replaces a file that others must not read is at no time readable to them.
+    // A file that replaces one that others must not read is never readable to them.
     descriptor =
         ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, replaces_ ? 0600 : 0666);
   } while (descriptor < 0 && errno == EEXIST);
@@ -229,14 +229,14 @@ void NewFile::copy_ownership() {
   struct stat status = {};
   if (::stat(target_.c_str(), &status) != 0) return;
   const int descriptor = ::fileno(stream_);
-  // Another owner is the right of root, another group that of its members.
+  // Only root may set another owner, and only its members another group.
   if (::fchown(descriptor, status.st_uid, status.st_gid) != 0) {
     [[maybe_unused]] const int group = ::fchown(descriptor, -1, status.st_gid);
   }
   [[maybe_unused]] const int mode = ::fchmod(descriptor, status.st_mode & 0777);
 }
 
-// In a forked child the file, and what its stream has not written yet, are the parent's.
+// In a forked child, the file and the unwritten contents of the stream belong to the parent.
 void NewFile::discard() {
   if (owner_ != ::getpid()) return;
   std::fclose(stream_);
@@ -257,12 +257,12 @@ void NewFile::write_at(std::int64_t offset, std::string_view bytes) {
 void NewFile::commit() {
   if (std::fflush(stream_) != 0) fail();
   if (is_protected(target_)) {
-    throw Error(unwritable(name_, "it has become a name of a file that is in use"));
+    throw Error(unwritable(name_, "it now names a file that is in use"));
   }
-  // Otherwise a power cut could leave neither the former content nor the new one.
+  // Without this, a power failure could leave neither the former contents nor the new ones.
   if (replaces_ && ::fsync(::fileno(stream_)) != 0 && errno != EINVAL) fail();
   std::FILE* stream = stream_;
-  stream_ = nullptr;  // closed even when fclose fails
+  stream_ = nullptr;  // fclose() closes it even if it fails
   const bool placed =
       std::fclose(stream) == 0 && std::rename(temporary_.c_str(), target_.c_str()) == 0;
   if (!placed) {

@@ -13,7 +13,7 @@ namespace lloyd {
 namespace {
 
 bool stays_in_place(const NpyHeader& header) {
-  // A mapping begins at a page: the offset alone decides on the alignment.
+  // A mapping begins at a page, so the offset alone decides on the alignment.
   const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
   return !header.fortran_order && header.native_order && aligned;
 }

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/shown.hpp>
+#include <lloyd/internal/shown.hpp>
 
 namespace lloyd {
 namespace {
 
-// Reads the Python dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }.
+// Parses the Python dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }.
 class HeaderText {
  public:
   HeaderText(std::string_view file, std::string_view text)
@@ -158,7 +158,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + ")";
 }
 
-// The text of the header; `offset` becomes that of the data.
+// The text of the header; sets `offset` to that of the data.
 std::string_view header_text(std::string_view file, std::string_view bytes, std::size_t file_size,
                              std::size_t& offset) {
   constexpr std::string_view kMagic = "\x93NUMPY";
@@ -212,7 +212,7 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::s
   }
   header.rows = text.shape[0];
   header.columns = text.shape.size() == 2 ? text.shape[1] : 1;
-  // The two orders are one where there is a single row or column.
+  // C and Fortran order are the same for a single row or column.
   header.fortran_order = text.fortran_order && header.rows > 1 && header.columns > 1;
   if (header.rows == 0 || header.columns == 0) {
     throw InputError(
@@ -227,7 +227,7 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::s
   const std::size_t present = file_size - header.data_offset;
   if (static_cast<std::uint64_t>(needed) > present) {
     throw InputError(
-        fmt::format("{}: the file is cut short: the shape {} needs {} bytes, {} are there", file,
+        fmt::format("{}: the file is truncated: the shape {} needs {} bytes, {} are there", file,
                     shape, needed, present));
   }
   return header;

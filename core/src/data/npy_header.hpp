@@ -1,4 +1,4 @@
-// NpyHeader: what an .npy file says of its array.
+// NpyHeader: parses the header of an .npy file.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct NpyHeader {
   std::size_t data_offset = 0;
 };
 
-/// As long as a header may be, with all that comes before the data; NumPy writes 128 bytes.
+/// Maximum accepted size of a header with everything before the data; NumPy writes 128 bytes.
 constexpr std::size_t kMaximumNpyHeader = std::size_t{1} << 17;
 
-/// Parses the head of a file of `file_size` bytes, of which `bytes` are the first: all of them or
-/// kMaximumNpyHeader at least. The array then lies inside the file. `file` is the name for
-/// messages. Throws InputError when the file is no .npy file, is cut short or holds something else
-/// than a float32 or float64 array of one or two dimensions with at least one value.
+/// Parses the header of a file of `file_size` bytes, which begins with `bytes`: the whole file or
+/// at least kMaximumNpyHeader bytes. Guarantees that the array lies inside of the file. `file` is
+/// the name for messages. Throws InputError if the file is no .npy file, is truncated, or holds
+/// anything but a float32 or float64 array with one or two dimensions and at least one value.
 NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::size_t file_size);
 
 }  // namespace lloyd

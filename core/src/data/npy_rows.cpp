@@ -45,7 +45,7 @@ void NpyRows::read_values(RowRange rows, T* values) const {
   if (!header_.native_order) swap_bytes(values, rows.size() * header_.columns);
 }
 
-// Tile by tile, so that the rows written stay in the cache from column to column.
+// Transposes tile by tile, so that the rows that are written stay in cache from column to column.
 template <class T>
 void NpyRows::read_columns(RowRange rows, T* values) const {
   constexpr std::int64_t kTileRows = 8192;

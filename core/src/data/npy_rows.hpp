@@ -1,4 +1,4 @@
-// NpyRows: an .npy file that is read in blocks of rows.
+// NpyRows: reads an .npy file in blocks of rows.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace lloyd {
 
-/// Takes what read_npy takes, without mapping it: beside the caller's buffer, memory is a megabyte
-/// at most, for a file in Fortran order.
+/// Accepts the files that read_npy() accepts, without mapping them. Memory besides the caller's
+/// buffer: at most a megabyte, for a file in Fortran order.
 class NpyRows : public RowSource {
  public:
-  /// Throws what read_npy throws.
+  /// Throws what read_npy() throws.
   explicit NpyRows(const std::filesystem::path& file);
 
   const std::string& name() const override { return name_; }

@@ -13,14 +13,14 @@
 namespace lloyd {
 namespace {
 
-// Of 128 bytes, however long the shape. `type` is NumPy's without the byte order, `shape` a Python
-// tuple.
+// The header, which has 128 bytes for every shape. `type` is NumPy's type without the byte order,
+// `shape` a Python tuple.
 std::string header(std::string_view type, std::string_view shape) {
   const char order = std::endian::native == std::endian::little ? '<' : '>';
   std::string text =
       fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}", order, type, shape);
   constexpr std::size_t kPrefix = 10;  // magic, version and length
-  constexpr std::size_t kSize = 128;   // a multiple of 64, as the format wants it
+  constexpr std::size_t kSize = 128;   // the format requires a multiple of 64
   text.append(kSize - kPrefix - 1 - text.size(), ' ');
   text += '\n';
   std::string bytes("\x93NUMPY\x01\x00", 8);
@@ -53,7 +53,7 @@ class NpyWriter : public RowWriter {
   }
 
  private:
-  // First with a shape that is not known yet, for its place.
+  // Written twice: first as a placeholder while the number of rows is unknown.
   void write_header() {
     file_.write_at(0, header(dtype_ == DType::float32 ? "f4" : "f8",
                              fmt::format("({}, {})", rows_, features_)));
@@ -83,7 +83,7 @@ void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are no whole rows of {} columns", file.string(),
+    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
                                  values.size(), columns));
   }
   NpyWriter writer(file, {.features = columns, .dtype = DType::float64});

@@ -1,4 +1,4 @@
-// PageBuffer: an array that grows without a second copy of itself.
+// PageBuffer: an array that grows without being copied.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 
 namespace lloyd {
 
-/// Values in pages of their own, which move to another address by their page tables alone: while a
-/// vector grows, it takes up to three times its size. What is added is zero.
+/// Values in pages of their own, which grow by remapping (mremap) instead of copying; a growing
+/// vector takes up to three times its size. New values are zero.
 template <class T>
 class PageBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,17 +27,17 @@ class PageBuffer {
   T* data() { return data_; }
   const T* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// Keeps what the smaller size has. Throws std::bad_alloc.
+  /// Changes the size and keeps the values. Throws std::bad_alloc.
   void resize(std::size_t size) {
     if (size > capacity_) grow(size);
     size_ = size;
   }
-  /// Without giving back memory: what is added next is not zero.
+  /// Sets the size to 0 without freeing memory. Values added afterwards are not zero.
   void clear() { size_ = 0; }
 
  private:
   void grow(std::size_t size) {
-    // Pages that are not touched take no memory.
+    // Untouched pages take no physical memory.
     constexpr std::size_t kStep = (std::size_t{1} << 20) / sizeof(T);
     const std::size_t capacity = (size + size / 8) / kStep * kStep + kStep;
     const std::size_t bytes = capacity * sizeof(T);

@@ -1,4 +1,4 @@
-// read_all: a row source as a matrix in memory.
+// read_all: reads a row source into memory.
 #pragma once
 
 #include <lloyd/data/row_source.hpp>
@@ -6,7 +6,7 @@
 
 namespace lloyd {
 
-/// Throws InputError when it cannot be read, or needs more memory than there is.
+/// Reads all rows. Throws InputError if they cannot be read or need more memory than there is.
 Matrix read_all(const RowSource& source);
 
 }  // namespace lloyd

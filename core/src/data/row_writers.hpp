@@ -8,8 +8,8 @@
 
 namespace lloyd {
 
-/// The bytes that so many values take, each at least `size`; 0 where their number is not known or
-/// overflows.
+/// The minimum size of a table in bytes, with `size` bytes per value; 0 if the number of rows is
+/// unknown or the size overflows.
 inline std::int64_t min_bytes(const TableFormat& table, std::int64_t size) {
   std::int64_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(table.rows, table.features, &bytes) ||

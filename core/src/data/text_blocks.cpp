@@ -17,7 +17,7 @@ constexpr std::size_t kBlock = std::size_t{1} << 21;
 
 TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
                        std::function<bool()> stop)
-    // A byte more than a small file has shows its end.
+    // One byte more than a small file has, so that a read shows its end.
     : file_(file),
       block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
       line_limit_(static_cast<std::size_t>(line_limit)),

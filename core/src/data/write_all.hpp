@@ -1,4 +1,4 @@
-// write_all: a data set in memory to a row writer.
+// write_all: writes a data set in memory with a row writer.
 #pragma once
 
 #include <lloyd/data/row_writer.hpp>

@@ -1,4 +1,4 @@
-// BackingFile: the file that values in memory are mapped from.
+// BackingFile: a memory-mapped file whose values are used in place.
 #pragma once
 
 #include <cstddef>
@@ -8,50 +8,53 @@
 
 namespace lloyd {
 
-/// Size and times of a file: they tell that its bytes may have changed.
+/// Size and times of a file, to detect that it was changed.
 struct FileStamp {
   std::int64_t size = 0;                ///< bytes
-  std::int64_t seconds = 0;             ///< of the modification time, since 1970
-  std::int64_t nanoseconds = 0;         ///< of it, beyond the seconds
-  std::int64_t status_seconds = 0;      ///< of the status-change time (ctime), since 1970
-  std::int64_t status_nanoseconds = 0;  ///< of it, beyond the seconds
+  std::int64_t seconds = 0;             ///< modification time, seconds since 1970
+  std::int64_t nanoseconds = 0;         ///< its fraction
+  std::int64_t status_seconds = 0;      ///< status-change time (ctime), seconds since 1970
+  std::int64_t status_nanoseconds = 0;  ///< its fraction
 };
 
-/// The stamp of an open file; none where the system does not say, and errno is set.
+/// The stamp of an open file; empty, with errno set, if the system cannot provide it.
 std::optional<FileStamp> read_stamp(int descriptor);
 
-/// Throws InputError unless the open file `path` still has that size and modification time.
+/// Throws InputError unless the open file `path` still has the stamp's size and modification time.
 void check_stamp(const std::string& path, int descriptor, const FileStamp& stamp);
 
-/// Whether the status-change time of an open file is no longer that of the stamp, or not known. A
-/// program can put back the modification time of a file that it overwrote, but not this time. It
-/// also changes with the file's name, links, owner or mode: only its bytes tell.
+/// True if the status-change time (ctime) of an open file differs from the stamp or is unknown.
+/// Programs can reset the modification time of a file that they overwrote, but not this time. It
+/// also changes with the file's name, links, owner or mode, so only reading the file tells whether
+/// its bytes changed.
 bool status_has_changed(int descriptor, const FileStamp& stamp);
 
-/// While it lives, [begin, begin + size) is a mapping of a file from its first byte on.
+/// Registers [begin, begin + size) as the mapping of a file from its first byte on, for its
+/// lifetime; see mapped_file_at().
 class BackingFile {
  public:
-  /// Keeps a duplicate of `descriptor`. `stamp` is the file's when its values were first read.
-  /// Throws Error where there are no descriptors left.
+  /// Keeps a duplicate of `descriptor`. `stamp` is the stamp of the file when its values were first
+  /// read. Throws Error if no file descriptor is left.
   BackingFile(std::string path, int descriptor, const FileStamp& stamp, const void* begin,
               std::size_t size);
   ~BackingFile();
   BackingFile(const BackingFile&) = delete;
   BackingFile& operator=(const BackingFile&) = delete;
 
-  /// The file's path, as it was opened.
+  /// The path of the file, as it was opened.
   const std::string& path() const { return path_; }
-  /// The open file.
+  /// The descriptor of the open file.
   int descriptor() const { return descriptor_; }
-  /// The file's stamp when its values were first read.
+  /// The stamp of the file when its values were first read.
   const FileStamp& stamp() const { return stamp_; }
-  /// Where the mapping, and with it the file, begins.
+  /// The first byte of the mapping.
   const char* begin() const { return begin_; }
-  /// Throws InputError when the file was cut, extended or overwritten since, unless the
-  /// modification time was put back. Another file that took its name is no change: the mapping
-  /// stays that of the first.
+  /// Throws InputError if the file was truncated, extended or overwritten since, unless the
+  /// modification time was reset. Replacing the file by another one under its name is no change:
+  /// the mapping stays that of the first file.
   void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
-  /// Whether bytes may have changed that check_unchanged() did not find, see status_has_changed().
+  /// True if bytes may have changed without check_unchanged() finding out, see
+  /// status_has_changed().
   bool status_has_changed() const { return lloyd::status_has_changed(descriptor_, stamp_); }
 
  private:
@@ -62,8 +65,8 @@ class BackingFile {
   const char* begin_;
 };
 
-/// The path of the file that is mapped at this address, printable() for a message; null where none
-/// is. A signal handler may call it.
+/// The path of the registered file that is mapped at this address, printable() for a message; null
+/// if there is none. Async-signal-safe.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace lloyd

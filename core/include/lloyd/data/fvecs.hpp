@@ -1,4 +1,4 @@
-// .fvecs and .bvecs files, in which vector search keeps its data sets.
+// .fvecs and .bvecs files, the formats of vector-search benchmarks.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace lloyd {
 
-/// Reads rows that are each a count d, a little-endian int32, and d values, with one d for all:
-/// float32 in a file whose extension is .fvecs, uint8 (given as float32) in a .bvecs file. An
-/// .fvecs file stays where it is, memory-mapped, so that the matrix has a stride of d + 1; it must
-/// not be cut or changed in place while the matrix lives. Throws InputError with the file and what
-/// is wrong. Source: INRIA, "Datasets for approximate nearest neighbor search", corpus-texmex.
+/// Reads a file of rows, each of which is the count d, a little-endian int32, and d values; d must
+/// be the same in all rows. Values are float32 in .fvecs and uint8 in .bvecs files (returned as
+/// float32). An .fvecs file is memory-mapped, so that the matrix has a stride of d + 1; it must not
+/// be truncated or changed in place while the matrix lives. Throws InputError with the file and the
+/// fault. Source: INRIA, "Datasets for approximate nearest neighbor search", corpus-texmex.
 Matrix read_fvecs(const std::filesystem::path& file);
 
 }  // namespace lloyd

@@ -1,4 +1,4 @@
-// HDF5 files.
+// Reads HDF5 files.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,14 @@
 
 namespace lloyd {
 
-/// Whether this build reads and writes HDF5; without, what would do so throws InputError.
+/// True if this build supports HDF5. Otherwise reading and writing throw InputError.
 bool hdf5_supported();
 
-/// Reads a data set of real or whole numbers with two dimensions, or one: one feature. `dataset` is
-/// its path in the file; empty: the only one with two dimensions or, where there is none, the only
-/// one with one. float32 and float64 are kept; floats of 16 bits and integers of up to 16 are read
-/// as float32, all others as float64, rounded where that cannot hold them. Throws InputError with
-/// the file and what is wrong.
+/// Reads a numeric data set with two dimensions, or with one: a single feature. `dataset` is its
+/// path in the file; if empty, the only data set with two dimensions or, if there is none, the only
+/// one with one. float32 and float64 keep their type; 16-bit floats and integers of up to 16 bits
+/// become float32, all others float64, rounded if necessary. Throws InputError with the file and
+/// the fault.
 Matrix read_hdf5(const std::filesystem::path& file, const std::string& dataset = "");
 
 }  // namespace lloyd

@@ -1,4 +1,4 @@
-// NewFile: a file that appears complete or not at all.
+// NewFile: writes a file that appears complete or not at all.
 #pragma once
 
 #include <sys/types.h>
@@ -11,25 +11,25 @@
 
 namespace lloyd {
 
-/// The file that writing to `file` would make or replace, as an absolute path: symbolic links are
-/// followed, also one whose target does not exist yet. Throws InputError for a chain of links that
-/// does not end and for a relative path where the working directory is gone.
+/// The file that writing to `file` would create or replace, as an absolute path. Symbolic links are
+/// followed, also to targets that do not exist yet. Throws InputError for a cycle of links, and for
+/// a relative path if the working directory was deleted.
 std::filesystem::path output_target(const std::filesystem::path& file);
 
-/// Throws InputError unless a file of so many bytes has room in its folder's file system and within
-/// this process's limit for a file's size (RLIMIT_FSIZE); the message names both numbers. A file
-/// system that does not tell its free space is taken to have enough.
+/// Throws InputError, with both numbers, unless a file of `bytes` bytes fits into the free space of
+/// its file system and within the process's limit on file sizes (RLIMIT_FSIZE). A file system that
+/// does not report its free space is taken to have enough.
 void require_space(const std::filesystem::path& file, std::int64_t bytes);
 
-/// While it lives, no NewFile of this process replaces `file`, under whatever name: its commit
-/// throws Error. For files that are in use: a path may become a link to one of them after it was
-/// compared with it. A file that is not there is passed over. Call it on one thread.
+/// Protects a file that is in use: while this object lives, no NewFile of this process replaces
+/// `file` under any name; its commit() throws Error instead. That covers a path that becomes a link
+/// to the file after the paths were compared. A missing file is ignored. Not thread-safe.
 class ProtectedFile {
  public:
-  /// Begins with the file that `file` names now.
+  /// Protects the file that `file` names now.
   explicit ProtectedFile(const std::filesystem::path& file);
   ~ProtectedFile();
-  /// Takes the protection over.
+  /// Takes over the protection.
   ProtectedFile(ProtectedFile&& other) noexcept;
   ProtectedFile(const ProtectedFile&) = delete;
   ProtectedFile& operator=(const ProtectedFile&) = delete;
@@ -39,31 +39,32 @@ class ProtectedFile {
   ino_t inode_ = 0;  // 0: none
 };
 
-/// Removes the temporary files of this process whose NewFile still lives. Safe in a signal handler
-/// that ends the process.
+/// Removes the temporary files of all living NewFile objects of this process. May be called in a
+/// signal handler that ends the process.
 void remove_temporary_files() noexcept;
 
-/// Writes to a temporary file beside the target; `commit` puts it in the target's place. Without a
-/// commit the target stays what it was. A target that exists must be a regular file that is not
-/// write-protected; the new one gets its mode and, where the system allows it, its owner. Through a
-/// symbolic link its target is written.
+/// Writes to a temporary file beside the target; commit() renames it to the target. Without a
+/// commit the target is unchanged. An existing target must be a regular, writable file; the new
+/// file gets its mode and, where the system permits, its owner. A symbolic link stays, and its
+/// target is written.
 class NewFile {
  public:
-  /// Creates the temporary file. `bytes` is the size that the file will have at least, where that
-  /// is known, see require_space(). Throws InputError where no file can be made there, and Error
-  /// where the disk is full or the system out of resources.
+  /// Creates the temporary file. `bytes` is the minimum size that the file will have, if known; see
+  /// require_space(). Throws InputError if a file cannot be created there, and Error if the disk is
+  /// full or system resources are exhausted.
   explicit NewFile(const std::filesystem::path& file, std::int64_t bytes = 0);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Appends. Throws Error, as the functions below do.
+  /// Appends bytes. Throws Error, like the functions below.
   void write(std::string_view bytes);
-  /// Overwrites what was written at that place.
+  /// Overwrites bytes that were written before.
   void write_at(std::int64_t offset, std::string_view bytes);
-  /// Puts the file in its place, once. What replaces an existing file is on the disk before.
+  /// Renames the file to its target. May be called once. If it replaces a file, its contents are
+  /// flushed to disk before.
   void commit();
-  /// Where the file is until the commit, for a library that writes to a path.
+  /// The path of the temporary file, for libraries that write to a path.
   const std::filesystem::path& temporary() const { return temporary_; }
 
  private:

@@ -1,4 +1,4 @@
-// The plugin file format: what the loader reads before and after it loads a shared library.
+// The plugin file format: what the loader checks before and after it loads a shared library.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +32,19 @@ namespace lloyd {
 class Backend;
 struct DeviceList;
 
-/// Version of the boundary. The major number must be equal on both sides, and a plugin's minor
-/// number not newer than the host's. A minor version only appends fields to structs that begin with
-/// their size, and adds interfaces to ask for by query(); whatever else changes takes a major one.
+/// Version of the plugin boundary. The host loads a plugin if the major numbers are equal and the
+/// plugin's minor number is not newer than the host's. A minor version only appends fields to
+/// structs that begin with their size, or adds interfaces that are obtained with query(). Every
+/// other change needs a new major version.
 inline constexpr std::uint32_t kAbiMajor = 1;
-/// See kAbiMajor.
+/// Minor version of the boundary; see kAbiMajor.
 inline constexpr std::uint32_t kAbiMinor = 0;
 
-/// First bytes of the section: tells a Lloyd plugin from anything else.
+/// First bytes of the section: they identify a Lloyd plugin.
 inline constexpr char kPluginMagic[16] = "LLOYD-PLUGIN\r\n\x1a";
 
-/// The pointer-free start of the section, read from the file before the library is loaded.
-/// Texts are zero-terminated and padded with zeros.
+/// The start of the section, without pointers: the host reads it from the file before it loads the
+/// library. Texts are zero-terminated and padded with zeros.
 struct PluginHeader {
   char magic[16];             ///< kPluginMagic
   std::uint32_t header_size;  ///< sizeof(PluginHeader) of the SDK the plugin was built with
@@ -56,13 +57,13 @@ struct PluginHeader {
 };
 static_assert(sizeof(PluginHeader) == 144);
 
-/// What a plugin exports: one `extern "C" const PluginDescriptor lloyd_plugin`.
+/// The symbol that a plugin exports: `extern "C" const PluginDescriptor lloyd_plugin`.
 struct PluginDescriptor {
-  PluginHeader header;  ///< the same bytes as in the file
-  /// Lists the devices the backend could use now, without touching data. `unavailable`, with the
-  /// reason as its message, when there is none.
+  PluginHeader header;  ///< the same bytes as at the start of the section
+  /// Lists the devices that the backend can use now, without touching data. Returns `unavailable`,
+  /// with the reason as its message, if there is none.
   Status (*probe)(DeviceList* devices) noexcept;
-  /// Makes the backend, also where probe() found no device; the caller ends it with `release()`.
+  /// Creates the backend, also if probe() found no device. The caller ends it with `release()`.
   Status (*create)(Backend** backend) noexcept;
 };
 
@@ -76,7 +77,7 @@ constexpr void copy_text(char (&target)[Capacity], const char (&text)[Size]) {
 
 }  // namespace detail
 
-/// Builds the header of a plugin compiled against these headers.
+/// The header of a plugin that is compiled against these headers.
 template <std::uint64_t NameSize, std::uint64_t VersionSize>
 constexpr PluginHeader make_plugin_header(const char (&name)[NameSize],
                                           const char (&version)[VersionSize]) {

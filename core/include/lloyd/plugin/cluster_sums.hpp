@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd {
 

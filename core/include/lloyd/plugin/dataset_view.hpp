@@ -7,8 +7,8 @@
 
 namespace lloyd {
 
-/// What the core knows of one feature (column) over the whole data set, in float64 and in the unit
-/// of its values.
+/// Statistics of one feature (column) over the whole data set, in float64 and in the unit of its
+/// values.
 struct FeatureStatistics {
   double minimum;   ///< least value
   double maximum;   ///< greatest value
@@ -20,41 +20,42 @@ struct FeatureStatistics {
 };
 static_assert(sizeof(FeatureStatistics) == 40);
 
-/// n samples of d features, row-major: feature j of sample i is `data[i*stride + j]`. Everything it
-/// points to stays valid and unchanged until the session opened on it is released.
-/// `data` is aligned to one value, no more. The core has checked it: n >= 1, d >= 1, stride >= d,
-/// all values finite, no size overflows, |value| and squared distances below 1e290.
+/// A matrix of n samples by d features, row-major: feature j of sample i is `data[i*stride + j]`.
+/// All arrays stay valid and unchanged until the session that was opened on the view is released.
+/// `data` is aligned to one value only. The core guarantees n >= 1, d >= 1, stride >= d, that no
+/// size overflows, that all values are finite, and that |values| and squared distances are below
+/// 1e290.
 struct DatasetView {
-  std::uint64_t struct_size = sizeof(DatasetView);  ///< size in its maker's headers
-  std::uint64_t required_features = 0;              ///< kFeature... bits
+  std::uint64_t struct_size = sizeof(DatasetView);  ///< size as compiled by the creator
+  std::uint64_t required_capabilities = 0;          ///< kCapability... bits
   const void* data = nullptr;                       ///< samples x features values of `dtype`
   std::int64_t samples = 0;                         ///< n
   std::int64_t features = 0;                        ///< d
   std::int64_t stride = 0;                          ///< values from one sample to the next
   DType dtype = DType::float32;                     ///< type of the values
-  MemorySpace memory_space = MemorySpace::host;     ///< where `data` is
+  MemorySpace memory_space = MemorySpace::host;     ///< of `data`
   std::int32_t device = 0;          ///< index of the device, for MemorySpace::device
   std::int32_t reserved = 0;        ///< 0
-  void* stream = nullptr;           ///< queue the data was written on, for MemorySpace::device
+  void* stream = nullptr;           ///< CUDA stream that wrote `data`, for MemorySpace::device
   const double* weights = nullptr;  ///< reserved, null
-  /// One entry per feature, in host memory. Where this view is a part of a larger data set, they
-  /// are those of the whole, so that sums of parts can be added.
+  /// d entries, in host memory. If this view is a part of a larger data set, they describe the
+  /// whole data set, so that the sums of all parts have the same quanta and can be added.
   const FeatureStatistics* statistics = nullptr;
-  std::int64_t total_samples = 0;  ///< samples that `statistics` describe; >= samples
+  std::int64_t total_samples = 0;  ///< samples that `statistics` describes; >= samples
 };
 static_assert(sizeof(DatasetView) == 96);
 
 /// A range of rows, [begin, end).
 struct RowRange {
   std::int64_t begin = 0;  ///< first row
-  std::int64_t end = 0;    ///< one behind the last row
+  std::int64_t end = 0;    ///< one past the last row
   /// Number of rows.
   constexpr std::int64_t size() const { return end - begin; }
 };
 
 /// The size of a problem, before any data is opened.
 struct ProblemShape {
-  std::uint64_t struct_size = sizeof(ProblemShape);  ///< size in its maker's headers
+  std::uint64_t struct_size = sizeof(ProblemShape);  ///< size as compiled by the creator
   std::int64_t samples = 0;                          ///< n
   std::int64_t features = 0;                         ///< d
   std::int64_t stride = 0;                           ///< values from one sample to the next; >= d

@@ -19,9 +19,9 @@ inline double squared_distance(const T* x, const double* c, std::int64_t d) {
   return sum;
 }
 
-/// squared_distance() of samples x[i] and centroids c[i] of d features each, to distances[i], with
-/// the same bits. Takes less time than one after another: each addition of a sum waits for the one
-/// before, and not for those of other sums.
+/// distances[i] = squared_distance(x[i], c[i], d) for `Pairs` pairs, with the same bits.
+/// Interleaving independent sums hides the latency of the additions, which a single sum has to wait
+/// for.
 template <std::size_t Pairs, class T>
 inline void squared_distances(const T* const (&x)[Pairs], const double* const (&c)[Pairs],
                               std::int64_t d, double (&distances)[Pairs]) {
@@ -35,7 +35,7 @@ inline void squared_distances(const T* const (&x)[Pairs], const double* const (&
   for (std::size_t pair = 0; pair < Pairs; ++pair) distances[pair] = sums[pair];
 }
 
-/// A sample's nearest centroid.
+/// The nearest centroid of a sample.
 struct Nearest {
   std::int32_t label;       ///< index of the centroid
   double squared_distance;  ///< to it

@@ -1,4 +1,4 @@
-// ExactSum: a sum of float64 values that is exact until it is read, and so free of order.
+// ExactSum: a sum of float64 values that is exact, and so independent of the order of summation.
 #pragma once
 
 #include <bit>
@@ -7,25 +7,26 @@
 
 namespace lloyd {
 
-/// Fixed-point accumulator over the whole range of float64: chunk i counts multiples of
-/// 2^(32 i - 1074). Adding in any order, by any number of threads with one accumulator each, gives
-/// the same value(). Plain data, zero-initialised; it may cross the plugin boundary.
-/// Source: R. M. Neal, "Fast exact summation using small and large superaccumulators", 2015.
+/// Fixed-point accumulator over the whole range of float64: chunk i counts multiples of 2^(32 i -
+/// 1074). value() does not depend on the order of the additions, nor on how they were split over
+/// several accumulators. Plain data, zero-initialised; it may cross the plugin boundary. Source: R.
+/// M. Neal, "Fast exact summation using small and large superaccumulators", arXiv:1505.05571, 2015.
 struct ExactSum {
-  /// Chunks: 2^1024 / 2^-1074 takes 66, and two more hold the sums of many values.
+  /// 66 chunks cover 2^-1074 to 2^1024; two more take the carries of sums of many values.
   static constexpr int kChunks = 68;
-  /// Chunks take values below 2^32 and are 64 bits wide; carries move on before they overflow.
+  /// Each addition changes a 64-bit chunk by less than 2^32. The carries are moved on after this
+  /// many additions, well before a chunk overflows.
   static constexpr std::int64_t kAddsBeforeCarry = std::int64_t{1} << 29;
 
   std::int64_t chunks[kChunks] = {};  ///< from the lowest weight to the highest
-  std::int64_t adds_since_carry = 0;  ///< below kAddsBeforeCarry
+  std::int64_t adds_since_carry = 0;  ///< additions since the last carry(), below kAddsBeforeCarry
 
   /// Adds a finite value.
   void add(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const auto exponent = static_cast<int>((bits >> 52) & 0x7ff);
     std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
-    int position = 0;  // of the mantissa's lowest bit, above 2^-1074
+    int position = 0;  // exponent of the mantissa's lowest bit, plus 1074
     if (exponent > 0) {
       mantissa |= std::uint64_t{1} << 52;
       position = exponent - 1;
@@ -49,7 +50,7 @@ struct ExactSum {
     if (++adds_since_carry >= kAddsBeforeCarry) carry();
   }
 
-  /// The sum, rounded once to nearest, ties to even.
+  /// The sum, rounded once to float64: to nearest, ties to even.
   double value() const {
     ExactSum sum = *this;
     sum.carry();
@@ -64,7 +65,8 @@ struct ExactSum {
     const int top_bit =
         32 * top + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sum.chunks[top]))) -
         1;
-    const int low_bit = top_bit > 52 ? top_bit - 52 : 0;  // of the 53 bits that are kept
+    const int low_bit =
+        top_bit > 52 ? top_bit - 52 : 0;  // lowest of the 53 bits that the result keeps
     std::uint64_t kept = 0;
     for (int bit = top_bit; bit >= low_bit; --bit) kept = 2 * kept + sum.bit(bit);
     if (low_bit > 0 && sum.bit(low_bit - 1) != 0) {
@@ -81,7 +83,7 @@ struct ExactSum {
     return (static_cast<std::uint64_t>(chunks[position >> 5]) >> (position & 31)) & 1;
   }
 
-  // Leaves every chunk but the last in [0, 2^32).
+  // Moves the carries up: every chunk but the last is in [0, 2^32) afterwards.
   void carry() {
     for (int i = 0; i + 1 < kChunks; ++i) {
       const std::int64_t up = chunks[i] >> 32;

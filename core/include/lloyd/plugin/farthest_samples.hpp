@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 
 namespace lloyd {
 
-/// Keeps the m samples farthest from their own centroids among those added; samples at distance 0
-/// are passed over. Order: descending distance, then ascending row.
+/// Keeps the m samples with the largest distances to their own centroids of all that were added.
+/// Samples at distance 0 are ignored. Order: descending distance, then ascending row.
 class FarthestSamples {
  public:
-  /// Takes all its memory now, so that add() never throws.
+  /// Allocates for m = `wanted` samples, so that add() does not throw.
   explicit FarthestSamples(std::int64_t wanted) : wanted_(static_cast<std::size_t>(wanted)) {
     samples_.reserve(wanted_);
   }
@@ -28,15 +28,15 @@ class FarthestSamples {
     } else {
       samples_.push_back(sample);
     }
-    std::push_heap(samples_.begin(), samples_.end(), farther);  // the nearest one in front
+    std::push_heap(samples_.begin(), samples_.end(), farther);  // the nearest sample at the front
   }
 
-  /// Adds all that another one kept.
+  /// Adds all samples of `other`.
   void add(const FarthestSamples& other) {
     for (const FarSample& sample : other.samples_) add(sample);
   }
 
-  /// At most m samples, the farthest first.
+  /// At most m samples in the order above.
   std::vector<FarSample> sorted() const {
     std::vector<FarSample> result = samples_;
     std::sort(result.begin(), result.end(), farther);

@@ -1,4 +1,4 @@
-// Whether float32 arithmetic is good enough for a data set.
+// Float32Range: can distances of a data set be computed in float32?
 #pragma once
 
 #include <algorithm>
@@ -9,29 +9,30 @@
 
 namespace lloyd {
 
-/// Bounds within which squared differences of float32 values neither overflow, nor underflow, nor
-/// lose much to the rounding of centroids: far from the origin a rounded centroid is off by more
-/// than the spread of the data deserves. Outside them a kernel has to compute in float64.
+/// Tests whether squared differences can be computed in float32: they must neither overflow nor
+/// underflow, and rounding the centroids to float32 must cost little. Far from the origin a rounded
+/// centroid is off by more than the spread of the data allows. Outside of the range a kernel has to
+/// compute in float64.
 class Float32Range {
  public:
   /// Reads the statistics of the data set.
   explicit Float32Range(const DatasetView& dataset) : features_(dataset.features) {
-    double box = 0;  // squared diagonal of the bounding box
+    double squared_diagonal = 0;  // of the bounding box
     for (std::int64_t j = 0; j < features_; ++j) {
       const FeatureStatistics& feature = dataset.statistics[j];
       const double range = feature.maximum - feature.minimum;
-      box += range * range;
+      squared_diagonal += range * range;
     }
-    largest_squared_norm_ = kMostSpreads * kMostSpreads * box;
-    box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
+    largest_squared_norm_ = kMaxDiagonals * kMaxDiagonals * squared_diagonal;
+    differences_fit_ = squared_diagonal > kMinSquare && squared_diagonal < kMaxSquare;
   }
 
-  /// Whether squared differences of samples neither overflow nor underflow in float32.
-  bool covers_differences() const { return box_is_fine_; }
+  /// True if squared differences of samples neither overflow nor underflow in float32.
+  bool covers_differences() const { return differences_fit_; }
 
-  /// Whether assignments to these centroids (k x d) may be computed in float32.
+  /// True if assignments to these centroids (k x d) may be computed in float32.
   bool covers(const double* centroids, std::int64_t clusters) const {
-    if (!box_is_fine_) return false;
+    if (!differences_fit_) return false;
     for (std::int64_t c = 0; c < clusters; ++c) {
       double squared_norm = 0;
       for (std::int64_t j = 0; j < features_; ++j) {
@@ -43,15 +44,16 @@ class Float32Range {
   }
 
  private:
-  // A centroid c is rounded by at most 2^-24 |c|, which moves a squared distance by 2^-23 |x-c||c|:
-  // with |c| within 8 diagonals of the box that is 2^-20 of the squared diagonal.
-  static constexpr double kMostSpreads = 8;
-  static constexpr double kLeastSquare = 0x1p-80;
-  static constexpr double kGreatestSquare = 0x1p100;
+  // Rounding moves a centroid c by at most 2^-24 |c|, which changes a squared distance by at most
+  // 2^-23 |x-c||c|. With |c| within 8 diagonals of the bounding box, that is at most 2^-20 of the
+  // squared diagonal.
+  static constexpr double kMaxDiagonals = 8;
+  static constexpr double kMinSquare = 0x1p-80;
+  static constexpr double kMaxSquare = 0x1p100;
 
   std::int64_t features_;
   double largest_squared_norm_ = 0;
-  bool box_is_fine_ = false;
+  bool differences_fit_ = false;
 };
 
 }  // namespace lloyd

@@ -1,12 +1,12 @@
-// FloatEnvironment: the arithmetic that the definitions assume.
+// FloatEnvironment: the floating-point modes that the definitions assume.
 #pragma once
 
 #include <cfenv>
 
 namespace lloyd {
 
-/// Sets the default floating-point modes of this thread (round to nearest, denormals kept) for its
-/// lifetime and restores the former ones afterwards.
+/// Sets the default floating-point modes of this thread (round to nearest, subnormals kept) for its
+/// lifetime, and restores the former modes afterwards.
 class FloatEnvironment {
  public:
   FloatEnvironment() {

@@ -1,4 +1,4 @@
-// guarded: keeps exceptions inside the plugin.
+// guarded: turns exceptions into a Status, since none may cross the plugin boundary.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,8 @@
 
 namespace lloyd {
 
-/// Runs `body` under the default floating-point modes and turns whatever it throws into a Status.
+/// Runs `body` under the default floating-point modes. Returns ok, or a Status for the exception
+/// that it threw.
 template <class Body>
 Status guarded(Body&& body) noexcept {
   const FloatEnvironment environment;
@@ -24,7 +25,8 @@ Status guarded(Body&& body) noexcept {
   } catch (const std::exception& error) {
     return Status::error(StatusCode::internal, error.what());
   } catch (...) {
-    return Status::error(StatusCode::internal, "the backend threw something unknown");
+    return Status::error(StatusCode::internal,
+                         "the backend threw an exception that is no std::exception");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/requests.hpp>
 #include <lloyd/plugin/status.hpp>
 
 namespace lloyd {

@@ -47,7 +47,7 @@ class LloydLoop {
     result.valid = 0;
     result.iterations = result.relocations = result.distances = 0;
     result.phases = {};
-    if constexpr (Screens<S>) step_.take_redecided();
+    if constexpr (Screens<S>) step_.take_exact_fallbacks();
 
     const Clock::time_point start = Clock::now();
     const bool finished = iterate(spec, observer, labels, start, result);
@@ -56,7 +56,7 @@ class LloydLoop {
     const bool closed = finished && close(labels, result);
     result.closing_ms = milliseconds_since(closing);
 
-    if constexpr (Screens<S>) result.redecided = step_.take_redecided();
+    if constexpr (Screens<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
     if (result.centroids != nullptr) {
       std::copy(centroids_.begin(), centroids_.end(), result.centroids);
       result.valid |= kValidCentroids;

@@ -1,4 +1,4 @@
-// Parameters of a backend: the schema it declares, and the values it is handed.
+// Parameters of a backend: the schema that it declares, and the values that it receives.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,29 @@ enum class ParameterType : std::int32_t {
   integer = 0,  ///< 64-bit integer
   number = 1,   ///< float64
   boolean = 2,  ///< true or false
-  choice = 3,   ///< one of some words
+  choice = 3,   ///< one of several words
 };
 
-/// Declares one parameter. Make it with integer_parameter() and its siblings.
+/// Schema of one parameter. Create it with integer_parameter(), number_parameter(),
+/// boolean_parameter() or choice_parameter().
 struct ParameterInfo {
-  std::uint64_t struct_size = sizeof(ParameterInfo);  ///< size in its maker's headers
-  const char* name = nullptr;                         ///< without blanks and '='; not empty
-  const char* meaning = nullptr;                      ///< one line: unit, what 0 means
-  ParameterType type = ParameterType::integer;        ///< decides which fields below count
-  std::int32_t choice_count = 0;                      ///< entries of `choices`
-  std::int64_t integer_default = 0;      ///< also of a boolean (0, 1) and a choice (its index)
-  std::int64_t integer_minimum = 0;      ///< least integer that is taken
-  std::int64_t integer_maximum = 0;      ///< greatest integer that is taken
+  std::uint64_t struct_size = sizeof(ParameterInfo);  ///< size as compiled by the creator
+  const char* name = nullptr;                         ///< not empty, without blanks and '='
+  const char* meaning = nullptr;                      ///< help text in one line: unit, meaning of 0
+  ParameterType type = ParameterType::integer;        ///< selects the fields below that apply
+  std::int32_t choice_count = 0;                      ///< number of `choices`
+  std::int64_t integer_default = 0;      ///< of an integer, a boolean (0, 1), a choice (index)
+  std::int64_t integer_minimum = 0;      ///< smallest accepted integer
+  std::int64_t integer_maximum = 0;      ///< largest accepted integer
   double number_default = 0;             ///< of a number
-  double number_minimum = 0;             ///< least number that is taken
-  double number_maximum = 0;             ///< greatest number that is taken
+  double number_minimum = 0;             ///< smallest accepted number
+  double number_maximum = 0;             ///< largest accepted number
   const char* const* choices = nullptr;  ///< the words of a choice
 };
 static_assert(sizeof(ParameterInfo) == 88);
 
-/// An integer in [minimum, maximum]; `fallback` is the default. Texts live as long as the plugin.
+/// Schema of an integer in [minimum, maximum]; `fallback` is the default. Here and below, texts
+/// must live as long as the plugin.
 constexpr ParameterInfo integer_parameter(const char* name, std::int64_t fallback,
                                           std::int64_t minimum, std::int64_t maximum,
                                           const char* meaning) {
@@ -48,7 +50,7 @@ constexpr ParameterInfo integer_parameter(const char* name, std::int64_t fallbac
   return info;
 }
 
-/// A float64 number in [minimum, maximum].
+/// Schema of a float64 number in [minimum, maximum].
 constexpr ParameterInfo number_parameter(const char* name, double fallback, double minimum,
                                          double maximum, const char* meaning) {
   ParameterInfo info;
@@ -61,7 +63,7 @@ constexpr ParameterInfo number_parameter(const char* name, double fallback, doub
   return info;
 }
 
-/// True or false.
+/// Schema of a boolean.
 constexpr ParameterInfo boolean_parameter(const char* name, bool fallback, const char* meaning) {
   ParameterInfo info;
   info.name = name;
@@ -72,7 +74,8 @@ constexpr ParameterInfo boolean_parameter(const char* name, bool fallback, const
   return info;
 }
 
-/// One of some words. `choices` must live as long as the plugin; the first one is the default.
+/// Schema of a choice between words; the first is the default. `choices` must live as long as the
+/// plugin.
 template <std::int32_t Count>
 constexpr ParameterInfo choice_parameter(const char* name, const char* const (&choices)[Count],
                                          const char* meaning) {
@@ -86,31 +89,31 @@ constexpr ParameterInfo choice_parameter(const char* name, const char* const (&c
   return info;
 }
 
-/// A value for one parameter. The core has checked it against the schema.
+/// The value of one parameter, checked by the core against the schema.
 struct ParameterValue {
   const char* name = nullptr;                   ///< as in the schema
   ParameterType type = ParameterType::integer;  ///< as in the schema
   std::int32_t reserved = 0;                    ///< 0
-  std::int64_t integer = 0;    ///< also of a boolean (0, 1) and a choice (its index)
-  double number = 0;           ///< of a number
+  std::int64_t integer = 0;    ///< of an integer, a boolean (0, 1) or a choice (index)
+  double number = 0;           ///< of a number parameter
   const char* text = nullptr;  ///< reserved, null
 };
 static_assert(sizeof(ParameterValue) == 40);
 
-/// One value per parameter of the schema, in the schema's order: defaults are filled in.
+/// The values of all parameters, in the order of the schema; defaults are filled in.
 struct ParameterList {
-  std::uint64_t struct_size = sizeof(ParameterList);  ///< size in its maker's headers
+  std::uint64_t struct_size = sizeof(ParameterList);  ///< size as compiled by the creator
   const ParameterValue* values = nullptr;             ///< `count` entries
   std::int64_t count = 0;                             ///< parameters of the schema
 
-  /// The value of an integer parameter. All of these throw StatusError for a name that the schema
-  /// does not have.
+  /// The value of an integer parameter. This and the functions below throw StatusError for a name
+  /// that is not in the schema.
   std::int64_t integer(std::string_view name) const { return find(name).integer; }
-  /// The value of a number.
+  /// The value of a number parameter.
   double number(std::string_view name) const { return find(name).number; }
-  /// The value of a boolean.
+  /// The value of a boolean parameter.
   bool boolean(std::string_view name) const { return find(name).integer != 0; }
-  /// Index of the chosen word in the schema's `choices`.
+  /// The index of the chosen word in ParameterInfo::choices.
   std::int64_t choice(std::string_view name) const { return find(name).integer; }
 
  private:
@@ -120,7 +123,7 @@ struct ParameterList {
     }
     throw StatusError(
         StatusCode::internal,
-        "the backend asked for a parameter that it did not declare: " + std::string(name));
+        "the backend reads a parameter that its schema does not declare: " + std::string(name));
   }
 };
 static_assert(sizeof(ParameterList) == 24);

@@ -1,4 +1,4 @@
-// Everything a plugin needs, and the macro that exports it.
+// Includes everything that a plugin needs, and defines the macro that exports it.
 #pragma once
 
 #include <lloyd/plugin/abi.hpp>
@@ -8,7 +8,7 @@
 #include <lloyd/plugin/lloyd_loop.hpp>
 #include <lloyd/plugin/step_backend.hpp>
 
-// lloyd_add_plugin defines both from the name of the plugin's folder and its VERSION argument.
+// lloyd_add_plugin() defines both macros, from its name and its VERSION argument.
 #ifndef LLOYD_PLUGIN_NAME
 #error "LLOYD_PLUGIN_NAME is not defined: build the plugin with lloyd_add_plugin"
 #endif
@@ -16,8 +16,8 @@
 #error "LLOYD_PLUGIN_VERSION is not defined: build the plugin with lloyd_add_plugin"
 #endif
 
-/// Exports a class with static `probe` and `create` as this library's backend. Write it once, at
-/// namespace scope outside any namespace.
+/// Exports a backend: the argument is a class with static functions `probe` and `create`, see
+/// PluginDescriptor. Use it once per library, at namespace scope outside of any namespace.
 #define LLOYD_EXPORT_PLUGIN(...)                                                                 \
   extern "C" __attribute__((visibility("default"), used, section(LLOYD_PLUGIN_SECTION)))         \
   const ::lloyd::PluginDescriptor lloyd_plugin = {                                               \

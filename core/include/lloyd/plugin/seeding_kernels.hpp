@@ -1,5 +1,6 @@
-// SeedingKernels: what a backend may offer for choosing initial centroids. Asked for by its name
-// with Session::query(); the algorithms stay with the host, so that all backends choose alike.
+// SeedingKernels: an optional interface by which a backend speeds up seeding. The host obtains it
+// by its name with Session::query(). The seeding algorithms stay in the host, so that all backends
+// choose the same centroids.
 #pragma once
 
 #include <cstdint>
@@ -8,63 +9,65 @@
 
 namespace lloyd {
 
-/// Name of the interface. The requests may grow by fields at their end, which an earlier plugin
-/// does not see; any other change of what is below takes another name.
+/// Name of the interface. Later minor versions may append fields to the requests, which an earlier
+/// plugin ignores; any other change gets a new name.
 inline constexpr char kSeedingKernels[] = "lloyd.seeding/1";
 
-/// Turns squared distances into integers, which add up to the same in any order. Both factors are
-/// powers of two; together they may be beyond float64 where the distances are denormal.
+/// Converts squared distances to integer weights, whose sum does not depend on the order. The
+/// factors are powers of two. There are two because a single one can exceed the range of float64 if
+/// distances are subnormal.
 struct WeightScale {
-  double first = 1;   ///< multiplied with first
-  double second = 1;  ///< multiplied with last
+  double first = 1;   ///< the first factor
+  double second = 1;  ///< the second factor
 
-  /// The weight of a sample: squared_distance * first * second, in this order, without its
-  /// fraction. The host chooses the factors so that the weights of all samples sum below 2^63.
+  /// The weight of a sample: floor(squared_distance * first * second), evaluated in this order. The
+  /// host chooses the factors so that the weights of all samples sum to less than 2^63.
   std::int64_t weight(double squared_distance) const {
     return static_cast<std::int64_t>(squared_distance * first * second);
   }
 };
 static_assert(sizeof(WeightScale) == 16);
 
-/// m further centroids for all n samples of a session. All arrays are in host memory.
+/// Request: adds m centroids to the nearest-centroid distances of all n samples of a session. All
+/// arrays are in host memory.
 struct NearestRequest {
-  std::uint64_t struct_size = sizeof(NearestRequest);  ///< size in its maker's headers
-  /// m x d, row-major, finite; squared distances to all samples are below 1e290.
+  std::uint64_t struct_size = sizeof(NearestRequest);  ///< size as compiled by the creator
+  /// m x d, row-major, finite; all squared distances to samples are below 1e290.
   const double* centroids = nullptr;
   std::int64_t count = 0;        ///< m >= 1
-  std::int64_t first_index = 0;  ///< index of the first of them; first_index + m < 2^31
-  /// n, in and out: each becomes the least of what it was (infinite: no centroid yet) and the
-  /// squared distances to the m centroids, as distance.hpp defines them.
+  std::int64_t first_index = 0;  ///< index of the first new centroid; first_index + m < 2^31
+  /// n, in and out: each entry becomes the minimum of its value (infinity: no centroid yet) and the
+  /// squared distances to the m centroids, see distance.hpp.
   double* squared_distances = nullptr;
-  /// n, in and out, or null: becomes the index of the nearest centroid where a squared distance
-  /// fell; of several equally near ones the lowest.
+  /// n, in and out, or null: where a squared distance became smaller, the index of that centroid;
+  /// ties go to the lowest index.
   std::int32_t* nearest = nullptr;
 };
 static_assert(sizeof(NearestRequest) == 48);
 
-/// m candidates for the next centroid. All arrays are in host memory.
+/// Request: rates m candidates for the next centroid. All arrays are in host memory.
 struct GainsRequest {
-  std::uint64_t struct_size = sizeof(GainsRequest);  ///< size in its maker's headers
-  /// m x d, row-major, finite; squared distances to all samples are below 1e290.
+  std::uint64_t struct_size = sizeof(GainsRequest);  ///< size as compiled by the creator
+  /// m x d, row-major, finite; all squared distances to samples are below 1e290.
   const double* candidates = nullptr;
   std::int64_t count = 0;                     ///< m >= 1
   const double* squared_distances = nullptr;  ///< n, finite, >= 0
-  WeightScale scale;                          ///< for all samples
-  /// m, out: by how much each candidate lowers the sum of weights, that is the sum over the samples
-  /// that are nearer to it (by distance.hpp) than their squared distance says, of the weight of
-  /// that squared distance less the weight of the one to the candidate.
+  WeightScale scale;                          ///< the same for all samples
+  /// m, out: the reduction of the potential by each candidate. That is the sum over all samples i
+  /// with D_i < squared_distances[i] of weight(squared_distances[i]) - weight(D_i), where D_i is
+  /// the squared distance of sample i to the candidate, see distance.hpp.
   std::int64_t* gains = nullptr;
 };
 static_assert(sizeof(GainsRequest) == 56);
 
-/// Belongs to a session: lives as long as it, and serves one thread at a time like it. Methods
-/// restore the floating-point modes, return `cancelled` soon after `observer` (may be null) has
-/// answered stop_requested() with true, and leave the outputs undefined after any status but ok.
+/// Part of a session: has its lifetime, and like it serves one thread at a time. Methods restore
+/// the floating-point modes. They return `cancelled` soon after `observer` (may be null) returned
+/// true from stop_requested(). After any status but ok the outputs are undefined.
 class SeedingKernels {
  public:
-  /// Folds further centroids into the squared distances of all samples.
+  /// Updates the nearest-centroid distances of all samples with further centroids.
   virtual Status nearest(const NearestRequest& request, Observer* observer) noexcept = 0;
-  /// Rates candidates for the next centroid.
+  /// Computes the gain of each candidate.
   virtual Status gains(const GainsRequest& request, Observer* observer) noexcept = 0;
 
  protected:

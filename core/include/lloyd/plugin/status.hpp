@@ -1,4 +1,4 @@
-// Status: how every call across the plugin boundary says whether it succeeded.
+// Status: the result code and message of every call across the plugin boundary.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace lloyd {
 
-/// How a call ended.
+/// Result code of a call.
 enum class StatusCode : std::int32_t {
-  ok = 0,                ///< all outputs that were wanted are there
-  cancelled = 1,         ///< the observer asked to stop; the result says what is valid
-  invalid_argument = 2,  ///< a request that no backend could serve
-  unsupported = 3,       ///< a request beyond the limits of this backend; the message gives them
-  unavailable = 4,       ///< the device or driver is not there
-  out_of_memory = 5,     ///< host or device memory ran out
-  empty_cluster = 6,     ///< a cluster became empty and the policy was `error`
+  ok = 0,                ///< all requested outputs are valid
+  cancelled = 1,         ///< the observer stopped the call; `valid` in the result tells what holds
+  invalid_argument = 2,  ///< the request is invalid for every backend
+  unsupported = 3,       ///< beyond a limit of this backend, which the message gives
+  unavailable = 4,       ///< no usable device or driver
+  out_of_memory = 5,     ///< host or device memory is exhausted
+  empty_cluster = 6,     ///< a cluster became empty under EmptyClusters::error
   device_error = 7,      ///< the device reported an error
   internal = 8,          ///< a defect in the plugin
 };
 
-/// Result of a call. After any code but `ok` and `cancelled` the outputs are undefined.
+/// Result of a call. Outputs are undefined after any code but `ok` and `cancelled`.
 struct Status {
   StatusCode code = StatusCode::ok;  ///< how the call ended
   char message[508] = {};            ///< one sentence, zero-terminated, UTF-8; empty for `ok`
 
-  /// Whether the call did what was asked.
+  /// True if the call succeeded.
   bool ok() const { return code == StatusCode::ok; }
 
-  /// A status with a message; a message too long for the buffer is cut.
+  /// A status with a code and a message, which is cut if it does not fit.
   static Status error(StatusCode code, std::string_view text) {
     Status status;
     status.code = code;
@@ -41,16 +41,16 @@ struct Status {
 };
 static_assert(sizeof(Status) == 512);
 
-/// Thrown inside a plugin to leave a deep call; the guard turns it into its status.
+/// Thrown inside of a plugin; guarded() returns its status to the host.
 class StatusError : public std::exception {
  public:
-  /// A status of this code and message.
+  /// Takes a status with this code and message.
   StatusError(StatusCode code, std::string_view text) : status_(Status::error(code, text)) {}
-  /// Carries a status that a call returned.
+  /// Takes a status that another call returned.
   explicit StatusError(const Status& status) : status_(status) {}
-  /// What the guard returns.
+  /// The status that guarded() returns.
   const Status& status() const { return status_; }
-  /// The status's message.
+  /// The message of the status.
   const char* what() const noexcept override { return status_.message; }
 
  private:

@@ -47,11 +47,11 @@ concept HasSumKernels = requires(const S& step) {
   { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
 };
 
-/// A step that screens: `take_redecided()` returns how many labels the definition had to decide
-/// since it was called last, in all blocks.
+/// A step that screens: `take_exact_fallbacks()` returns how many labels the definition had to
+/// decide since it was called last, in all blocks.
 template <class S>
 concept Screens = requires(S& step) {
-  { step.take_redecided() } -> std::same_as<std::int64_t>;
+  { step.take_exact_fallbacks() } -> std::same_as<std::int64_t>;
 };
 
 /// A step that leaves distances out by what it keeps from one pass to the next: `keep_bounds(true)`
@@ -116,9 +116,9 @@ struct StepBase {
   }
 };
 
-/// Features of any backend made of steps, for BackendInfo::features.
-inline constexpr std::uint64_t kStepFeatures =
-    kFeatureFloat32 | kFeatureFloat64 | kFeatureStrided | kFeatureHostMemory;
+/// Capabilities of every backend that is made of steps, for BackendInfo::capabilities.
+inline constexpr std::uint64_t kStepCapabilities =
+    kCapabilityFloat32 | kCapabilityFloat64 | kCapabilityStrided | kCapabilityHostMemory;
 
 /// A step that labels one sample at a time: `Derived` has a member `std::int32_t label(const T* x)
 /// const`, which gives the nearest of the centroids to a sample of `dataset.features` values.

@@ -42,7 +42,7 @@ constexpr BackendInfo exact_step_info(const char* summary) {
   BackendInfo info;
   info.summary = summary;
   info.algorithm = "lloyd";
-  info.features = kStepFeatures;
+  info.capabilities = kStepCapabilities;
   info.accuracy = info.accuracy_float64 = Accuracy::exact;
   info.reproducibility = info.reproducibility_float64 = Reproducibility::canonical;
   return info;

@@ -1,4 +1,4 @@
-#include <lloyd/parameters.hpp>
+#include <lloyd/parameter_set.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin_struct.hpp>
-#include <lloyd/suggestion.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/suggestion.hpp>
 
 namespace lloyd {
 namespace {
@@ -34,7 +34,7 @@ std::string describe_range(Number minimum, Number maximum) {
   return fmt::format("{} to {}", minimum, maximum);
 }
 
-// Reads the whole text as one number within its range.
+// Parses the whole text as a number within its range.
 template <class Number>
 Number parse_number(const ParameterInfo& info, std::string_view text, Number minimum,
                     Number maximum, std::string_view type_name) {
@@ -42,7 +42,7 @@ Number parse_number(const ParameterInfo& info, std::string_view text, Number min
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   const bool is_number = stopped == end && error != std::errc::invalid_argument;
-  // Written so that a NaN is out of range, too.
+  // False for NaN, too.
   const bool in_range = error == std::errc() && value >= minimum && value <= maximum;
   if (is_number && in_range) return value;
   throw InputError(fmt::format("parameter '{}' is '{}', which is {}; it takes {}", info.name, text,
@@ -69,7 +69,8 @@ std::int64_t parse_choice(const ParameterInfo& info, std::string_view text) {
 
 ParameterSet::ParameterSet(const ParameterInfo* schema, std::int64_t count) {
   if (count <= 0) return;
-  // The plugin's own size is the distance between its entries.
+  // The size of ParameterInfo in the plugin is the stride of its array; the program's struct may be
+  // larger.
   constexpr std::uint64_t kFirstVersionSize =
       offsetof(ParameterInfo, choices) + sizeof(ParameterInfo::choices);
   const std::uint64_t size = schema->struct_size;

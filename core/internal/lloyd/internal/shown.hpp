@@ -1,4 +1,4 @@
-// shown: texts that come from a file, as messages give them.
+// shown: quotes texts from files in messages.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include <lloyd/status_text.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd {
 
-/// printable(), cut when longer than `limit` bytes.
+/// Makes a text printable, cut to `limit` bytes with "..." behind.
 inline std::string shown(std::string_view text, std::size_t limit = 40) {
   const std::string_view beginning = cut_text(text, limit);
   const std::string result = printable(beginning);
   return beginning.size() < text.size() ? result + "..." : result;
 }
 
-/// Names for a message, separated by commas: of many the first 40 and the number of the others.
+/// Lists names for a message, separated by commas: the first 40 and the number of the others.
 inline std::string shown_names(const std::vector<std::string>& names) {
   constexpr std::size_t kMaxNames = 40;
   constexpr std::size_t kMaxNameBytes = 100;

@@ -1,4 +1,4 @@
-// Suggestions for names that are not known.
+// Suggestions for unknown names.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace lloyd {
 
-/// The candidate nearest to `word` by edit distance, or an empty text when none is near.
+/// The candidate with the smallest edit distance to `word`, or an empty text if none is similar.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
-/// " (did you mean 'x'?)" for the nearest candidate, or " (known: a, b, c)" when none is near.
+/// The end of a message about an unknown name: " (did you mean 'x'?)" with the most similar
+/// candidate, or " (known: a, b, c)" if none is similar.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace lloyd

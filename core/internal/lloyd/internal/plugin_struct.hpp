@@ -1,4 +1,4 @@
-// Structs that begin with their size, as plugins of this or an earlier minor version made them.
+// Copies structs that begin with their size out of plugins of this or an earlier minor version.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,8 @@
 
 namespace lloyd {
 
-/// Copies what this program knows of a struct of `given_size` bytes that a plugin made. Fields
-/// behind the plugin's end keep their defaults, and what is behind this program's end is passed
-/// over.
+/// Copies a struct of `given_size` bytes that a plugin made. Fields beyond its end keep their
+/// defaults; bytes beyond this program's struct are ignored.
 template <class Struct>
 Struct host_copy(const void* given, std::uint64_t given_size) {
   static_assert(std::is_trivially_copyable_v<Struct>);
@@ -21,7 +20,7 @@ Struct host_copy(const void* given, std::uint64_t given_size) {
   return copy;
 }
 
-/// The struct that `given` points to, by its own size.
+/// Copies the struct that `given` points to, using the size in it.
 template <class Struct>
 Struct host_copy(const Struct* given) {
   return host_copy<Struct>(given, given->struct_size);
