@@ -6,9 +6,9 @@ DOXYFILE reads the folder PAGES, which is made anew with a copy of each page bel
 its page in what Doxygen does not read as GitHub does: headings get the anchors that GitHub gives them, links
 between pages become Doxygen's, and links to files that the site does not have become their text.
 
-The navigation is that of the lists of links in docs/index.md and in each README.md below docs/: a page
-that a list item begins with is a page below this one. A page that no list names goes below the README.md of
-its folder or the next one above, that of a plugin below docs/backends.md; elsewhere it is an error.
+The navigation is that of the lists of links in docs/index.md and in each README.md or index.md below docs/: a
+page that a list item begins with is a page below this one. A page that no list names goes below the README.md or
+index.md of its folder or the next one above, that of a plugin below docs/backends.md; elsewhere it is an error.
 """
 
 import pathlib
@@ -21,6 +21,7 @@ import markdown_pages
 
 MAIN = pathlib.PurePosixPath("docs/index.md")
 BACKENDS = pathlib.PurePosixPath("docs/backends.md")
+INDEX_NAMES = ("README.md", "index.md")
 # Pages of the repository's web site, not of the documentation.
 SKIPPED_FOLDER = ".github"
 TOC_HEADINGS = 4
@@ -70,7 +71,7 @@ class Site:
         return f"[{text}](@ref {self.heading_id(path, anchor) if anchor else self.page_id(path)})"
 
     def is_index(self, path: pathlib.PurePosixPath) -> bool:
-        return path in (MAIN, BACKENDS) or (path.parts[0] == "docs" and path.name == "README.md")
+        return path in (MAIN, BACKENDS) or (path.parts[0] == "docs" and path.name in INDEX_NAMES)
 
     def listed_page(self, page: pathlib.PurePosixPath, line: str):
         """The page that an item of an index page's list begins with, and the item's match, or None."""
@@ -94,13 +95,14 @@ class Site:
                 if parent:
                     self.parents[page] = parent
                 else:
-                    self.errors.append(f"{page}: no list in docs/index.md or in a README.md below docs/ names it")
+                    self.errors.append(f"{page}: no list in docs/index.md names it, and no README.md stands above it")
 
     def enclosing_index(self, page: pathlib.PurePosixPath):
         for folder in page.parents[:-1]:  # without the root
-            readme = folder / "README.md"
-            if readme != page and readme in self.texts:
-                return readme
+            for name in INDEX_NAMES:
+                index = folder / name
+                if index != page and index != MAIN and index in self.texts:
+                    return index
         return BACKENDS if page.parts[0] == "plugins" else None
 
     def title(self, path: pathlib.PurePosixPath) -> str:
