@@ -58,15 +58,15 @@ class DocumentationChecks(TestCase):
 
     def test_replaced_words(self):
         tree = self.write_tree({
-            "a.cpp": "// old words here\nint kMostThings;\n",
+            "a.cpp": "// old words here\nint kOldThings;\n",
             "kernels/b.cpp": "// old words there\n",
             "c.md": "old records keep the key `old`\n",
         })
         words = self.write("words.txt", "# comment\n\\bold words\\b => new words in kernels/*\n"
-                                        "\\bkMost\\w* => kMax...\n`old` => `new`\nallow *.md: keep the key\n")
+                                        "\\bkOld\\w* => kNew...\n`old` => `new`\nallow *.md: keep the key\n")
         status, findings = self.check(CHECK_WORDS, tree, words)
         self.assertEqual(status, 1)
-        self.assertEqual(findings, ["a.cpp:2: 'kMostThings'; write: kMax...",
+        self.assertEqual(findings, ["a.cpp:2: 'kOldThings'; write: kNew...",
                                     "kernels/b.cpp:1: 'old words'; write: new words",
                                     "2 findings in 3 files"])
 
