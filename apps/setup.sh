@@ -3,8 +3,9 @@
 
 build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
   nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)
-# Without these the build leaves something out, and says so: node-d3 draws the HTML report.
-optional_packages=(node-d3)
+# Without these the build leaves something out: node-d3 draws the HTML report, and the other one is the style of
+# the documentation.
+optional_packages=(node-d3 doxygen-awesome-css)
 
 # Drops from `missing` the optional packages for which COMMAND fails, with a line that says why:
 # leave_out REASON COMMAND...

@@ -16,7 +16,7 @@ packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
     release | asan)
-      packages+=(doxygen)
+      packages+=(doxygen doxygen-awesome-css)
       # For the report's page and counts of instructions, whose tests are skipped without them elsewhere.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
