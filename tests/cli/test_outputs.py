@@ -429,9 +429,12 @@ class Descriptors(OutputCase):
     def test_no_empty_folder_is_left_where_there_are_too_few(self):
         for limit in range(8, 24):
             with self.subTest(limit):
-                subprocess.run(["prlimit", f"--nofile={limit}:{limit}", LLOYD, "fit", str(self.data), "-k", "2", "-b",
-                                "sequential", "-o", str(self.output)], cwd=self.folder, capture_output=True,
-                               stdin=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(self.folder)}, timeout=300)
+                done = subprocess.run(["prlimit", f"--nofile={limit}:{limit}", LLOYD, "fit", str(self.data), "-k", "2",
+                                       "-b", "sequential", "-o", str(self.output)], cwd=self.folder,
+                                      capture_output=True, stdin=subprocess.DEVNULL, text=True,
+                                      env={**os.environ, "TMPDIR": str(self.folder)}, timeout=300)
+                if "Too many open files" in done.stderr:
+                    self.assertIn(f"this process may have {limit}, see 'ulimit -n'", done.stderr)
                 empty = [path for path in self.folder.glob("lloyd-*") if not list(path.iterdir())]
                 self.assertEqual(empty, [])
 
