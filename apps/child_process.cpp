@@ -17,6 +17,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "interrupt.hpp"
 #include "sanitizer.hpp"
 #include "supervisor.hpp"
 #include "termination.hpp"
@@ -84,7 +85,8 @@ ChildProcess::ChildProcess(const Work& work) {
 
 ChildProcess::~ChildProcess() {
   process_.kill();
-  output_->finish({}, [] { return false; });
+  const Clock::time_point begun = Clock::now();
+  output_->finish({}, [&] { return interrupted() && Clock::now() - begun > kMessageGrace; });
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 
@@ -13,7 +12,6 @@
 
 #include <lloyd/error.hpp>
 
-#include "interrupt.hpp"
 #include "result_stream.hpp"
 
 namespace lloyd::apps {
@@ -48,12 +46,10 @@ fs::path keep(const fs::path& name, const std::function<void(const fs::path&)>& 
 
 void Delivery::print(const std::function<void()>& body) {
   const auto former = ::signal(SIGPIPE, SIG_IGN);
-  const InterruptiblePrint interruptible(::fileno(result_stream()));
   std::string failure;
   try {
     body();
     flush_results();
-    if (interruptible.abandoned()) failure = "interrupted before the whole result was printed";
   } catch (const std::system_error& error) {
     reader_gone_ = error.code().value() == EPIPE;
     failure = error.what();

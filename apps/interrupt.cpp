@@ -1,6 +1,5 @@
 #include "interrupt.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -35,19 +34,6 @@ std::time_t now() {
   return time.tv_sec + 1;
 }
 
-// The descriptor that an InterruptiblePrint writes to, and one of /dev/null. Negative: none.
-std::atomic<int> print_target{-1};
-std::atomic<int> null_device{-1};
-std::atomic<bool> print_abandoned{false};
-static_assert(std::atomic<int>::is_always_lock_free);
-
-// The first request to stop. A write that waits for its reader is begun again after the handler,
-// and then ends at once.
-void request_stop() {
-  flag = true;
-  if (print_target >= 0 && ::dup2(null_device, print_target) >= 0) print_abandoned = true;
-}
-
 // A handler.
 [[noreturn]] void end_by(int signal) {
   remove_temporary_files();
@@ -59,7 +45,7 @@ void handle(int signal) {
   // before the time was there.
   std::time_t first = 0;
   if (first_at.compare_exchange_strong(first, now())) {
-    request_stop();
+    flag = true;
   } else if (now() - first > kSecondsOfOneRequest) {
     end_by(signal);
   }
@@ -71,7 +57,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void handle_of_asker(int signal, siginfo_t* info, void*) {
   if (info->si_code == SI_USER && info->si_pid == asker) {
-    request_stop();
+    flag = true;
   } else {
     end_by(signal);
   }
@@ -146,22 +132,6 @@ void install_interrupt_handler_of(pid_t only) {
 
 bool interrupted() noexcept {
   return flag;
-}
-
-InterruptiblePrint::InterruptiblePrint(int descriptor)
-    : nothing_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-  if (!nothing_) return;
-  print_abandoned = false;
-  null_device = nothing_.get();
-  print_target = descriptor;
-}
-
-InterruptiblePrint::~InterruptiblePrint() {
-  print_target = -1;
-}
-
-bool InterruptiblePrint::abandoned() const noexcept {
-  return print_abandoned;
 }
 
 }  // namespace lloyd::apps

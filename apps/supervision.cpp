@@ -54,9 +54,6 @@ constexpr seconds kOneRequest{1};
 // From the second request until the child is killed.
 constexpr seconds kSecondRequestGrace{1};
 
-// From the end of the child until its last messages are dropped, after a request.
-constexpr seconds kMessageGrace{1};
-
 // The supervised child's; null elsewhere.
 SupervisionBoard* child_board = nullptr;
 

@@ -353,6 +353,17 @@ class Keeping(OutputCase):
                          ["centroids.csv", "labels.csv", "model.json"])
 
 
+    def test_messages_that_nobody_reads_end_no_run(self):
+        config = self.write("few.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [sequential]\n"
+                            f"repeats: 3\noutput: {self.output}\n")
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([LLOYD, "run", str(config)], stdout=subprocess.DEVNULL, stderr=write)
+        os.close(write)
+        self.assertEqual(process.wait(timeout=300), 0)
+        self.assertEqual(len((self.output / "records.jsonl").read_text().splitlines()), 3)
+
+
 class ReadersThatWait(OutputCase):
     """Whoever is to read standard output does not, and the command is told to end."""
 
