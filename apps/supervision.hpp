@@ -33,6 +33,7 @@ enum class Scratch {
 ///   takes longer than `limit`, and where the process does so after it has reported its end;
 /// - after a signal, where a call of a plugin does not return within the shorter of `limit` and
 ///   kMaxRequestGrace;
+/// - after a signal, where it uses no processor time outside of such calls for twice that time;
 /// - one second after a second signal.
 ///
 /// A child that ends without report_end(), or otherwise than it has reported, or that was killed,
