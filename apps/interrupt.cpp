@@ -83,7 +83,7 @@ void report_bus_error(int, siginfo_t* info, void*) {
   if (const char* const file = mapped_file_at(info->si_addr)) {
     write_error_name(file);
     write_error(": the file was cut, or its disk failed, while it was in use\n");
-    report_end(kBadInput);  // no plugin is to blame
+    report_own_end(kBadInput);
     ::_exit(kBadInput);
   } else {
     write_error("a bus error: what stands behind mapped memory is gone, or /dev/shm is full\n");

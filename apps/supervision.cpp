@@ -238,7 +238,8 @@ class Supervisor {
       if (by_request_) result.signal = request_;
     } else if (end.signalled && (end.code == request_ || lost_reader(end))) {
       result.signal = end.code;
-    } else if (has_status() && !end.signalled && end.code == board_.status()) {
+    } else if (has_status() && !end.signalled && end.code == board_.status() &&
+               board_.call() == PluginCall::none) {
       result.status = end.code;
     } else {
       result.text += fmt::format("lloyd: {}\n", printable(describe_end()));
@@ -268,8 +269,10 @@ class Supervisor {
     if (board_.backends.get().empty()) {
       return fmt::format("{} ended unexpectedly: {}", subject(), how);
     }
-    return fmt::format("{} ended the process{}: {}", subject(),
-                       has_status() ? ", whose work was done" : "", how);
+    if (!has_status()) return fmt::format("{} ended the process: {}", subject(), how);
+    const std::string_view call = to_string(board_.call());
+    return fmt::format("{} ended the process{}{}, whose work was done: {}", subject(),
+                       call.empty() ? "" : " in ", call, how);
   }
 
   const SupervisionBoard& board_;
@@ -299,10 +302,10 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
     ::_exit(kFailed);
   }
   child_board = &board;
+  board.set_process(::getpid());
   describe_termination([](const char* sentence) { child_board->termination.set(sentence); });
   abort_after_sanitizer_report();
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
-  board.set_process(::getpid());
 }
 
 }  // namespace
@@ -373,6 +376,11 @@ void report_failure(std::string_view sentence) {
 
 void report_end(int status) noexcept {
   if (child_board != nullptr) child_board->set_status(status);
+}
+
+void report_own_end(int status) noexcept {
+  if (child_board != nullptr) child_board->mark(PluginCall::none);
+  report_end(status);
 }
 
 }  // namespace lloyd::apps
