@@ -90,6 +90,10 @@ std::string PluginTrial::lost(Event event) {
       return fmt::format("the plugin ended the process: {}", child->end().text());
     case Event::timed_out:
       return fmt::format("it took longer than {} s", limit_.count());
+      if (child->lost_pipe()) {
+        return "the plugin has closed descriptors that it did not open, and with them the pipe of "
+               "its process";
+      }
     case Event::stopped:
       break;
   }
