@@ -38,7 +38,7 @@ int run_to_report(const std::function<int()>& body) {
     report_failure("out of memory");
     return kFailed;
   } catch (const std::exception& error) {
-    report_failure(printable(error.what()));
+    report_failure(error.what());
     return interrupted() ? kInterrupted : kFailed;
   }
 }

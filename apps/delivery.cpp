@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -53,6 +54,8 @@ void Delivery::print(const std::function<void()>& body) {
   } catch (const std::system_error& error) {
     reader_gone_ = error.code().value() == EPIPE;
     failure = error.what();
+  } catch (const std::bad_alloc&) {
+    failure = "out of memory while the result was printed";
   } catch (const std::exception& error) {
     failure = error.what();
   }
@@ -68,6 +71,8 @@ bool Delivery::write(const fs::path& file, const std::function<void(const fs::pa
   try {
     body(file);
     return true;
+  } catch (const std::bad_alloc&) {
+    failure = fmt::format("{}: out of memory while the file was written", file.string());
   } catch (const std::exception& error) {
     failure = error.what();
   }

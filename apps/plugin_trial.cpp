@@ -1,5 +1,6 @@
 #include "plugin_trial.hpp"
 
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -63,6 +64,8 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
     report(kReleased);
   } catch (const InputError& refusal) {
     report(line_of({{"refused", refusal.what()}}));
+  } catch (const std::bad_alloc&) {
+    report(line_of({{"failed", "the process of the plugin is out of memory"}}));
   } catch (const std::exception& error) {
     report(line_of({{"failed", error.what()}}));
   }
@@ -87,13 +90,13 @@ std::string PluginTrial::lost(Event event) {
       return fmt::format("the process of the plugin reported something else: {}",
                          printable(child->line().substr(0, 80)));
     case Event::ended:
-      return fmt::format("the plugin ended the process: {}", child->end().text());
-    case Event::timed_out:
-      return fmt::format("it took longer than {} s", limit_.count());
       if (child->lost_pipe()) {
         return "the plugin has closed descriptors that it did not open, and with them the pipe of "
                "its process";
       }
+      return fmt::format("the plugin ended the process: {}", child->end().text());
+    case Event::timed_out:
+      return fmt::format("it took longer than {} s", limit_.count());
     case Event::stopped:
       break;
   }
