@@ -47,19 +47,21 @@ void escape() {
   hang();
 }
 
-// Processes that live for a millisecond, each with a successor. They have a named pipe open, and
-// end after a minute.
+// Processes that live for a millisecond, each with a successor, and have a named pipe open. There
+// are 9000 in all, since they may escape; the last of each line writes to the pipe.
 void respawn() {
   constexpr int kLines = 30;
-  constexpr int kGenerations = 60000;
-  if (::open(std::getenv("LLOYD_HOSTILE_PIPE"), O_WRONLY) < 0) std::abort();
+  constexpr int kGenerations = 300;
+  const int pipe = ::open(std::getenv("LLOYD_HOSTILE_PIPE"), O_WRONLY);
+  if (pipe < 0) std::abort();
   for (int line = 0; line < kLines; ++line) {
     if (::fork() != 0) continue;
     ::setsid();
     for (int generation = 0; generation < kGenerations; ++generation) {
       ::usleep(1000);
-      if (::fork() != 0) break;
+      if (::fork() != 0) ::_exit(0);
     }
+    [[maybe_unused]] const auto written = ::write(pipe, "x", 1);
     ::_exit(0);
   }
 }
