@@ -17,12 +17,16 @@
 
 #include <lloyd/error.hpp>
 
+#include "interrupt.hpp"
 #include "sanitizer.hpp"
 #include "supervisor.hpp"
 #include "termination.hpp"
 
 namespace lloyd::apps {
 namespace {
+
+// The exit status of a child that cannot report.
+constexpr int kPipeLost = 113;
 
 constexpr std::size_t kMostLine = std::size_t{1} << 24;  // bytes; more is no line
 
@@ -32,7 +36,7 @@ void write_line(int pipe, std::string_view text) {
   while (!rest.empty()) {
     const ssize_t written = ::write(pipe, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) std::abort();  // nobody listens
+    if (written < 0) ::_exit(kPipeLost);
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -84,7 +88,8 @@ ChildProcess::ChildProcess(const Work& work) {
 
 ChildProcess::~ChildProcess() {
   process_.kill();
-  output_->finish({}, [] { return false; });
+  const Clock::time_point begun = Clock::now();
+  output_->finish({}, [&] { return interrupted() && Clock::now() - begun > kMessageGrace; });
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
@@ -106,6 +111,10 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
     // Once more: it may have written between the two.
     if (process_.has_ended()) read_pipe();
   }
+}
+
+bool ChildProcess::lost_pipe() const {
+  return !end().signalled && end().code == kPipeLost;
 }
 
 bool ChildProcess::take_line() {

@@ -42,6 +42,8 @@ class ChildProcess {
   const std::string& line() const { return line_; }
   /// How the child ended, after wait() has said so.
   const ProcessEnd& end() const { return process_.end(); }
+  /// Whether it ended because it could not report any more: something in it has closed the pipe.
+  bool lost_pipe() const;
 
  private:
   bool take_line();

@@ -1,6 +1,5 @@
 #include "command_end.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -14,7 +13,10 @@
 
 namespace lloyd::apps {
 
-int run_to_status(const std::function<int()>& body) {
+namespace {
+
+// As run_to_status(), but results may still have to be written.
+int run_to_report(const std::function<int()>& body) {
   try {
     const int status = body();
     flush_results();
@@ -36,9 +38,21 @@ int run_to_status(const std::function<int()>& body) {
     report_failure("out of memory");
     return kFailed;
   } catch (const std::exception& error) {
-    report_failure(printable(error.what()));
+    report_failure(error.what());
     return interrupted() ? kInterrupted : kFailed;
   }
+}
+
+}  // namespace
+
+int run_to_status(const std::function<int()>& body) {
+  const int status = run_to_report(body);
+  try {
+    flush_results();  // those from before a failure
+  } catch (const std::exception&) {
+    // The failure has been reported.
+  }
+  return status;
 }
 
 int run_to_end(const std::function<int()>& body) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <exception>
+#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -13,7 +13,6 @@
 
 #include <lloyd/error.hpp>
 
-#include "interrupt.hpp"
 #include "result_stream.hpp"
 
 namespace lloyd::apps {
@@ -48,15 +47,15 @@ fs::path keep(const fs::path& name, const std::function<void(const fs::path&)>& 
 
 void Delivery::print(const std::function<void()>& body) {
   const auto former = ::signal(SIGPIPE, SIG_IGN);
-  const InterruptiblePrint interruptible(::fileno(result_stream()));
   std::string failure;
   try {
     body();
     flush_results();
-    if (interruptible.abandoned()) failure = "interrupted before the whole result was printed";
   } catch (const std::system_error& error) {
     reader_gone_ = error.code().value() == EPIPE;
     failure = error.what();
+  } catch (const std::bad_alloc&) {
+    failure = "out of memory while the result was printed";
   } catch (const std::exception& error) {
     failure = error.what();
   }
@@ -72,6 +71,8 @@ bool Delivery::write(const fs::path& file, const std::function<void(const fs::pa
   try {
     body(file);
     return true;
+  } catch (const std::bad_alloc&) {
+    failure = fmt::format("{}: out of memory while the file was written", file.string());
   } catch (const std::exception& error) {
     failure = error.what();
   }

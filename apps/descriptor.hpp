@@ -3,11 +3,14 @@
 
 #include <unistd.h>
 
-#include <cstdint>
-#include <string>
 #include <utility>
 
+#include <lloyd/descriptors.hpp>
+
 namespace lloyd::apps {
+
+using lloyd::descriptor_error;
+using lloyd::descriptor_limit;
 
 /// Closes it when it goes. Negative: none.
 class Descriptor {
@@ -40,13 +43,8 @@ class Descriptor {
 /// the lowest free one where the limit of descriptors allows no such number. Negative, with errno
 /// set, where none can be made.
 int copy_to_high_number(int descriptor);
-/// How many descriptors this process may have open.
-std::int64_t descriptor_limit();
 /// Whether an error number says that this machine, or a limit of this process, has no more
 /// descriptors, processes, memory or space: nothing that the caller's input is to blame for.
 bool is_shortage(int error);
-/// What the system says of an error number, with the limit where this process has no descriptor
-/// left.
-std::string descriptor_error(int error);
 
 }  // namespace lloyd::apps

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -16,11 +15,11 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "messages.hpp"
+#include "reader.hpp"
 
 namespace lloyd::apps {
 namespace {
 
-// A pipe that poll(2) finds ready takes as much at once.
 constexpr std::size_t kBlock = 4096;
 // More than a pipe holds: what comes after it is written by a process that has escaped.
 constexpr std::size_t kMaxRest = std::size_t{1} << 21;
@@ -51,7 +50,7 @@ ForeignOutput::ForeignOutput(Descriptor pipe) : pipe_(std::move(pipe)) {
 }
 
 pollfd ForeignOutput::waited() const {
-  if (!shown_.empty()) return {::fileno(message_stream()), POLLOUT, 0};
+  if (!shown_.empty()) return {message_descriptor(), POLLOUT, 0};
   return {pipe_.get(), POLLIN, 0};  // a negative one is passed over
 }
 
@@ -62,7 +61,7 @@ void ForeignOutput::pass_on() {
 
 void ForeignOutput::read_some() {
   if (!pipe_) return;
-  std::array<char, kBlock - 4> bytes;  // with the beginning of a sequence it stays one block
+  std::array<char, kBlock> bytes;
   const std::size_t wanted = ending_ ? std::min(left_, bytes.size()) : bytes.size();
   const ssize_t count = ::read(pipe_.get(), bytes.data(), wanted);
   if (count < 0 && errno == EINTR) return;
@@ -84,13 +83,10 @@ void ForeignOutput::read_some() {
 
 // What cannot be written is dropped.
 void ForeignOutput::write_some() {
-  const int messages = ::fileno(message_stream());
-  pollfd ready{messages, POLLOUT, 0};
-  if (::poll(&ready, 1, 0) == 0) return;
-  const std::string_view text = std::string_view(shown_).substr(0, kBlock);
-  const ssize_t written = write_unsignalled(messages, text);
+  const int messages = message_descriptor();
+  const ssize_t written = write_at_once(messages, shown_);
   if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  line_open_ = written > 0 && text[static_cast<std::size_t>(written) - 1] != '\n';
+  line_open_ = written > 0 && shown_[static_cast<std::size_t>(written) - 1] != '\n';
   shown_.erase(0, written < 0 ? std::string::npos : static_cast<std::size_t>(written));
 }
 

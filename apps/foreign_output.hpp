@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "descriptor.hpp"
 
 namespace lloyd::apps {
+
+/// What the reader of a child's last messages is given after a request to stop and the child's end.
+inline constexpr std::chrono::seconds kMessageGrace{1};
 
 /// Two ends of a pipe that are closed on exec, the one to read from first. Throws Error.
 std::pair<Descriptor, Descriptor> make_pipe();

@@ -1,6 +1,5 @@
 #include "interrupt.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -39,40 +38,26 @@ std::time_t now() {
   return time.tv_sec + 1;
 }
 
-// The descriptor that an InterruptiblePrint writes to, and one of /dev/null. Negative: none.
-std::atomic<int> print_target{-1};
-std::atomic<int> null_device{-1};
-std::atomic<bool> print_abandoned{false};
-static_assert(std::atomic<int>::is_always_lock_free);
-
-// The first request to stop. A write that waits for its reader is begun again after the handler,
-// and then ends at once.
-void request_stop() {
-  flag = true;
-  if (print_target >= 0 && ::dup2(null_device, print_target) >= 0) print_abandoned = true;
-}
-
 void write_error(const char* text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-// In a handler: a file is to blame, and no plugin.
+// For handlers: ends the process and blames a file, not a plugin.
 [[noreturn]] void end_by_file(const char* file, const char* reason) {
   remove_temporary_files();
   write_error("lloyd: ");
   write_error(file);
   write_error(reason);
-  report_end(kBadInput);
+  report_own_end(kBadInput);
   ::_exit(kBadInput);
 }
 
-// Unless a library has crashed with the bytes of a file, without effect.
+// Ends the process if a library crashed while it read a file; otherwise does nothing.
 void report_library_crash() {
   if (const char* const file = file_read_by_library()) {
     end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
   }
 }
-
 // A handler.
 [[noreturn]] void end_by(int signal) {
   if (signal == SIGABRT) report_library_crash();
@@ -85,7 +70,7 @@ void handle(int signal) {
   // before the time was there.
   std::time_t first = 0;
   if (first_at.compare_exchange_strong(first, now())) {
-    request_stop();
+    flag = true;
   } else if (now() - first > kSecondsOfOneRequest) {
     end_by(signal);
   }
@@ -97,7 +82,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void handle_of_asker(int signal, siginfo_t* info, void*) {
   if (info->si_code == SI_USER && info->si_pid == asker) {
-    request_stop();
+    flag = true;
   } else {
     end_by(signal);
   }
@@ -176,22 +161,6 @@ void install_interrupt_handler_of(pid_t only) {
 
 bool interrupted() noexcept {
   return flag;
-}
-
-InterruptiblePrint::InterruptiblePrint(int descriptor)
-    : nothing_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-  if (!nothing_) return;
-  print_abandoned = false;
-  null_device = nothing_.get();
-  print_target = descriptor;
-}
-
-InterruptiblePrint::~InterruptiblePrint() {
-  print_target = -1;
-}
-
-bool InterruptiblePrint::abandoned() const noexcept {
-  return print_abandoned;
 }
 
 }  // namespace lloyd::apps

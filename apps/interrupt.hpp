@@ -5,8 +5,6 @@
 
 #include <lloyd/plugin/backend.hpp>
 
-#include "descriptor.hpp"
-
 namespace lloyd::apps {
 
 /// From now on a signal that ends the process, unless it is ignored, SIGKILL, or the sign of a
@@ -23,22 +21,6 @@ void install_interrupt_handler();
 void install_interrupt_handler_of(pid_t only);
 /// Whether the flag is set.
 bool interrupted() noexcept;
-
-/// While it lives, the first request to stop also leads `descriptor` to /dev/null: printing that
-/// waits for a reader ends, and files that are still to be written are. One at a time.
-class InterruptiblePrint {
- public:
-  explicit InterruptiblePrint(int descriptor);
-  ~InterruptiblePrint();
-  InterruptiblePrint(const InterruptiblePrint&) = delete;
-  InterruptiblePrint& operator=(const InterruptiblePrint&) = delete;
-
-  /// Whether that has happened.
-  bool abandoned() const noexcept;
-
- private:
-  Descriptor nothing_;
-};
 
 /// An observer that wants nothing and stops a fit on interruption.
 class InterruptObserver : public Observer {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
@@ -117,7 +118,8 @@ std::ifstream open_text_file(const std::filesystem::path& file) {
   }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
-    throw InputError(fmt::format("{}: cannot be opened: {}", file.string(), std::strerror(errno)));
+    throw InputError(
+        fmt::format("{}: cannot be opened: {}", file.string(), descriptor_error(errno)));
   }
   return stream;
 }

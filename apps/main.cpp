@@ -20,6 +20,7 @@
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "output.hpp"
+#include "process_tree.hpp"
 #include "usage_error.hpp"
 #include "whole_number.hpp"
 
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
   std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
+  apps::adopt_orphans();
   apps::install_cleanup_handler();
   machine::processors_at_start();  // before any plugin is loaded
 

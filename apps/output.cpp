@@ -59,8 +59,8 @@ void protect(const std::filesystem::path& input) {
 
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs) {
-  const FileIdentity printed = identify(::fileno(result_stream()));
-  const FileIdentity noted = identify(::fileno(message_stream()));
+  const FileIdentity printed = identify(result_descriptor());
+  const FileIdentity noted = identify(message_descriptor());
   std::vector<FileIdentity> read;
   std::string clash;
   for (const std::filesystem::path& input : inputs) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -16,21 +17,26 @@
 
 namespace lloyd::apps {
 
-/// Prints to message_stream(), and goes on where that cannot be written or nobody reads it.
+/// Prints to message_descriptor(), and goes on where that cannot be written or nobody reads it.
 /// Whatever a file, a plugin or an argument put into the text, a terminal is only sent what is
-/// printable, and line feeds.
+/// printable, and line feeds. Where there is no memory for it, the message says so instead.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
-  write_message(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
+  try {
+    write_message(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
+  } catch (const std::bad_alloc&) {
+    write_message("lloyd: out of memory: there is none for a message\n");
+  }
 }
 
-/// The same to result_stream(). Throws where that cannot be written.
+/// The same to result_descriptor(). Throws where that cannot be written.
 template <class... Args>
 void print_text(fmt::format_string<Args...> text, Args&&... args) {
   write_result(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
-/// Prints indented JSON and a line feed to result_stream(); bytes that are no UTF-8 are replaced.
+/// Prints indented JSON and a line feed to result_descriptor(); bytes that are no UTF-8 are
+/// replaced.
 void print_json(const nlohmann::ordered_json& json);
 
 /// Throws InputError unless the file has one of these extensions, in small or capital letters.

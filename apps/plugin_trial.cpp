@@ -1,5 +1,6 @@
 #include "plugin_trial.hpp"
 
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,19 +43,29 @@ std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path&
       fmt::format("the plugin prints to standard output when it is loaded: '{}'", printable(text)));
 }
 
-// The child: one line for the plan, or for why there is none, then one for each result.
+void report_cases(const LoadedBackend& backend, const std::string& glob, std::size_t first,
+                  const ChildProcess::Reporter& report) {
+  const conformance::Suite suite(backend, glob);
+  report(line_of({{"plan", to_json(suite.plan())}}));
+  if (!backend.available()) return;
+  for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
+    report(line_of(to_json(suite.run(index))));
+  }
+}
+
+// What the child reports when it has released the backend.
+constexpr std::string_view kReleased = R"({"released":true})";
+
+// The child: one line for the plan, or for why there is none, one for each result, and kReleased.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
               const ChildProcess::Reporter& report) {
   try {
-    const auto backend = load_and_check(file);
-    const conformance::Suite suite(*backend, glob);
-    report(line_of({{"plan", to_json(suite.plan())}}));
-    if (!backend->available()) return 0;
-    for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
-      report(line_of(to_json(suite.run(index))));
-    }
+    report_cases(*load_and_check(file), glob, first, report);
+    report(kReleased);
   } catch (const InputError& refusal) {
     report(line_of({{"refused", refusal.what()}}));
+  } catch (const std::bad_alloc&) {
+    report(line_of({{"failed", "the process of the plugin is out of memory"}}));
   } catch (const std::exception& error) {
     report(line_of({{"failed", error.what()}}));
   }
@@ -79,6 +90,10 @@ std::string PluginTrial::lost(Event event) {
       return fmt::format("the process of the plugin reported something else: {}",
                          printable(child->line().substr(0, 80)));
     case Event::ended:
+      if (child->lost_pipe()) {
+        return "the plugin has closed descriptors that it did not open, and with them the pipe of "
+               "its process";
+      }
       return fmt::format("the plugin ended the process: {}", child->end().text());
     case Event::timed_out:
       return fmt::format("it took longer than {} s", limit_.count());
@@ -156,10 +171,13 @@ std::optional<conformance::Result> PluginTrial::run(std::size_t index) {
 
 std::string PluginTrial::finish() {
   if (child_ == nullptr) return {};
-  const Event event = wait();
-  const bool clean = event == Event::ended && child_->end().clean();
-  if (clean || event == Event::stopped) return {};
-  return lost(event);
+  Event event = wait();
+  const bool released = event == Event::line && child_->line() == kReleased;
+  if (released) event = wait();
+  if (event == Event::stopped) return {};
+  if (released && event == Event::ended && child_->end().clean()) return {};
+  const std::string failure = lost(event);
+  return released ? failure : "when the backend was released: " + failure;
 }
 
 }  // namespace lloyd::apps

@@ -1,55 +1,66 @@
 #include "result_stream.hpp"
 
-#include <fcntl.h>
-#include <stdio_ext.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 
 #include "descriptor.hpp"
+#include "reader.hpp"
 
 namespace lloyd::apps {
 namespace {
 
-// Null: standard output.
-std::FILE* private_results = nullptr;
+constexpr std::size_t kMaxKept = std::size_t{1} << 16;  // bytes
+// For a reader that is slow.
+constexpr std::chrono::seconds kReaderGrace{1};
 
-[[noreturn]] void fail() {
-  throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
-}
+int results = STDOUT_FILENO;
+std::string kept;
 
 }  // namespace
 
-std::FILE* result_stream() noexcept {
-  return private_results != nullptr ? private_results : stdout;
+int result_descriptor() noexcept {
+  return results;
 }
 
 void keep_results_apart() {
   const int copy = copy_to_high_number(STDOUT_FILENO);
-  // One that cannot be written to stays so: each print says it.
-  const bool read_only = copy >= 0 && (::fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY;
-  private_results = copy < 0 ? nullptr : ::fdopen(copy, read_only ? "r" : "w");
-  if (private_results == nullptr) {
+  if (copy < 0) {
     throw Error(fmt::format("cannot duplicate standard output: {}", descriptor_error(errno)));
   }
+  results = copy;
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 void write_result(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), result_stream()) != text.size()) fail();
+  kept += text;
+  if (kept.size() > kMaxKept) flush_results();
 }
 
 void flush_results() {
-  if (std::fflush(result_stream()) != 0) fail();
-}
-
-void drop_unwritten_results() noexcept {
-  ::__fpurge(result_stream());
+  const std::string text = std::exchange(kept, {});
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t written = write_to_reader(results, rest, kReaderGrace);
+    if (written == 0) throw Error("interrupted before the whole result was printed");
+    if (written < 0) {
+      if (errno == EPIPE) {
+        ::raise(SIGPIPE);  // as for other programs that print
+        errno = EPIPE;
+      }
+      throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 }  // namespace lloyd::apps

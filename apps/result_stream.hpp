@@ -1,24 +1,22 @@
 // The stream that results are printed to.
 #pragma once
 
-#include <cstdio>
 #include <string_view>
 
 namespace lloyd::apps {
 
-/// Standard output, or the private copy of it after keep_results_apart().
-std::FILE* result_stream() noexcept;
+/// The descriptor of standard output, or of the private copy of it after keep_results_apart().
+int result_descriptor() noexcept;
 
 /// Results are printed to a private copy of standard output from now on, and whatever else writes
 /// to standard output, such as a plugin's thread, writes to standard error. Throws Error.
 void keep_results_apart();
 
-/// Throws std::system_error, whose text says that standard output cannot be written and why.
+/// Keeps the text until there is more of it or flush_results() is called. Throws as that does.
 void write_result(std::string_view text);
-/// As write_result(), for what is still in the buffer.
+/// Writes what write_result() has kept; nothing is kept afterwards. Throws std::system_error, whose
+/// text says that standard output cannot be written and why. After a request to stop, see
+/// interrupted(), it waits for a reader only a second at a time, and then throws Error.
 void flush_results();
-
-/// Drops what was printed but could not be written.
-void drop_unwritten_results() noexcept;
 
 }  // namespace lloyd::apps

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,30 @@ std::string ProcessEnd::text() const {
                    : fmt::format("exit({})", code);
 }
 
+namespace {
+
+// Of all objects, of processes that have not been waited for.
+std::set<pid_t>& own_processes() {
+  static std::set<pid_t> processes;
+  return processes;
+}
+
+}  // namespace
+
+void SpawnedProcess::adopt(pid_t pid) {
+  pid_ = pid;
+  own_processes().insert(pid);
+}
+
+// The process has been waited for.
+void SpawnedProcess::conclude(bool signalled, int code) {
+  end_ = {signalled, code};
+  ended_ = true;
+  own_processes().erase(pid_);
+  // What has killed its supervisor has come to this process.
+  if (reach_ == Reach::group) kill_orphans(own_processes());
+}
+
 bool SpawnedProcess::has_ended() {
   if (ended_) return true;
   siginfo_t info{};
@@ -27,8 +52,7 @@ bool SpawnedProcess::has_ended() {
   }
   if (reach_ == Reach::group) ::kill(-pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
-  end_ = {info.si_code != CLD_EXITED, info.si_status};
-  ended_ = true;
+  conclude(info.si_code != CLD_EXITED, info.si_status);
   return true;
 }
 
@@ -46,8 +70,7 @@ void SpawnedProcess::kill() {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
   }
-  end_ = {info.si_code != CLD_EXITED, info.si_status};
-  ended_ = true;
+  conclude(info.si_code != CLD_EXITED, info.si_status);
 }
 
 }  // namespace lloyd::apps

@@ -28,7 +28,7 @@ class SpawnedProcess {
   SpawnedProcess(const SpawnedProcess&) = delete;
   SpawnedProcess& operator=(const SpawnedProcess&) = delete;
 
-  void adopt(pid_t pid) { pid_ = pid; }
+  void adopt(pid_t pid);
   pid_t pid() const { return pid_; }
 
   /// Whether the process has ended, without waiting. What is left of its group is killed then.
@@ -44,6 +44,8 @@ class SpawnedProcess {
   const ProcessEnd& end() const { return end_; }
 
  private:
+  void conclude(bool signalled, int code);
+
   Reach reach_;
   pid_t pid_ = -1;
   bool ended_ = false;

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,15 +48,13 @@ namespace {
 
 using Clock = SupervisionBoard::Clock;
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 // A request that comes twice within this time is one, as for the handlers of interrupt.hpp.
 constexpr seconds kOneRequest{1};
 // From the second request until the child is killed.
 constexpr seconds kSecondRequestGrace{1};
-
-// From the end of the child until its last messages are dropped, after a request.
-constexpr seconds kMessageGrace{1};
 
 // The supervised child's; null elsewhere.
 SupervisionBoard* child_board = nullptr;
@@ -175,19 +174,37 @@ class Supervisor {
     const Clock::time_point now = Clock::now();
     const bool ending = call == PluginCall::none && has_status();
     const bool of_plugin = call != PluginCall::none || ending;
+    if (!first_request_ || of_plugin || has_worked()) rests_since_ = now;
     const seconds grace = std::min(limit_, kMaxRequestGrace);
     if (second_request_ && now - *second_request_ >= kSecondRequestGrace) {
       by_request_ = true;
-      kill(fmt::format("did not end within {} s of a second {}", kSecondRequestGrace.count(),
-                       signal_text(request_)));
+      kill(fmt::format("{} did not end within {} s of a second {}", subject(),
+                       kSecondRequestGrace.count(), signal_text(request_)));
     } else if (first_request_ && of_plugin && now - std::max(*first_request_, since) >= grace) {
       by_request_ = true;
-      kill(fmt::format("did not {} within {} s of {}", ending ? "end" : returning(call),
-                       grace.count(), signal_text(request_)));
+      kill(fmt::format("{} did not {} within {} s of {}", subject(),
+                       ending ? "end" : returning(call), grace.count(), signal_text(request_)));
+    } else if (now - rests_since_ >= 2 * grace) {
+      by_request_ = true;
+      kill(fmt::format("the process of this command did nothing for {} s after {}",
+                       2 * grace.count(), signal_text(request_)));
     } else if ((is_short(call) || ending) && now - since >= limit_) {
-      kill(fmt::format("did not {} within {} s; --plugin-timeout gives it longer",
+      kill(fmt::format("{} did not {} within {} s; --plugin-timeout gives it longer", subject(),
                        ending ? "let the process end" : returning(call), limit_.count()));
     }
+  }
+
+  // Whether the child has used processor time since the last call. True where that is not known.
+  bool has_worked() {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(board_.process(), &clock) != 0 ||
+        ::clock_gettime(clock, &time) != 0) {
+      return true;
+    }
+    const seconds whole(time.tv_sec);
+    const nanoseconds used = whole + nanoseconds(time.tv_nsec);
+    return std::exchange(used_, used) != used;
   }
 
   static std::string returning(PluginCall call) {
@@ -216,11 +233,13 @@ class Supervisor {
     Conclusion result;
     if (!failure.empty()) result.text = fmt::format("lloyd: {}\n", printable(failure));
     if (!killed_.empty()) {
-      result.text += fmt::format("lloyd: {}\n", printable(describe_kill()));
+      result.text += fmt::format("lloyd: {}{}\n", printable(killed_),
+                                 has_status() ? "; the work was done" : "");
       if (by_request_) result.signal = request_;
     } else if (end.signalled && (end.code == request_ || lost_reader(end))) {
       result.signal = end.code;
-    } else if (has_status() && !end.signalled && end.code == board_.status()) {
+    } else if (has_status() && !end.signalled && end.code == board_.status() &&
+               board_.call() == PluginCall::none) {
       result.status = end.code;
     } else {
       result.text += fmt::format("lloyd: {}\n", printable(describe_end()));
@@ -239,10 +258,6 @@ class Supervisor {
     return backends.empty() ? "the process of this command" : "the backend " + backends;
   }
 
-  std::string describe_kill() const {
-    return fmt::format("{} {}{}", subject(), killed_, has_status() ? "; the work was done" : "");
-  }
-
   // Of a child that has not ended as it should.
   std::string describe_end() const {
     std::string how = process_.end().text();
@@ -254,8 +269,10 @@ class Supervisor {
     if (board_.backends.get().empty()) {
       return fmt::format("{} ended unexpectedly: {}", subject(), how);
     }
-    return fmt::format("{} ended the process{}: {}", subject(),
-                       has_status() ? ", whose work was done" : "", how);
+    if (!has_status()) return fmt::format("{} ended the process: {}", subject(), how);
+    const std::string_view call = to_string(board_.call());
+    return fmt::format("{} ended the process{}{}, whose work was done: {}", subject(),
+                       call.empty() ? "" : " in ", call, how);
   }
 
   const SupervisionBoard& board_;
@@ -266,9 +283,11 @@ class Supervisor {
   SpawnedProcess process_{SpawnedProcess::Reach::process};
   std::optional<Clock::time_point> first_request_;
   std::optional<Clock::time_point> second_request_;
-  int request_ = 0;          ///< the last signal that was a request
-  std::string killed_;       ///< why the child was killed; empty: it was not
-  bool by_request_ = false;  ///< it was killed because of a request
+  int request_ = 0;                ///< the last signal that was a request
+  Clock::time_point rests_since_;  ///< outside of plugins' calls, after a request
+  nanoseconds used_{};             ///< processor time of the child, at the last look
+  std::string killed_;             ///< why the child was killed; empty: it was not
+  bool by_request_ = false;        ///< it was killed because of a request
 };
 
 // In the child of the process that supervises; returns in the one that goes on with the command.
@@ -283,6 +302,7 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
     ::_exit(kFailed);
   }
   child_board = &board;
+  board.set_process(::getpid());
   describe_termination([](const char* sentence) { child_board->termination.set(sentence); });
   abort_after_sanitizer_report();
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
@@ -356,6 +376,11 @@ void report_failure(std::string_view sentence) {
 
 void report_end(int status) noexcept {
   if (child_board != nullptr) child_board->set_status(status);
+}
+
+void report_own_end(int status) noexcept {
+  if (child_board != nullptr) child_board->mark(PluginCall::none);
+  report_end(status);
 }
 
 }  // namespace lloyd::apps

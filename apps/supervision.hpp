@@ -33,11 +33,13 @@ enum class Scratch {
 ///   takes longer than `limit`, and where the process does so after it has reported its end;
 /// - after a signal, where a call of a plugin does not return within the shorter of `limit` and
 ///   kMaxRequestGrace;
+/// - after a signal, where it uses no processor time outside of such calls for twice that time;
 /// - one second after a second signal.
 ///
-/// A child that ends without report_end(), or otherwise than it has reported, or that was killed,
-/// has been ended by a plugin: that is said on standard error, and the status is kFailed. A signal
-/// that was handed on, and SIGPIPE, end this process as they ended the child.
+/// A child that ends without report_end(), or otherwise than it has reported, or in a call of a
+/// plugin, or that was killed, has been ended by a plugin: that is said on standard error, and the
+/// status is kFailed. A signal that was handed on, and SIGPIPE, end this process as they ended the
+/// child.
 ///
 /// The folder of Scratch::own is TMPDIR for the child and what it starts; it is removed even where
 /// all of them are killed.
@@ -61,5 +63,8 @@ void report_failure(std::string_view sentence);
 /// In a supervised child: it has done its work and is about to end with this status. Elsewhere
 /// without effect. May be called in a signal handler.
 void report_end(int status) noexcept;
+/// As report_end(), for a process that ends at once, even within a call of a plugin: the plugin is
+/// not to blame.
+void report_own_end(int status) noexcept;
 
 }  // namespace lloyd::apps

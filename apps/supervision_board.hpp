@@ -69,6 +69,10 @@ class SupervisionBoard {
   void set_status(int status) noexcept;
   int status() const noexcept { return status_; }
 
+  /// The process that does the work; 0 before it begins.
+  void set_process(pid_t process) noexcept { process_ = process; }
+  pid_t process() const noexcept { return process_; }
+
   SharedText<4096> file;         ///< of the plugin that was loaded last
   SharedText<4096> backends;     ///< that are loaded, quoted
   SharedText<16384> failure;     ///< the sentence that the supervisor is to print; empty: none
@@ -78,6 +82,7 @@ class SupervisionBoard {
   std::atomic<PluginCall> call_{PluginCall::none};
   std::atomic<std::int64_t> changed_at_{0};
   std::atomic<int> status_{kNoStatus};
+  std::atomic<pid_t> process_{0};
   static_assert(std::atomic<PluginCall>::is_always_lock_free);
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
   static_assert(std::atomic<int>::is_always_lock_free);

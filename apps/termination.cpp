@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <typeinfo>
 
@@ -45,7 +46,11 @@ std::string termination_reason() {
 }
 
 [[noreturn]] void terminate_with_reason() {
-  say_termination(printable(termination_reason()).c_str());
+  try {
+    say_termination(printable(termination_reason()).c_str());
+  } catch (const std::bad_alloc&) {
+    say_termination("an exception was not caught, and there is no memory to name it");
+  }
   std::abort();
 }
 

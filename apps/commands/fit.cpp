@@ -109,7 +109,6 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
       print(report);
     }
   });
-  drop_unwritten_results();
   write_files(options, report, delivery);
   delivery.finish();
   return report.fit.cancelled ? kInterrupted : kDone;

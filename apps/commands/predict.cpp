@@ -97,7 +97,6 @@ int predict(const Context& context, PredictOptions options) {
                    result.inertia);
       }
     });
-    drop_unwritten_results();
     const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
     if (!options.labels.empty() && delivery.write(options.labels, write)) {
       note("wrote {}\n", options.labels);

@@ -191,7 +191,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
-    Progress progress(plan, message_stream(), messages_go_to_terminal());
+    Progress progress(plan, write_message, messages_go_to_terminal());
     const auto describe = [&](const PlannedFit& fit) {
       return describe_unrun(plan, fit, run.id, machine);
     };
@@ -209,7 +209,6 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   }
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
-  drop_unwritten_results();
   // A plugin in this process may not let it go on from here.
   report_end(status_of(plan, result));
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,23 +12,25 @@
 
 #include "experiment/numbers.hpp"
 #include "experiment/table.hpp"
+#include "messages.hpp"
 
 namespace lloyd::experiment {
 namespace {
 
 constexpr std::chrono::seconds kLinesApart{10};
 
-std::size_t terminal_width(std::FILE* stream) {
+std::size_t terminal_width() {
   winsize size{};
-  if (::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col - 1u;
+  if (::ioctl(apps::message_descriptor(), TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    return size.ws_col - 1u;
   return 79;
 }
 
 }  // namespace
 
-Progress::Progress(const Plan& plan, std::FILE* stream, bool terminal)
+Progress::Progress(const Plan& plan, Writer write, bool terminal)
     : plan_(plan),
-      stream_(stream),
+      write_(std::move(write)),
       terminal_(terminal),
       time_left_(plan),
       last_setting_(std::numeric_limits<std::size_t>::max()) {}
@@ -45,15 +48,13 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   const double left = seconds_left();
   if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
   if (terminal_) {
-    std::fputs(("\r\x1b[K" + wrap(printable(text), terminal_width(stream_)).front()).c_str(),
-               stream_);
+    write_("\r\x1b[K" + wrap(printable(text), terminal_width()).front());
     line_open_ = true;
   } else if (fit.setting != last_setting_ || begun_ - last_line_ >= kLinesApart) {
-    std::fputs((printable(text) + '\n').c_str(), stream_);
+    write_(printable(text) + '\n');
     last_setting_ = fit.setting;
     last_line_ = begun_;
   }
-  std::fflush(stream_);
 }
 
 void Progress::end(const Record& record) {
@@ -73,14 +74,12 @@ void Progress::pass_over(const PlannedFit& fit) {
 
 void Progress::note(const std::string& text) {
   clear();
-  std::fputs((printable_lines(text) + '\n').c_str(), stream_);
-  std::fflush(stream_);
+  write_(printable_lines(text) + '\n');
 }
 
 void Progress::clear() {
   if (!line_open_) return;
-  std::fputs("\r\x1b[K", stream_);
-  std::fflush(stream_);
+  write_("\r\x1b[K");
   line_open_ = false;
 }
 

@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "experiment/plan.hpp"
 #include "experiment/record.hpp"
@@ -14,9 +15,12 @@ namespace lloyd::experiment {
 
 class Progress {
  public:
-  /// `stream` must outlive this object. On a terminal one line is kept up to date; elsewhere there
-  /// is a line whenever the setting changes or ten seconds have passed.
-  Progress(const Plan& plan, std::FILE* stream, bool terminal);
+  /// Writes text that is printable, such as apps::write_message().
+  using Writer = std::function<void(std::string_view text)>;
+
+  /// On a terminal one line is kept up to date; elsewhere there is a line whenever the setting
+  /// changes or ten seconds have passed.
+  Progress(const Plan& plan, Writer write, bool terminal);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -37,7 +41,7 @@ class Progress {
   void clear();
 
   const Plan& plan_;
-  std::FILE* stream_;
+  Writer write_;
   bool terminal_;
   TimeLeft time_left_;
   std::int64_t trials_ = 0;  ///< ended

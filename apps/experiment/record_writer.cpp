@@ -14,13 +14,14 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 
 namespace lloyd::experiment {
 namespace {
 
 std::string error_text() {
-  return std::strerror(errno);
+  return descriptor_error(errno);
 }
 
 std::string folder_of(const std::filesystem::path& file) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/backing_file.hpp>
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
@@ -60,7 +61,8 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset) {
   if (const auto& file = dataset->matrix().file) {
     shared.values = Descriptor(::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0));
     if (!shared.values) {
-      throw Error(fmt::format("{}: cannot share the file: {}", file->path(), ::strerror(errno)));
+      throw Error(
+          fmt::format("{}: cannot share the file: {}", file->path(), descriptor_error(errno)));
     }
     shared.dataset = std::move(dataset);
     return shared;

@@ -41,6 +41,8 @@ Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
     record.reason = "interrupted while its trace was made";
     note_(fmt::format("{}: no trace: interrupted; --resume makes the trial again, with its trace",
                       record.backend.label));
+  } catch (const std::bad_alloc&) {
+    note_(fmt::format("{}: no trace: out of host memory", record.backend.label));
   } catch (const std::exception& error) {
     note_(fmt::format("{}: no trace: {}", record.backend.label, error.what()));
   }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -160,6 +161,8 @@ void serve_trials(int socket) {
       if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
       const apps::ForkBarrier barrier;
       answer = service.answer(parse_message(packet.text), packet);
+    } catch (const std::bad_alloc&) {
+      answer.text = answer_failure("the process of the plugin is out of memory");
     } catch (const std::exception& error) {
       answer.text = answer_failure(error.what());
     }

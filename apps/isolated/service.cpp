@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backen
                               file, description.size(), apps::kMostPacket - 1));
   } catch (const InputError& refusal) {
     return led_by(LoadOutcome::refused, refusal.what());
+  } catch (const std::bad_alloc&) {
+    return failure_answer("its process is out of memory");
   } catch (const std::exception& error) {
     return failure_answer(error.what());
   }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 
 namespace lloyd {
@@ -29,7 +30,8 @@ class ElfFile {
     stream_.open(file, std::ios::binary);
     if (!stream_) {
       const int reason = errno;
-      const std::string text = fmt::format("{} cannot be opened: {}", name_, std::strerror(reason));
+      const std::string text =
+          fmt::format("{} cannot be opened: {}", name_, descriptor_error(reason));
       // A shortage of resources is no fault of the file.
       if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) throw Error(text);
       throw InputError(text);

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 
 namespace lloyd {
@@ -133,7 +134,7 @@ ProcessState::ProcessState()
       new_handler_(std::get_new_handler()) {
   // A working directory without search permission cannot be opened, nor returned to.
   if (folder_ < 0 && errno != EACCES) {
-    throw Error(fmt::format("the working directory cannot be opened: {}", ::strerror(errno)));
+    throw Error(fmt::format("the working directory cannot be opened: {}", descriptor_error(errno)));
   }
   for (int stream = 0; stream < kStreams; ++stream) {
     const auto at = static_cast<std::size_t>(stream);
@@ -143,7 +144,7 @@ ProcessState::ProcessState()
       const int error = errno;
       for (const int copy : streams_) ::close(copy);
       ::close(folder_);
-      throw Error(fmt::format("cannot duplicate a standard stream: {}", ::strerror(error)));
+      throw Error(fmt::format("cannot duplicate a standard stream: {}", descriptor_error(error)));
     }
   }
   for (int signal = 1; signal < NSIG; ++signal) {

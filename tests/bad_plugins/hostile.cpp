@@ -1,8 +1,10 @@
 // Does something hostile in one of its calls: LLOYD_HOSTILE is "<call> <what>", see below.
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +35,55 @@ void start_daemon() {
   if (::fork() != 0) ::_exit(0);
   block_signals();
   hang();
+}
+
+// The same, and it kills the process that would find it.
+void escape() {
+  const pid_t supervisor = ::getppid();
+  if (::fork() != 0) return;
+  ::setsid();
+  block_signals();
+  ::kill(supervisor, SIGKILL);
+  hang();
+}
+
+// Processes that live for a millisecond, each with a successor, and have a named pipe open. There
+// are 9000 in all, since they may escape; the last of each line writes to the pipe.
+void respawn() {
+  constexpr int kLines = 30;
+  constexpr int kGenerations = 300;
+  const int pipe = ::open(std::getenv("LLOYD_HOSTILE_PIPE"), O_WRONLY);
+  if (pipe < 0) std::abort();
+  for (int line = 0; line < kLines; ++line) {
+    if (::fork() != 0) continue;
+    ::setsid();
+    for (int generation = 0; generation < kGenerations; ++generation) {
+      ::usleep(1000);
+      if (::fork() != 0) ::_exit(0);
+    }
+    [[maybe_unused]] const auto written = ::write(pipe, "x", 1);
+    ::_exit(0);
+  }
+}
+
+std::atomic<bool> output_locked{false};
+
+// Standard output is locked for as long as the process lives.
+void* keep_output_locked(void*) {
+  ::flockfile(stdout);
+  output_locked = true;
+  hang();
+}
+
+void lock_output() {
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, &keep_output_locked, nullptr) != 0) std::abort();
+  while (!output_locked) ::usleep(1000);
+}
+
+// The file that the data is mapped from.
+void cut_input() {
+  if (::truncate(std::getenv("LLOYD_HOSTILE_INPUT"), 0) != 0) std::abort();
 }
 
 void close_all() {
@@ -71,10 +122,15 @@ void act(const std::string& what) {
     hang();
   }
   if (what == "crash") std::abort();
+  if (what == "exit") std::_Exit(0);
+  if (what == "lock-output") lock_output();
+  if (what == "cut-input") cut_input();
   if (what == "raise-pipe") ::raise(SIGPIPE);
   if (what == "throw") throw 42;
   if (what == "exit-thread") ::pthread_exit(nullptr);
   if (what == "start-daemon") start_daemon();
+  if (what == "escape") escape();
+  if (what == "respawn") respawn();
   if (what == "close-all") close_all();
   if (what == "kill-parent") ::kill(::getppid(), SIGKILL);
   if (what == "stop-parent") ::kill(::getppid(), SIGSTOP);

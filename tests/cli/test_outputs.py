@@ -353,6 +353,17 @@ class Keeping(OutputCase):
                          ["centroids.csv", "labels.csv", "model.json"])
 
 
+    def test_messages_that_nobody_reads_end_no_run(self):
+        config = self.write("few.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [sequential]\n"
+                            f"repeats: 3\noutput: {self.output}\n")
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([LLOYD, "run", str(config)], stdout=subprocess.DEVNULL, stderr=write)
+        os.close(write)
+        self.assertEqual(process.wait(timeout=300), 0)
+        self.assertEqual(len((self.output / "records.jsonl").read_text().splitlines()), 3)
+
+
 class ReadersThatWait(OutputCase):
     """Whoever is to read standard output does not, and the command is told to end."""
 
@@ -429,9 +440,12 @@ class Descriptors(OutputCase):
     def test_no_empty_folder_is_left_where_there_are_too_few(self):
         for limit in range(8, 24):
             with self.subTest(limit):
-                subprocess.run(["prlimit", f"--nofile={limit}:{limit}", LLOYD, "fit", str(self.data), "-k", "2", "-b",
-                                "sequential", "-o", str(self.output)], cwd=self.folder, capture_output=True,
-                               stdin=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(self.folder)}, timeout=300)
+                done = subprocess.run(["prlimit", f"--nofile={limit}:{limit}", LLOYD, "fit", str(self.data), "-k", "2",
+                                       "-b", "sequential", "-o", str(self.output)], cwd=self.folder,
+                                      capture_output=True, stdin=subprocess.DEVNULL, text=True,
+                                      env={**os.environ, "TMPDIR": str(self.folder)}, timeout=300)
+                if "Too many open files" in done.stderr:
+                    self.assertIn(f"this process may have {limit}, see 'ulimit -n'", done.stderr)
                 empty = [path for path in self.folder.glob("lloyd-*") if not list(path.iterdir())]
                 self.assertEqual(empty, [])
 

@@ -6,13 +6,14 @@ import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import subprocess
 import time
 import unittest
 
 from hostile_case import LIMITS, HostileCase, processes_with
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, run, run_json
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, process_table, process_tree, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
 # What a terminal must not be sent.
@@ -52,7 +53,20 @@ class Limits(HostileCase):
         done = self.run_hostile("release-session crash", *self.FIT, "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["clusters"]), (1, 3))
         self.assertRegex(done.stderr,
-                         rf"^lloyd: the backend 'hostile' ended the process, whose work was done: {ABORTED}\n$")
+                         r"^lloyd: the backend 'hostile' ended the process in release\(\) of its session, whose work "
+                         rf"was done: {ABORTED}\n$")
+
+    def test_a_release_that_ends_the_process_is_told(self):
+        for call, name in (("release-session", "release() of its session"), ("release-backend", "release()")):
+            with self.subTest(call):
+                done = self.run_hostile(f"{call} exit", *self.FIT, "--json")
+                self.assertEqual((done.returncode, json.loads(done.stdout)["clusters"]), (1, 3))
+                self.assertEqual(done.stderr, f"lloyd: the backend 'hostile' ended the process in {name}, whose work "
+                                              "was done: exit(0)\n")
+        done = self.run_hostile("release-backend exit", "verify", self.file, "--case", "stop/labels*")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^failed +exit: when the backend was released: the plugin ended the "
+                                      r"process: exit\(0\)$")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
     def test_a_sentence_survives_a_release_that_does_not_return(self):
@@ -88,6 +102,68 @@ class Requests(HostileCase):
                                  (-number, f"lloyd: the backend 'hostile' did not return from {name} within GRACE s of "
                                            f"signal {number} ({signal.strsignal(number)})\n"))
                 self.assert_gone()
+
+    def test_one_signal_ends_what_rests_outside_of_a_call(self):
+        process, limit = self.start_within_limits("fit lock-output", *self.FIT, stdout=subprocess.DEVNULL,
+                                                  stderr=subprocess.PIPE, text=True)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err),
+                         (-signal.SIGTERM, f"lloyd: the process of this command did nothing for {2 * min(limit, 10)} s "
+                                           "after signal 15 (Terminated)\n"))
+        self.assert_gone()
+
+    def start_unread(self, stream, *command):
+        """The command when it waits for whoever is to read a stream of it, and nobody does."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        os.set_blocking(write, False)
+        for size in (4096, 1):
+            try:
+                while True:
+                    os.write(write, b"x" * size)
+            except BlockingIOError:
+                pass
+        os.set_blocking(write, True)
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: write}
+        process = self.start("fit print-much", *command, **streams)
+        os.close(write)
+        deadline = time.monotonic() + 120
+        looks = 0
+        while looks < 10:
+            self.assertLess(time.monotonic(), deadline, "it waits for nobody")
+            self.assertIsNone(process.poll())
+            table = process_table()
+            rests = all(table.get(pid, (0, "S"))[1] in "SZ" for pid in process_tree(process.pid))
+            looks = looks + 1 if rests else 0
+            time.sleep(0.05)
+        return process
+
+    def test_one_signal_ends_what_waits_for_a_reader(self):
+        config = self.write("config.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [sequential]\n"
+                                           f"repeats: 1\noutput: {self.folder / 'out'}\n")
+        for stream, command in (
+                ("stderr", ["fit", IRIS, "-k", "3", "-b", "sequential", "--labels", self.folder / "labels.csv"]),
+                ("stderr", ["data", "convert", IRIS, self.folder / "iris.npy"]), ("stderr", ["run", config]),
+                ("stderr", ["verify", self.file, "--case", "stop/labels*"]),
+                ("stdout", ["fit", IRIS, "-k", "3", "-b", "sequential"]), ("stdout", ["run", config]),
+                ("stdout", ["verify", BAD_PLUGINS / "good" / "lloyd_good.so", "--case", "stop/labels*"])):
+            with self.subTest(f"{command[0]} {stream}"):
+                process = self.start_unread(stream, *command)
+                process.send_signal(signal.SIGTERM)
+                self.assertIn(process.wait(timeout=120), (0, 130))
+        self.assert_gone()
+
+    def test_one_signal_ends_what_waits_for_a_terminal(self):
+        for command in (self.FIT, ["verify", self.file, "--case", "stop/labels*"]):
+            with self.subTest(command[0]):
+                terminal, its = pty.openpty()
+                self.addCleanup(os.close, terminal)
+                process, _ = self.start_within_limits("fit print-much", *command, stdout=its, stderr=its)
+                os.close(its)
+                process.send_signal(signal.SIGTERM)
+                self.assertIn(process.wait(timeout=120), (130, -signal.SIGTERM))
+        self.assert_gone()
 
     def test_the_signals_of_terminals_end_it_too(self):
         for number, hostile in ((signal.SIGHUP, "fit hang"), (signal.SIGQUIT, "fit hang-deaf")):
@@ -195,6 +271,34 @@ class Processes(HostileCase):
         done = self.run_hostile("fit kill-parent", "verify", self.file, "--case", "stop/labels*")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the plugin ended the process: signal 9 (Killed)", done.stdout)
+
+    def test_what_has_killed_its_supervisor_ends_with_the_command(self):
+        config = self.write("config.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [hostile]\n"
+                                           f"repeats: 1\noutput: {self.folder / 'out'}\n")
+        for hostile, command in (("load escape", ["backends"]), ("fit escape", self.FIT),
+                                 ("fit escape", ["run", config]), ("release-session escape", ["run", config]),
+                                 ("load escape", ["verify", self.file, "--case", "stop/labels*"]),
+                                 ("fit escape", ["verify", self.file, "--case", "stop/labels*"])):
+            with self.subTest(f"{command[0]}: {hostile}"):
+                self.run_hostile(hostile, *command)
+                self.assert_gone()
+
+    @unittest.skipUnless(pathlib.Path(f"/proc/self/task/{os.getpid()}/children").exists(),
+                         "this kernel does not list children")
+    def test_processes_that_replace_themselves_end_with_the_command(self):
+        # Whoever lists processes misses them: what tells is the pipe that they have open, which the last ones write to.
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        read = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, read)
+        command = self.command("verify", self.file, "--case", "stop/labels*")
+        environment = {**self.environment("release-backend respawn"), "LLOYD_HOSTILE_PIPE": str(pipe)}
+        done = subprocess.run(command, env=environment, text=True, capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        ready = select.poll()
+        ready.register(read, select.POLLIN)
+        self.assertEqual(ready.poll(0), [(read, select.POLLHUP)], "some are left, or none was ended")
 
     def test_a_plugin_that_stops_its_parent_does_not_stop_the_command(self):
         for hostile in ("fit stop-parent", "release-session stop-parent"):
@@ -388,6 +492,24 @@ class Sentences(HostileCase):
                 done = self.run_hostile(hostile, *self.FIT, "--json")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr, r"^lloyd: a plugin has closed descriptors that it did not open.*\n$")
+        for hostile in ("load close-all", "fit close-all"):
+            with self.subTest(f"verify: {hostile}"):
+                done = self.run_hostile(hostile, "verify", self.file, "--case", "stop/labels*")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stdout, r"(?m)^failed +[a-z0-9/]+: the plugin has closed descriptors that it did "
+                                              r"not open, and with them the pipe of its process$")
+
+    def test_a_file_that_is_cut_in_a_call_is_named(self):
+        data = self.folder / "data.npy"
+        for call, command in (("fit", ["fit", data, "-k", "3", "--backend", "hostile"]),
+                              ("label", ["predict", self.model(), data, "--backend", "hostile"])):
+            with self.subTest(call):
+                run("data", "convert", IRIS, data)
+                done = subprocess.run(self.command(*command), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                      env={**self.environment(f"{call} cut-input"), "LLOYD_HOSTILE_INPUT": str(data)},
+                                      timeout=300)
+                self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                 (2, "", f"lloyd: {data}: the file was cut, or its disk failed, while it was in use\n"))
 
     @unittest.skipIf(SANITIZED, "the sanitizer needs more of it itself")
     def test_too_small_a_stack(self):

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
@@ -70,7 +71,7 @@ BackingFile::BackingFile(std::string path, int descriptor, const FileStamp& stam
       stamp_(stamp),
       begin_(static_cast<const char*>(begin)) {
   if (descriptor_ < 0) {
-    throw Error(fmt::format("{}: cannot keep the file open: {}", path_, std::strerror(errno)));
+    throw Error(fmt::format("{}: cannot keep the file open: {}", path_, descriptor_error(errno)));
   }
   const std::lock_guard lock(mapped_ranges_mutex);
   for (MappedRange& range : mapped_ranges) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 
 namespace lloyd {
@@ -71,7 +72,7 @@ bool InputFile::is_open_as(int descriptor) const {
 }
 
 void InputFile::fail(const char* action) const {
-  throw InputError(fmt::format("{}: cannot {}: {}", path_, action, std::strerror(errno)));
+  throw InputError(fmt::format("{}: cannot {}: {}", path_, action, descriptor_error(errno)));
 }
 
 }  // namespace lloyd

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
 
 namespace lloyd {
@@ -87,7 +88,7 @@ std::string creation_error(const fs::path& file, const fs::path& target, int err
     const fs::path folder = as_given ? file.parent_path() : target.parent_path();
     return fmt::format("{} is not a folder", folder.string());
   }
-  std::string reason = std::strerror(error);
+  std::string reason = descriptor_error(error);
   if (error != EACCES && error != EPERM && error != EROFS) return reason;
   // This applies even if the existing file is writable itself.
   return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
@@ -275,7 +276,7 @@ void NewFile::commit() {
 }
 
 void NewFile::fail() const {
-  throw Error(unwritable(name_, std::strerror(errno)));
+  throw Error(unwritable(name_, descriptor_error(errno)));
 }
 
 }  // namespace lloyd
