@@ -10,6 +10,13 @@
 
 namespace lloyd {
 
+/// Whether a number is written with leading zeros, as 010 or -01.5: that is 8 to some programs and
+/// 10 to others, so that it is not read at all.
+inline bool has_leading_zero(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
+
 /// A full set of values for one backend: one per parameter of its schema. Keeps pointers into the
 /// plugin's own texts, which live forever.
 class ParameterSet {
