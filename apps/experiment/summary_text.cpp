@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/shown.hpp>
-
 #include "experiment/bootstrap.hpp"
 #include "experiment/noise.hpp"
 #include "experiment/numbers.hpp"
@@ -18,8 +16,6 @@
 
 namespace lloyd::experiment {
 namespace {
-
-constexpr std::size_t kMaxProblemBytes = 1000;  // reasons in records may be of any length
 
 struct Column {
   std::string quantity;  ///< a Quantity's name, or empty
@@ -161,7 +157,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
     std::vector<std::string> last;
     for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
     if (!row.problem.empty()) {
-      table.add(std::move(cells), shown(row.problem, kMaxProblemBytes), std::move(last));
+      table.add(std::move(cells), row.problem, std::move(last));
       continue;
     }
     for (const Column& column : columns) cells.push_back(column.cell(row));
