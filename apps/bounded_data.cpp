@@ -3,15 +3,18 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
 
 #include "experiment/numbers.hpp"
@@ -20,6 +23,7 @@
 #include "machine/memory.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
+#include "sanitizer.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::apps {
@@ -116,20 +120,59 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows};
 }
 
+void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {
+  if (!memory.limit || is_sanitized()) return;
+  const std::int64_t limit = limit_of(memory.limit);
+  const std::int64_t peak = machine::peak_memory();
+  // Plans are right to some megabytes, and a runtime may take more for itself than they count.
+  if (peak - kProgramBytes <= limit + limit / 4) return;
+  note(
+      "lloyd: {} of memory were taken at the peak, and --memory-limit is {}: the backend '{}' "
+      "seems to take more than it estimates\n",
+      experiment::format_bytes(peak), experiment::format_bytes(limit), backend);
+}
+
+namespace {
+
+// What --columns must be for such names, where it can be given and read; else empty.
+std::string columns_option(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxBytes = 500;
+  const std::string list = fmt::format("{}", fmt::join(names, ","));
+  const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.empty() || name.find(',') != std::string::npos;
+  });
+  // Elsewhere a shell takes apart what is not in quotes, and a message shows other characters.
+  const bool plain = std::all_of(list.begin(), list.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
+  });
+  // What begins with a hyphen is an option to the command line's parser.
+  if (divides || list.size() > kMaxBytes || list.starts_with('-')) return {};
+  if (plain) return list;
+  if (list.find('\'') != std::string::npos || printable(list) != list) return {};
+  return fmt::format("'{}'", list);
+}
+
+}  // namespace
+
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
                          const std::string& owner) {
+  constexpr std::size_t kMaxNameBytes = 100;
   const std::vector<std::string> needed = utf8_texts(names);
   const std::vector<std::string> columns = data.feature_names();
   const std::vector<std::string> given = utf8_texts(columns);
   if (needed.size() != given.size() || needed.empty() || needed == given) return;
   const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
-  throw InputError(
-      fmt::format("feature {} of {} is '{}', but that of {} is '{}'{}", at.first - needed.begin(),
-                  data.name(), *at.second, owner, *at.first,
-                  std::is_permutation(needed.begin(), needed.end(), columns.begin())
-                      ? fmt::format("; --columns {} gives the features the order of {}",
-                                    fmt::join(needed, ","), owner)
-                      : ""));
+  std::string advice;
+  if (std::is_permutation(needed.begin(), needed.end(), columns.begin())) {
+    const std::string option = columns_option(needed);
+    advice = option.empty()
+                 ? fmt::format("; the features are those of {} in another order", owner)
+                 : fmt::format("; --columns {} gives the features the order of {}", option, owner);
+  }
+  throw InputError(fmt::format(
+      "feature {} of {} is '{}', but that of {} is '{}'{}", at.first - needed.begin(), data.name(),
+      shown(*at.second, kMaxNameBytes), owner, shown(*at.first, kMaxNameBytes), advice));
 }
 
 }  // namespace lloyd::apps

@@ -63,6 +63,10 @@ class BoundedFile {
   std::unique_ptr<RowSource> source_;
 };
 
+/// Says on standard error where this process has held clearly more memory than the option allows:
+/// plans take the word of the backend for what it needs. Nothing without the option.
+void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
+
 /// Features are told apart by their place alone; where both sides name them, the names must agree.
 /// `names` are those of `owner`, such as "the model m.json". Throws InputError.
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,

@@ -1,4 +1,4 @@
-// What a process does after a report of a sanitizer.
+// What is otherwise in a process with a sanitizer.
 #pragma once
 
 #include <cstdlib>
@@ -13,6 +13,11 @@ namespace lloyd::apps {
 /// have chosen.
 inline void abort_after_sanitizer_report() {
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(std::abort);
+}
+
+/// Whether a sanitizer's runtime is there, which takes memory of its own.
+inline bool is_sanitized() {
+  return __sanitizer_set_death_callback != nullptr;
 }
 
 }  // namespace lloyd::apps

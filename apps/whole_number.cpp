@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/parameter_set.hpp>
+
 namespace lloyd::apps {
 namespace {
 
@@ -21,9 +23,7 @@ CLI::Validator in_range(Integer least, Integer most) {
         Integer value{};
         const char* end = text.data() + text.size();
         const auto [stopped, error] = std::from_chars(text.data(), end, value);
-        const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
-        const bool leading_zero = digits.size() > 1 && digits.front() == '0';
-        if (stopped == end && error == std::errc() && !leading_zero && value >= least &&
+        if (stopped == end && error == std::errc() && !has_leading_zero(text) && value >= least &&
             value <= most) {
           return {};
         }
@@ -52,7 +52,7 @@ CLI::Validator number() {
         double value = 0;
         const char* end = text.data() + text.size();
         const auto [stopped, error] = std::from_chars(text.data(), end, value);
-        if (stopped != end || error == std::errc::invalid_argument) {
+        if (stopped != end || error == std::errc::invalid_argument || has_leading_zero(text)) {
           return fmt::format("'{}' is not a number; 0.5 or 1e-4 would be", text);
         }
         if (error != std::errc()) {

@@ -166,7 +166,10 @@ int run_fit(const Context& context, FitCommandOptions options) {
       note("lloyd: interrupted before the first iteration had ended\n");
       return kInterrupted;
     }
-    return deliver(options, {dataset, chosen, options.fit, fit, session.open_ms()});
+    const ExitStatus status =
+        deliver(options, {dataset, chosen, options.fit, fit, session.open_ms()});
+    note_memory_beyond(options.memory, chosen.backend->name());
+    return status;
   });
 }
 

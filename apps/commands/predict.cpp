@@ -102,6 +102,7 @@ int predict(const Context& context, PredictOptions options) {
       note("wrote {}\n", options.labels);
     }
     delivery.finish();
+    note_memory_beyond(options.memory, chosen.backend->name());
     return kDone;
   });
 }

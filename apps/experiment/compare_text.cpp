@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/shown.hpp>
+
 #include "experiment/compare.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/table.hpp"
@@ -101,11 +103,15 @@ std::vector<std::string> notes_of(const RunComparison& comparison) {
   }
   notes.push_back("inertia, after 1: relative differences, at the end and after one iteration");
   notes.insert(notes.end(), comparison.warnings.begin(), comparison.warnings.end());
-  for (const std::string& row : comparison.without_time) {
-    notes.push_back("without times: " + row);
-  }
-  for (const std::string& row : comparison.only_older) notes.push_back("only old: " + row);
-  for (const std::string& row : comparison.only_newer) notes.push_back("only new: " + row);
+  constexpr std::size_t kMaxRowBytes = 1000;  // reasons and labels may be of any length
+  const auto add = [&](const char* what, const std::vector<std::string>& rows) {
+    for (const std::string& row : rows) {
+      notes.push_back(fmt::format("{}: {}", what, shown(row, kMaxRowBytes)));
+    }
+  };
+  add("without times", comparison.without_time);
+  add("only old", comparison.only_older);
+  add("only new", comparison.only_newer);
   return notes;
 }
 

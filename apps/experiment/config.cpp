@@ -1,5 +1,7 @@
 #include "experiment/config.hpp"
 
+#include <limits.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
 
@@ -49,6 +53,31 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
   }
 }
 
+// Whether a value of the axis `key` sets what `path` leads to, as 'seeding: {seed: 1}' sets
+// 'seeding.seed'. A method alone is written as the value of 'seeding'.
+bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path) {
+  if (path.size() <= key.size()) return true;
+  if (value.is_scalar()) return key == "seeding" && path == "seeding.method";
+  const std::string_view rest = path.substr(key.size() + 1);
+  const std::string name(rest.substr(0, rest.find('.')));
+  const ConfigNode* const child = value.find(name);
+  return child != nullptr && sets_path(key + "." + name, *child, path);
+}
+
+// An axis below another one replaces what that sets: its values would be lost in silence.
+void check_order(const ConfigNode& earlier, const ConfigNode& axis) {
+  if (earlier.key.starts_with(axis.key + ".")) {
+    axis.fail_at_key(
+        fmt::format("the axis '{}' would overwrite the axis '{}' above it", axis.key, earlier.key));
+  }
+  if (!axis.key.starts_with(earlier.key + ".")) return;
+  for (const ConfigNode& value : earlier.children) {
+    if (!sets_path(earlier.key, value, axis.key)) continue;
+    axis.fail_at_key(fmt::format("the axis '{}' would overwrite what the axis '{}' above it sets",
+                                 axis.key, earlier.key));
+  }
+}
+
 std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
                                   const std::vector<std::string>& document_keys) {
   if (!sweep.is_map()) {
@@ -64,10 +93,7 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
     check_axis(axis, document_keys);
     for (const ConfigNode& earlier : sweep.children) {
       if (&earlier == &axis) break;
-      if (earlier.key.starts_with(axis.key + ".")) {
-        axis.fail_at_key(fmt::format("the axis '{}' would overwrite the axis '{}' above it",
-                                     axis.key, earlier.key));
-      }
+      check_order(earlier, axis);
     }
     product *= axis.children.size();
     if (product > kMaximumSettings) {
@@ -146,6 +172,8 @@ void group_by_dataset(std::vector<Setting>& settings) {
                  [](auto& entry) { return std::move(entry.second); });
 }
 
+constexpr std::size_t kMaxNameBytes = NAME_MAX;
+
 // Whether a folder of this name lies in the one that it is put into.
 bool is_folder_name(const std::string& name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
@@ -176,6 +204,16 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 }
 
 }  // namespace
+
+void check_folder_names(const std::filesystem::path& folder) {
+  for (const std::filesystem::path& part : folder) {
+    const std::size_t bytes = part.native().size();
+    if (bytes <= kMaxNameBytes) continue;
+    throw InputError(
+        fmt::format("the name of the folder '{}' has {} bytes; at most {} are possible",
+                    shown(part.native()), bytes, kMaxNameBytes));
+  }
+}
 
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
@@ -231,6 +269,17 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   experiment.output = std::filesystem::path("results") / experiment.name;
   if (const ConfigNode* output = map.find("output")) {
     experiment.output = read_text(*output, "output");
+    try {
+      check_folder_names(experiment.output);
+    } catch (const InputError& error) {
+      output->fail(fmt::format("'output': {}", error.what()));
+    }
+  } else if (experiment.name.size() > kMaxNameBytes) {
+    const ConfigNode* name = map.find("experiment");
+    (name == nullptr ? document : *name)
+        .fail(fmt::format("'experiment' names a folder, as 'output' is not given, and has {} "
+                          "bytes; at most {} are possible",
+                          experiment.name.size(), kMaxNameBytes));
   } else if (!is_folder_name(experiment.name)) {
     const ConfigNode* name = map.find("experiment");
     (name == nullptr ? document : *name)

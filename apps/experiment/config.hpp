@@ -42,5 +42,7 @@ Experiment load_experiment(const std::filesystem::path& file,
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
                            const std::vector<std::string>& overrides = {});
+/// Throws InputError where a part of the path is longer than the name of a folder can be.
+void check_folder_names(const std::filesystem::path& folder);
 
 }  // namespace lloyd::experiment

@@ -16,12 +16,6 @@
 namespace lloyd::experiment {
 namespace {
 
-// "010": 8 in YAML 1.1, 10 in YAML 1.2, so that nobody can know what is meant.
-bool has_leading_zero(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
-}
-
 // Reads all of a plain scalar; false when it is no such number.
 template <class T>
 bool convert(const ConfigNode& node, T& value) {

@@ -20,8 +20,8 @@ struct Starts {
 class InitialCentroids {
  public:
   /// Memory is planned for the centroids of one setting, so that those of many seeds must not add
-  /// up: `max_kept_bytes` of earlier ones are kept.
-  explicit InitialCentroids(std::int64_t max_kept_bytes = std::int64_t{256} << 20)
+  /// up: `max_kept_bytes` of earlier ones are kept, by default less than the program takes itself.
+  explicit InitialCentroids(std::int64_t max_kept_bytes = std::int64_t{16} << 20)
       : max_kept_bytes_(max_kept_bytes) {}
 
   /// Makes them, or returns those made before for the same data set and seeding. Where they must be

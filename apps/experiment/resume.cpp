@@ -77,19 +77,8 @@ std::string backend_difference(const Record& before, const PlannedFit& fit) {
   return {};
 }
 
-std::string run_difference(const RecordedRun& run, const Plan& plan, const Machine& machine) {
-  for (const std::vector<Record>& fit : run.fits) {
-    for (const Record& record : fit) {
-      std::string difference = find_difference(record, plan, machine);
-      if (!difference.empty()) return difference;
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-std::string find_difference(const Record& before, const Plan& plan, const Machine& machine) {
+// What differs between what a record and the plan say of the same trial; empty where nothing does.
+std::string trial_difference(const Record& before, const Plan& plan, const Machine& machine) {
   ordered_json old = as_read(to_json(before));
   if (before.plan.settings != std::ssize(plan.settings)) {
     return fmt::format("it had {} and the experiment has {}",
@@ -126,12 +115,35 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
     return fmt::format("{} ({})", found, before.backend.label);
   }
   look(known_difference("machine", old["machine"], now["machine"]));
+  return found;
+}
+
+// What differs in trials that the record's run may not have come to.
+std::string plan_difference(const Record& before, const Plan& plan) {
   // The hash of a record without an order seed is of less than the plan's.
   const bool comparable = !before.plan.hash.empty() && before.plan.order_seed;
-  if (found.empty() && comparable && before.plan.hash != plan.hash) {
-    return "it had other settings or backends among those that it did not come to";
+  if (!comparable || before.plan.hash == plan.hash) return {};
+  return "it had other settings or backends among those that it did not come to";
+}
+
+// A difference that has a name in any record comes before one that has none.
+std::string run_difference(const RecordedRun& run, const Plan& plan, const Machine& machine) {
+  std::string unnamed;
+  for (const std::vector<Record>& fit : run.fits) {
+    for (const Record& record : fit) {
+      std::string difference = trial_difference(record, plan, machine);
+      if (!difference.empty()) return difference;
+      if (unnamed.empty()) unnamed = plan_difference(record, plan);
+    }
   }
-  return found;
+  return unnamed;
+}
+
+}  // namespace
+
+std::string find_difference(const Record& before, const Plan& plan, const Machine& machine) {
+  std::string difference = trial_difference(before, plan, machine);
+  return difference.empty() ? plan_difference(before, plan) : difference;
 }
 
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,

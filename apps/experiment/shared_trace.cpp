@@ -4,11 +4,16 @@
 #include <string>
 #include <string_view>
 
+#include "json_text.hpp"
 #include "shared_memory.hpp"
 
 namespace lloyd::experiment {
+namespace {
 
-using nlohmann::ordered_json;
+// Of a trace's replay: its object, that of the trace, and lists in lists.
+constexpr int kMaxLevels = 8;
+
+}  // namespace
 
 apps::Descriptor share_trace(const Trace& trace) {
   const std::string text = to_json(trace).dump();
@@ -20,7 +25,7 @@ Trace receive_trace(int descriptor, std::int64_t clusters) {
   const std::shared_ptr<const void> mapped = apps::map_shared(descriptor, bytes);
   const std::string_view text(static_cast<const char*>(mapped.get()),
                               static_cast<std::size_t>(bytes));
-  return trace_from_json(ordered_json::parse(text, nullptr, false), clusters);
+  return trace_from_json(apps::parse_json(text, kMaxLevels), clusters);
 }
 
 }  // namespace lloyd::experiment

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/status_text.hpp>
+
 #include "experiment/bootstrap.hpp"
 #include "experiment/statistics.hpp"
 #include "names.hpp"
@@ -30,13 +32,20 @@ std::string problem_of(const std::vector<TrialDigest>& trials) {
   return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", trials.front().reason()) : "";
 }
 
+// Of a text that may be of any length, as reasons in records are.
+std::string beginning_of(const std::string& text) {
+  constexpr std::size_t kMaxBytes = 1000;
+  const std::string_view beginning = cut_text(text, kMaxBytes);
+  return std::string(beginning) + (beginning.size() < text.size() ? "..." : "");
+}
+
 SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   SummaryRow row;
   row.setting = fit.setting;
   row.axes = fit.axes;
   row.backend = fit.backend;
   row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
-  row.problem = problem_of(fit.trials);
+  row.problem = beginning_of(problem_of(fit.trials));
   row.quality.samples = fit.samples;
   row.accuracy = fit.accuracy;
   if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);

@@ -356,7 +356,7 @@ void WorkerRunner::let_go(std::size_t variant) {
 
 TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   const std::size_t variant = task.fit.variant;
-  const Limits limits = this->limits();
+  Limits limits = this->limits();
   Worker& worker = worker_of(variant, limits);
   record.start_ms = worker.start_ms;
   TrialMessage message;
@@ -368,10 +368,12 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   Answer answer = ask(worker, trial_message(message),
                       {starts_descriptor(task.fit.setting, task.starts)}, limits);
   if (answer.releasing) {
-    Limits releasing = release_limits();
-    if (limits.deadline) releasing.deadline = std::min(*releasing.deadline, *limits.deadline);
-    const std::string failure = await_release(worker, kSession, releasing);
+    // The release has a deadline of its own, and its time is not the trial's: a release that hangs
+    // is told as one, also where `timeout` is shorter than what a release is given.
+    const Clock::time_point begin = Clock::now();
+    const std::string failure = await_release(worker, kSession, release_limits());
     if (!failure.empty()) throw LostInRelease(failure);
+    if (limits.deadline) *limits.deadline += Clock::now() - begin;
     answer = await(worker, limits);
   }
   if (!answer.has_outcome) {

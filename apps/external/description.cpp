@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/plugin/abi.hpp>
 
 #include "experiment/json_fields.hpp"
@@ -23,6 +24,11 @@ constexpr std::int64_t kProtocol = 1;
 constexpr std::size_t kMostNameBytes = sizeof(PluginHeader::name) - 1;
 constexpr std::size_t kMostVersionBytes = sizeof(PluginHeader::version) - 1;
 constexpr std::size_t kMostParameters = 1000;
+// As for plugins, see plugin_loader.cpp.
+constexpr std::size_t kMaxTextBytes = 1000;
+// Of the names of all parameters, each with its longest choice, as JSON: the process of a trial is
+// told the values of all parameters in one packet.
+constexpr std::size_t kMaxParameterBytes = 32768;
 
 bool is_backend_name(std::string_view name) {
   const auto allowed = [](char c) {
@@ -30,6 +36,26 @@ bool is_backend_name(std::string_view name) {
   };
   return !name.empty() && name.size() <= kMostNameBytes &&
          std::all_of(name.begin(), name.end(), allowed);
+}
+
+// A text of at most kMaxTextBytes on one line.
+std::string read_line(const JsonFields& fields, std::string_view key) {
+  std::string text = fields.text(key);
+  if (text.find_first_of("\n\r") != std::string::npos) fields.fail(key, "one line");
+  if (text.size() > kMaxTextBytes) {
+    fields.fail(key, fmt::format("a text of at most {} bytes", kMaxTextBytes));
+  }
+  return text;
+}
+
+// A reason of any length, such as a traceback, which tables and records repeat.
+std::string cut_reason(const std::string& text) {
+  const std::string_view beginning = cut_text(text, kMaxTextBytes);
+  return std::string(beginning) + (beginning.size() < text.size() ? "..." : "");
+}
+
+std::size_t json_bytes(const std::string& text) {
+  return nlohmann::ordered_json(text).dump().size();
 }
 
 }  // namespace
@@ -50,9 +76,13 @@ ProgramDescription::ProgramDescription(std::string_view text) {
                                     "characters",
                                     kMostNameBytes));
   }
-  version = fields.text_or_nothing("version").substr(0, kMostVersionBytes);
-  unavailable = fields.text_or_nothing("unavailable");
-  info.summary = keep(fields.text_or_nothing("summary"));
+  unavailable = cut_reason(fields.text_or_nothing("unavailable"));
+  // A program whose packages are missing may not know its version.
+  if (unavailable.empty() || fields.has("version")) {
+    version = cut_text(read_line(fields, "version"), kMostVersionBytes);
+  }
+  info.summary = keep(unavailable.empty() || fields.has("summary") ? read_line(fields, "summary")
+                                                                   : std::string());
   info.algorithm = keep("lloyd");
   info.preference = -1;  // never taken unless it is named
   info.capabilities = kCapabilityHostMemory | kCapabilityStrided;
@@ -60,7 +90,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     info.capabilities |= kCapabilityFloat32 | kCapabilityFloat64;
     return;
   }
-  info.algorithm = keep(fields.text("algorithm"));
+  info.algorithm = keep(read_line(fields, "algorithm"));
   info.accuracy = info.accuracy_float64 = apps::parse_accuracy(fields.text("accuracy"));
   info.reproducibility = info.reproducibility_float64 =
       apps::parse_reproducibility(fields.text("reproducibility"));
@@ -85,6 +115,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
 
 void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
   std::set<std::string> names;
+  std::size_t bytes = 0;
   if (list.size() > kMostParameters) {
     throw InputError(
         fmt::format("it has {} parameters; at most {} are possible", list.size(), kMostParameters));
@@ -100,8 +131,10 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
       fields.fail("name", fmt::format("a name of its own without blanks and '=', other than '{}'",
                                       kProgramKey));
     }
+    bytes += json_bytes(own_name);
     const std::string type = fields.text("type");
-    const char* const meaning = keep(fields.text_or_nothing("meaning"));
+    const char* const meaning =
+        keep(fields.has("meaning") ? read_line(fields, "meaning") : std::string());
     if (type == "integer") {
       const std::int64_t minimum =
           fields.integer("minimum", std::numeric_limits<std::int64_t>::min());
@@ -112,7 +145,16 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
       parameters_.push_back(boolean_parameter(keep(own_name), fields.boolean("default"), meaning));
     } else if (type == "choice") {
       std::vector<const char*>& words = choices_.emplace_back();
-      for (const std::string& word : fields.texts("choices")) words.push_back(keep(word));
+      std::set<std::string> known;
+      std::size_t longest = 0;
+      for (const std::string& word : fields.texts("choices")) {
+        if (!known.insert(word).second) {
+          throw InputError(fmt::format("'parameters[{}].choices' has '{}' twice", i, shown(word)));
+        }
+        words.push_back(keep(word));
+        longest = std::max(longest, json_bytes(word));
+      }
+      bytes += longest;
       if (words.empty()) {
         throw InputError(
             fmt::format("'parameters[{}].choices' is an empty list, not a list of words", i));
@@ -126,6 +168,12 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
     } else {
       fields.fail("type", "'integer', 'boolean' or 'choice'");
     }
+  }
+  if (bytes > kMaxParameterBytes) {
+    throw InputError(
+        fmt::format("the names of its parameters, each with its longest choice, take {} bytes; at "
+                    "most {} are possible",
+                    bytes, kMaxParameterBytes));
   }
   info.parameters = parameters_.data();
   info.parameter_count = static_cast<std::int64_t>(parameters_.size());

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,6 +38,14 @@ constexpr char kStarting = 's';
 constexpr char kFailed = 'f';  // followed by a sentence
 constexpr char kNoExec = 'x';  // followed by the error number
 
+std::pair<apps::Descriptor, apps::Descriptor> make_stream_sockets() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw Error(fmt::format("cannot make a socket: {}", apps::descriptor_error(errno)));
+  }
+  return {apps::Descriptor(ends[0]), apps::Descriptor(ends[1])};
+}
+
 }  // namespace
 
 std::string quoted_line(std::string_view line) {
@@ -44,20 +54,21 @@ std::string quoted_line(std::string_view line) {
 }
 
 Program::Program(const std::filesystem::path& file, const char* argument) : file_(file) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(fmt::format("cannot make a socket: {}", apps::descriptor_error(errno)));
-  }
-  socket_ = apps::Descriptor(ends[0]);
-  const apps::Descriptor its(ends[1]);
+  apps::Descriptor its_input;
+  apps::Descriptor its_output;
+  std::tie(input_, its_input) = make_stream_sockets();
+  std::tie(output_, its_output) = make_stream_sockets();
   auto [started, starting] = apps::make_packet_sockets();
   {
     const apps::Descriptor output = words_.take_output();
     const std::vector<std::string> command = apps::worker_command(
         {"--program", std::filesystem::absolute(file).string(), "--argument", argument});
-    process_.adopt(apps::spawn(command, {its.get(), its.get(), output.get(), starting.get()}));
+    process_.adopt(
+        apps::spawn(command, {its_input.get(), its_output.get(), output.get(), starting.get()}));
   }
   starting.close();
+  its_input.close();
+  its_output.close();
   wait_for_start(started.get());
 }
 
@@ -109,7 +120,7 @@ void Program::send(std::string line) {
   for (std::size_t sent = 0; sent < line.size();) {
     // No signal where it has ended: what follows finds out.
     const ssize_t count =
-        ::send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        ::send(input_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;
     sent += static_cast<std::size_t>(count);
@@ -118,12 +129,12 @@ void Program::send(std::string line) {
 
 // Waits for what the program writes; false once it cannot write any more.
 bool Program::receive(int wait_ms) {
-  std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
+  std::array<pollfd, 2> waited = {{{output_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
   if (::poll(waited.data(), waited.size(), wait_ms) <= 0) return open_;
   words_.drain();
   if (waited[0].revents == 0) return open_;
   char bytes[4096];
-  const ssize_t count = ::recv(socket_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+  const ssize_t count = ::recv(output_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
   if (count > 0) {
     received_.append(bytes, static_cast<std::size_t>(count));
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -137,12 +148,13 @@ std::string Program::sentence(std::string text) {
   return apps::with_last_words(std::move(text), words_.text());
 }
 
-// How the program ended, of which it has given up its socket.
+// How the program ended, after the end of its output.
 std::string Program::end_text() {
   const Clock::time_point patience = Clock::now() + kEndGrace;
   while (!process_.has_ended() && Clock::now() < patience) ::poll(nullptr, 0, 5);
   if (!process_.ended()) {
-    return sentence(fmt::format("the program {} closed its output", file_.string()));
+    return sentence(fmt::format("the program {} closed its output and did not end within {} s",
+                                file_.string(), kEndGrace.count()));
   }
   const apps::ProcessEnd& end = process_.end();
   return sentence(

@@ -16,7 +16,8 @@
 
 namespace lloyd::external {
 
-/// A child process whose standard input and output are one socket. It runs under a supervisor, see
+/// A child process whose standard input and output are a socket each, so that the end of its output
+/// is seen while its input is open. It runs under a supervisor, see
 /// run_supervised(): what it has started ends with it. What it writes to standard error is read and
 /// thrown away, but for the last words, which the sentences about it end with. It is killed with
 /// this object, and ends by itself when its input does.
@@ -38,20 +39,22 @@ class Program {
   std::optional<std::string> ask(std::string_view name, const std::string& line,
                                  const std::function<bool()>& stop = {},
                                  std::optional<std::chrono::milliseconds> limit = {});
+  /// Throws Error where the program has written a line that nobody waited for.
+  void refuse_stray_line();
   /// All that it prints until it ends with status 0. Throws InputError for another end, after a
   /// minute, and for more than a description can be.
   std::string output();
 
  private:
   void wait_for_start(int started);
-  void refuse_stray_line();
   void send(std::string line);
   bool receive(int wait_ms);
   std::string end_text();
   std::string sentence(std::string text);
 
   std::filesystem::path file_;
-  apps::Descriptor socket_;
+  apps::Descriptor input_;   // of the program: requests
+  apps::Descriptor output_;  // of the program: answers
   apps::LastWords words_;
   bool open_ = true;  // whether it may still write
   std::string received_;

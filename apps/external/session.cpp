@@ -1,5 +1,6 @@
 #include "external/session.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/distance.hpp>
@@ -88,14 +90,36 @@ double inertia_of(const DatasetView& dataset, const double* centroids, const std
   return sum.value();
 }
 
-// An array of a shape that the program wrote.
-Matrix read_array(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns) {
-  Matrix matrix = read_npy(file);
-  if (matrix.rows != rows || matrix.columns != columns) {
-    throw Error(fmt::format("{} is {} x {}, not {} x {}", file.string(), matrix.rows,
-                            matrix.columns, rows, columns));
+// Calls take(row, values) for each row of `source`, block by block: what is read takes little
+// memory beside that of the results.
+template <class T, class Take>
+void for_each_row(const RowSource& source, Take&& take) {
+  constexpr std::int64_t kBlockValues = std::int64_t{1} << 16;
+  const std::int64_t columns = source.features();
+  const std::int64_t block = std::max<std::int64_t>(1, kBlockValues / columns);
+  std::vector<T> values(static_cast<std::size_t>(std::min(block, source.samples()) * columns));
+  for (std::int64_t begin = 0; begin < source.samples(); begin += block) {
+    const RowRange rows{begin, std::min(begin + block, source.samples())};
+    source.read(rows, values.data());
+    for (std::int64_t i = 0; i < rows.size(); ++i) take(begin + i, values.data() + i * columns);
   }
-  return matrix;
+}
+
+// Reads an array that the program wrote: take(row, values) is called for each row. Of a file of
+// another shape only the header is read.
+template <class Take>
+void read_array(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
+                Take&& take) {
+  const std::unique_ptr<RowSource> source = open_rows(file);
+  if (source->samples() != rows || source->features() != columns) {
+    throw Error(fmt::format("{} is {} x {}, not {} x {}", file.string(), source->samples(),
+                            source->features(), rows, columns));
+  }
+  if (source->dtype() == DType::float32) {
+    for_each_row<float>(*source, take);
+  } else {
+    for_each_row<double>(*source, take);
+  }
 }
 
 }  // namespace
@@ -122,8 +146,21 @@ ExternalSession::~ExternalSession() {
   });
 }
 
+// A second answer to `close` that came after the session's end belongs to that session: it must not
+// cost a trial of this one.
+void ExternalSession::replace_after_stray_line() {
+  if (program_.process == nullptr) return;
+  try {
+    program_.process->refuse_stray_line();
+  } catch (const Error& error) {
+    program_.process.reset();
+    program_.close_failure = error.what();
+  }
+}
+
 // Starts the program where it is not running, and hands the data over.
 void ExternalSession::open() {
+  replace_after_stray_line();
   if (program_.process == nullptr) {
     program_.process = std::make_unique<Program>(program_.file, "serve");
   }
@@ -151,6 +188,7 @@ void ExternalSession::close() {
     const std::string answer =
         *program_.process->ask("close", R"({"request": "close"})", {}, program_.close_limit);
     parse_answer(program_.file, "close", answer);
+    program_.process->refuse_stray_line();
   } catch (...) {
     program_.close_hangs = Program::Clock::now() - begin >= program_.close_limit;
     throw;
@@ -240,28 +278,24 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
 }
 
 void ExternalSession::read_centroids(const FitSpec& spec, FitResult& result) const {
-  const Matrix centroids =
-      read_array(folder_ / "final_centroids.npy", spec.clusters, dataset_.features);
-  for (std::int64_t c = 0; c < spec.clusters; ++c) {
-    for (std::int64_t j = 0; j < dataset_.features; ++j) {
-      result.centroids[c * dataset_.features + j] = centroids.at(c, j);
-    }
-  }
+  read_array(folder_ / "final_centroids.npy", spec.clusters, dataset_.features,
+             [&](std::int64_t c, const auto* values) {
+               std::copy_n(values, dataset_.features, result.centroids + c * dataset_.features);
+             });
   result.valid |= kValidCentroids;
 }
 
 void ExternalSession::read_labels(const FitSpec& spec, FitResult& result) const {
-  const Matrix labels = read_array(folder_ / "labels.npy", dataset_.samples, 1);
   std::fill_n(result.counts, spec.clusters, 0);
-  for (std::int64_t i = 0; i < dataset_.samples; ++i) {
-    const double label = labels.at(i, 0);
+  read_array(folder_ / "labels.npy", dataset_.samples, 1, [&](std::int64_t i, const auto* value) {
+    const double label = *value;
     if (!(label >= 0 && label < static_cast<double>(spec.clusters)) || label != std::floor(label)) {
       throw Error(
           fmt::format("the label of sample {} is {}, with {} clusters", i, label, spec.clusters));
     }
     result.labels[i] = static_cast<std::int32_t>(label);
     ++result.counts[result.labels[i]];
-  }
+  });
   result.inertia = dataset_.dtype == DType::float32
                        ? inertia_of<float>(dataset_, result.centroids, result.labels)
                        : inertia_of<double>(dataset_, result.centroids, result.labels);

@@ -4,13 +4,23 @@
 
 namespace lloyd::machine {
 
+namespace {
+
+// Of a line such as "MemTotal:  24684092 kB", in bytes; 0: there is none.
+std::int64_t bytes_of(const std::string& text, const char* key) {
+  const std::int64_t kibibytes = number_of(field_of(text, key));
+  return kibibytes > 0 ? kibibytes * 1024 : 0;
+}
+
+}  // namespace
+
 Memory read_memory(const SystemFiles& files) {
-  const std::string text = files.text("/proc/meminfo");  // "MemTotal:  24684092 kB"
-  const auto bytes = [&text](const char* key) {
-    const std::int64_t kibibytes = number_of(field_of(text, key));
-    return kibibytes > 0 ? kibibytes * 1024 : 0;
-  };
-  return {bytes("MemTotal"), bytes("MemAvailable")};
+  const std::string text = files.text("/proc/meminfo");
+  return {bytes_of(text, "MemTotal"), bytes_of(text, "MemAvailable")};
+}
+
+std::int64_t peak_memory(const SystemFiles& files) {
+  return bytes_of(files.text("/proc/self/status"), "VmHWM");
 }
 
 }  // namespace lloyd::machine

@@ -17,6 +17,10 @@ struct Memory {
 
 Memory read_memory(const SystemFiles& files = SystemFiles());
 
+/// The most that was resident of this process so far, files that it has mapped included, in bytes;
+/// 0: not known.
+std::int64_t peak_memory(const SystemFiles& files = SystemFiles());
+
 /// The total or the control group's limit, whichever is less; 0: not known.
 inline std::int64_t usable_memory(const Memory& memory, const CgroupLimits& limits) {
   if (limits.memory_bytes == 0) return memory.total;

@@ -44,10 +44,18 @@ Number parse_number(const ParameterInfo& info, std::string_view text, Number min
   const bool is_number = stopped == end && error != std::errc::invalid_argument;
   // False for NaN, too.
   const bool in_range = error == std::errc() && value >= minimum && value <= maximum;
-  if (is_number && in_range) return value;
-  throw InputError(fmt::format("parameter '{}' is '{}', which is {}; it takes {}", info.name, text,
-                               is_number ? "out of range" : fmt::format("not {}", type_name),
-                               describe_range(minimum, maximum)));
+  std::string fault = fmt::format("is not {}", type_name);
+  if (is_number) {
+    if (has_leading_zero(text)) {
+      fault = "has leading zeros";
+    } else if (in_range) {
+      return value;
+    } else {
+      fault = "is out of range";
+    }
+  }
+  throw InputError(fmt::format("parameter '{}' is '{}', which {}; it takes {}", info.name, text,
+                               fault, describe_range(minimum, maximum)));
 }
 
 bool parse_boolean(const ParameterInfo& info, std::string_view text) {

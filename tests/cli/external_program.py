@@ -30,8 +30,8 @@ def read_npy(path):
     return [values[i:i + columns] for i in range(0, len(values), columns)]
 
 
-def write_npy(path, values, shape):
-    header = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode()
+def write_npy(path, values, shape, form="<f8"):
+    header = repr({"descr": form, "fortran_order": False, "shape": shape}).encode()
     header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
     pathlib.Path(path).write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") +
                                    header + array.array("d", values).tobytes())
@@ -62,6 +62,12 @@ def fit(samples, request):
               (len(labels) - (MODE == "too-few-labels"),))
     write_npy(request["final_centroids"], [value for row in centroids for value in row],
               (len(centroids), len(centroids[0])))
+    if MODE.startswith("huge-"):
+        # A GiB by its shape, and a few bytes on the disk; not as this machine has its numbers.
+        rows = 2**27
+        file = request[MODE.removeprefix("huge-")]
+        write_npy(file, [], (rows, 1), "<f8" if sys.byteorder == "big" else ">f8")
+        os.truncate(file, 128 + 8 * rows)
     answer = {"iterations": request["max_iterations"], "loop_ms": ms, "closing_ms": 0,
               "converged": False, "notes": "all in loops"}
     if MODE == "early":
@@ -102,12 +108,18 @@ def serve():
                 time.sleep(1000)
             if MODE == "close-fails":
                 answer = {"error": "the lid is stuck"}
+            if MODE == "answers-close-twice":
+                twice("{}")
+                continue
         elif request["request"] == "fit":
             if MODE == "crashes":
                 os.abort()
             if MODE == "exits":
                 sys.exit(3)
             if MODE == "hangs":
+                time.sleep(1000)
+            if MODE == "closes-output":
+                os.close(1)
                 time.sleep(1000)
             if MODE == "endless":
                 while True:
@@ -141,6 +153,12 @@ elif MODE == "describe-fails":
     sys.exit(5)
 elif MODE == "unavailable":
     print(json.dumps({"protocol": 1, "name": "plain-python", "unavailable": "it rains"}))
+elif MODE == "describe-closes-output":
+    print(json.dumps(DESCRIPTION), flush=True)
+    os.close(1)
+    time.sleep(1000)
+elif MODE == "two-lines":
+    print(json.dumps(DESCRIPTION | {"summary": "loops\nand more"}))
 elif MODE == "leaves-child" and sys.argv[1] == "describe" and not os.fork():
     os.close(2)
     time.sleep(1000)

@@ -86,6 +86,7 @@ class External(TestCase):
             "changes": "it is not what it was when the run began: accuracy for float32 'half', was "
                        "'float32'; accuracy for float64 'half', was 'float32'; version '1.3', was '1.2'",
             "empty-line": "the program {} answered the request 'fit' with an empty line",
+            "closes-output": "the program {} closed its output and did not end within 5 s",
             "says-nothing": "it failed, and its 'error' says nothing",
         }
         for mode, sentence in sentences.items():
@@ -120,6 +121,8 @@ class External(TestCase):
             "describe-fails": r"the program [^\n]+describe-fails.py ended: exit status 5\n",
             "describe-talks": r"ended: exit status 6; last words: \?\[31mdescribing\n",
             "other-protocol": r"'protocol' is 2, not 1",
+            "two-lines": r"'summary' is 'loops\?and more', not one line\n",
+            "describe-closes-output": r"closed its output and did not end within 5 s\n",
         }
         for mode, sentence in sentences.items():
             with self.subTest(mode):
@@ -157,6 +160,7 @@ class External(TestCase):
             "close-hangs": "the program {} was killed instead of closed, as it did not answer the request "
                            "'close' before",
             "close-fails": "the lid is stuck",
+            "answers-close-twice": "the program {} answered the request 'close' twice, the second time '{{}}'",
             "answers-fit-twice": "the program {} answered the request 'fit' twice, the second time "
                                  "'{{\"iterations\": ",
             "answers-fit-late": "the program {} answered the request 'fit' twice, the second time "
@@ -175,6 +179,22 @@ class External(TestCase):
                         self.assertIn(sentence.format(self.folder / f"{mode}.py"), text)
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
                     (self.output / "records.jsonl").unlink()
+
+    def test_closing_has_a_deadline_of_its_own(self):
+        # Longer than a fit takes on a busy machine, and shorter than --plugin-timeout.
+        self.experiment("close-hangs", more="isolate: worker\ntimeout: 10\n")
+        for record in self.of_program():
+            self.assertEqual((record["status"], record["reason"]), ("ok", None))
+            self.assertIn("was killed instead of closed, as it did not answer the request 'close' before",
+                          record["release_failure"])
+
+    def test_results_of_another_shape_are_not_read(self):
+        for file, shape in (("labels", "120 x 1"), ("final_centroids", "4 x 3")):
+            with self.subTest(file):
+                self.experiment(f"huge-{file}", status=1, more="isolate: worker\nmemory_limit: 500MiB\n")
+                for record in self.of_program():
+                    self.assertEqual(record["status"], "failed")
+                    self.assertIn(f"{file}.npy is 134217728 x 1, not {shape}", record["reason"])
 
     @leaves_no_descriptor
     def test_an_experiment_of_a_program_without_descriptors_is_not_to_blame(self):

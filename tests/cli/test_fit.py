@@ -124,6 +124,26 @@ class Files(TestCase):
                                    [[], "y,x\n1,2\n"]):
             self.assertEqual(self.predict(names, data, *more), "0\n")
 
+    def test_advice_about_columns_can_be_followed(self):
+        def said(names, columns):
+            self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
+                                             "features": len(names), "centroids": [[1] * len(names)],
+                                             "feature_names": names}))
+            quoted = ",".join(f'"{name}"' for name in columns)
+            self.write("t.csv", quoted + "\n" + ",".join("1" * len(names)) + "\n")
+            return run("predict", "m.json", "t.csv", cwd=self.folder, status=2).stderr
+
+        in_another_order = "; the features are those of the model m.json in another order\n"
+        many = [f"column{i}" for i in range(2000)]
+        for names in (["a,1", "b"], ["-a", "b"], ["it's", "b"], many, ["x" * 200000, "b"]):
+            with self.subTest(names[0][:10]):
+                text = said(names, names[::-1])
+                self.assertNotIn("--columns", text)
+                self.assertTrue(text.endswith(in_another_order), text[-200:])
+                self.assertLess(len(text), 500)
+        self.assertIn("; --columns 'a 1,$b' gives the features the order", said(["a 1", "$b"], ["$b", "a 1"]))
+        run("predict", "m.json", "t.csv", "--columns", "a 1,$b", cwd=self.folder)
+
     def test_centroids_of_a_start_have_the_names_of_the_data(self):
         self.write("s.csv", "a,b\n0,0\n1,0\n10,0\n")
         self.write("c.csv", "b,a\n0,10\n5,0\n")

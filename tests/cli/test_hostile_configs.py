@@ -140,6 +140,25 @@ class HostileConfigs(TestCase):
             with self.subTest(text):
                 self.assertEqual(self.refusal(HEAD, "--set", text), "lloyd: " + message)
 
+    def test_a_name_too_long_for_a_folder_is_refused(self):
+        long = b"x" * 256
+        of_name = "'experiment' names a folder, as 'output' is not given, and has 256 bytes; at most 255 are possible"
+        of_output = f"the name of the folder '{'x' * 40}...' has 256 bytes; at most 255 are possible"
+        file = self.write("c.yaml", HEAD + b"experiment: " + long)
+        self.assertEqual(run("run", file, "--dry-run", status=2).stderr, f"lloyd: {file}:3:13: {of_name}\n")
+        self.write("c.yaml", HEAD + b"output: a/" + long + b"/b")
+        self.assertEqual(run("run", file, "--dry-run", status=2).stderr,
+                         f"lloyd: {file}:3:9: 'output': {of_output}\n")
+        self.write("c.yaml", HEAD)
+        done = run("run", file, "--dry-run", "--output", self.folder / long.decode(), status=2)
+        self.assertEqual(done.stderr, f"lloyd: {of_output}\n")
+        for text in (b"experiment: " + long[1:], b"output: a\nexperiment: " + long):
+            run("run", self.write("c.yaml", HEAD + text), "--dry-run")
+
+    def test_an_axis_may_complete_what_another_one_sets(self):
+        text = b"sweep: {seeding: [random, {method: k-means++}], seeding.seed: [1, 2]}\n"
+        self.assertIn("4 settings", run("run", self.write("c.yaml", HEAD + text), "--dry-run").stdout)
+
     def test_what_is_no_file_is_refused(self):
         os.mkfifo(self.folder / "fifo")
         (self.folder / "loop").symlink_to(self.folder / "loop")

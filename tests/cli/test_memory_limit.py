@@ -1,10 +1,11 @@
 """Fits and predictions within a limit of memory: the same results, from blocks of rows."""
 
+import os
 import subprocess
 import sys
 import unittest
 
-from program import LLOYD, SANITIZED, TestCase, run, run_json
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, run, run_json
 
 MIB = 1 << 20
 
@@ -61,6 +62,22 @@ class MemoryLimit(TestCase):
         self.assertLess(self.memory_of("fit", file, "-k", "2", "--iterations", "1", "--backend",
                                        "openmp", "--param", "threads=1", "--memory-limit",
                                        "120MiB"), 120 * MIB)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
+    def test_a_backend_that_takes_more_than_it_estimates_is_told(self):
+        model = self.folder / "model.json"
+        plugins = ["--plugin-dir", BAD_PLUGINS / "hostile"]
+        fit = [*plugins, "fit", IRIS, "-k", 3, "-b", "hostile", "--model", model]
+        predict = [*plugins, "predict", model, IRIS, "-b", "hostile"]
+        told = (r"lloyd: [34]\d\d\.\d MiB of memory were taken at the peak, and --memory-limit is 60\.0 MiB: the "
+                r"backend 'hostile' seems to take more than it estimates\n$")
+        for call, arguments in (("fit", fit), ("label", predict)):
+            with self.subTest(call):
+                hostile = {**os.environ, "LLOYD_HOSTILE": f"{call} take-memory"}
+                self.assertRegex(run(*arguments, "--memory-limit", "60MiB", env=hostile).stderr, told)
+                for more, environment in (([], hostile), (["--memory-limit", "60MiB"], None),
+                                          (["--memory-limit", "1GiB"], hostile)):
+                    self.assertNotIn("at the peak", run(*arguments, *more, env=environment).stderr)
 
     def test_what_does_not_fit_is_refused(self):
         file = self.blobs(1_000_000)

@@ -170,6 +170,13 @@ class Resume(ResumeCase):
         self.assertIn("it had other settings or backends among those that it did not come to",
                       self.resume(status=2, **{"[1, 2]": "[1, 4]"}).stderr)
 
+    def test_a_difference_is_named_whichever_record_has_it(self):
+        single = {"[1, 2]": "1"}
+        run("run", self.config(SMALL, **single))
+        self.keep_lines(4)
+        self.assertIn("'backend.parameters.threads' was 1 and is 2 (openmp)",
+                      self.resume(status=2, **{"[1, 2]": "2"}).stderr)
+
     def test_another_machine_version_or_data_file_is_refused(self):
         data = self.write("iris.csv", IRIS.read_bytes())
         replacement = {"blobs: {samples: 300}": f"file: {data}"}

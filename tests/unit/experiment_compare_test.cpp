@@ -169,6 +169,21 @@ TEST(ExperimentCompare, WhatMessagesQuoteIsCut) {
   EXPECT_LT(message.size(), 1200u);
 }
 
+TEST(ExperimentCompare, TablesCutLongTexts) {
+  const Change fails = [](Record& record) {
+    fail(record);
+    record.reason = std::string(1'000'000, 'x');
+  };
+  const std::string label(1'000'000, 'y');
+  const RecordGroups run = {row(2, "a", 10), row(2, "b", 10, fails), row(2, label, 10)};
+  const RunComparison comparison = compare_recorded_runs(run, {row(2, "a", 10), row(2, "b", 10)});
+  ASSERT_EQ(comparison.without_time.size(), 1u);
+  ASSERT_EQ(comparison.only_older.size(), 1u);
+  EXPECT_LT(comparison_text(comparison).size(), 6000u);
+  EXPECT_LT(comparison_markdown(comparison).size(), 6000u);
+  EXPECT_LT(summary_table(summarize({row(2, "a", 10), row(2, "b", 10, fails)})).size(), 6000u);
+}
+
 TEST(ExperimentCompare, TheBaselineIsTheOldOne) {
   const Change baseline = [](Record& record) { record.plan.baseline = "b"; };
   const RecordGroups run = {row(2, "a", 10, baseline), row(2, "b", 10, baseline)};

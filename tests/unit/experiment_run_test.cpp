@@ -138,6 +138,29 @@ TEST(ExperimentInitialCentroids, ThoseOfManySeedsDoNotAddUp) {
   EXPECT_TRUE(is_made(1));
 }
 
+TEST(ExperimentInitialCentroids, FewBytesOfEarlierOnesAreKept) {
+  const std::int64_t samples = 100'000;
+  const Dataset dataset("points", Matrix::own(std::vector<float>(samples * 16, 1), samples, 16));
+  FitOptions options;
+  options.clusters = samples;  // 12.2 MiB of centroids
+  options.seeding.method = SeedingMethod::first;
+  InitialCentroids centroids;
+  const auto is_made = [&](std::uint64_t seed) {
+    options.seeding.seed = seed;
+    bool made = false;
+    centroids.get(dataset, "key", options, [&made] {
+      made = true;
+      return false;
+    });
+    return made;
+  };
+  EXPECT_TRUE(is_made(1));
+  EXPECT_TRUE(is_made(2));
+  EXPECT_FALSE(is_made(1));
+  EXPECT_TRUE(is_made(3));
+  EXPECT_TRUE(is_made(1)) << "no more than 16 MiB are kept beside the new ones";
+}
+
 TEST_F(ExperimentRun, TheHashOfASettingIsStable) {
   make(kRunConfig);
   const std::string first = plan_.settings[0].hash;

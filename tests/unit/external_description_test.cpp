@@ -88,5 +88,42 @@ TEST(ExternalDescription, SaysWhatIsWrong) {
   EXPECT_NE(refusal_with("\"boolean\"", "\"text\"").find("parameters[1].type"), std::string::npos);
 }
 
+TEST(ExternalDescription, IsHeldToItsTable) {
+  EXPECT_EQ(refusal_with("\"version\": \"2\",", ""), "'version' is missing");
+  EXPECT_EQ(refusal_with("\"summary\": \"s\",", ""), "'summary' is missing");
+  EXPECT_EQ(refusal_with("\"s\"", "\"two\\nlines\""), "'summary' is 'two?lines', not one line");
+  EXPECT_EQ(refusal_with("\"s\"", "null"), "'summary' is null, not a text");
+  EXPECT_EQ(refusal_with("\"slow\"]", "\"slow\", \"fast\"]"),
+            "'parameters[2].choices' has 'fast' twice");
+  EXPECT_NE(refusal_with("\"m\"", "\"m\\r\"").find("'parameters[0].meaning'"), std::string::npos);
+  EXPECT_NE(refusal_with("\"elkan\"", "\"" + std::string(1001, 'a') + "\"")
+                .find("not a text of at most 1000 bytes"),
+            std::string::npos);
+}
+
+TEST(ExternalDescription, IsAsLongAsAPacketTakes) {
+  const auto choices = [](int count) {
+    std::string list;
+    for (int i = 0; i < count; ++i) {
+      list += ", {\"name\": \"p" + std::to_string(100 + i) +
+              "\", \"type\": \"choice\", \"choices\": [\"b\", \"" + std::string(900, 'a') + "\"]}";
+    }
+    return "[\"fast\", \"slow\"]}" + list;
+  };
+  // Of the others 7 + 2 + 4 + 2 + 3 + 2 + 4 + 2 bytes with their quotes, of each one 4 + 2 + 900
+  // + 2.
+  EXPECT_EQ(refusal_with("[\"fast\", \"slow\"]}", choices(36)), "taken");
+  EXPECT_EQ(
+      refusal_with("[\"fast\", \"slow\"]}", choices(37)),
+      "the names of its parameters, each with its longest choice, take 33622 bytes; at most 32768 "
+      "are possible");
+}
+
+TEST(ExternalDescription, KeepsTheBeginningOfALongReason) {
+  const ProgramDescription description(R"({"protocol": 1, "name": "mine", "unavailable": ")" +
+                                       std::string(100000, 'x') + "\"}");
+  EXPECT_EQ(description.unavailable, std::string(1000, 'x') + "...");
+}
+
 }  // namespace
 }  // namespace lloyd::external

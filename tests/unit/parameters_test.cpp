@@ -129,6 +129,10 @@ TEST(ParameterSet, RefusesTextsThatAreNotIntegers) {
   for (const char* text : {"", " 2", "2 ", "2.0", "2e1", "0x2", "+2", "2,3", "-"}) {
     EXPECT_NE(refusal("threads", text).find("which is not an integer"), std::string::npos) << text;
   }
+  EXPECT_EQ(refusal("threads", "010"),
+            "parameter 'threads' is '010', which has leading zeros; it takes 1 to 1024");
+  EXPECT_NE(refusal("offset", "-01").find("leading zeros"), std::string::npos);
+  EXPECT_NE(refusal("slack", "00.5").find("leading zeros"), std::string::npos);
   EXPECT_EQ(refusal("offset", "x"),
             "parameter 'offset' is 'x', which is not an integer; it takes any value");
 }

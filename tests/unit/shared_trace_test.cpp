@@ -64,6 +64,12 @@ TEST(SharedTrace, WhatIsNoTraceIsRefused) {
     EXPECT_THROW(receive(whole.substr(0, size)), InputError) << size;
   }
   EXPECT_EQ(message_of<InputError>([] { receive("[]"); }), "'trace' is a list, not an object");
+  std::string keys = "{\"a\": 0";
+  for (int i = 0; i < 1024; ++i) keys += ", \"" + std::to_string(i) + "\": 0";
+  EXPECT_EQ(message_of<InputError>([&] { receive(keys + "}"); }),
+            "it has an object of 1025 keys; at most 1024 are allowed");
+  const std::string deep(100'000, '[');
+  EXPECT_EQ(message_of<InputError>([&] { receive(deep); }), "it is nested more than 8 levels deep");
   const apps::Descriptor memory = share_trace(example_trace());
   EXPECT_EQ(message_of<InputError>([&] { receive_trace(memory.get(), 4); }),
             "'trace.replay.centroids' is a list, not a list of lists of 4 pairs");
