@@ -7,7 +7,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/status_text.hpp>
 
-#include "context.hpp"
+#include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "result_stream.hpp"
 #include "supervision.hpp"

@@ -12,19 +12,12 @@
 
 #include <lloyd/registry.hpp>
 
+#include "exit_status.hpp"
 #include "isolated/plugins.hpp"
 #include "output.hpp"
 #include "worker_command.hpp"
 
 namespace lloyd::apps {
-
-/// Exit statuses of the program.
-enum ExitStatus : int {
-  kDone = 0,
-  kFailed = 1,        ///< a trial or a check failed
-  kBadInput = 2,      ///< bad usage or input
-  kInterrupted = 130  ///< SIGINT; what was done is kept
-};
 
 /// Filled by the command line's parser; `action` is run after it.
 struct Context {
