@@ -1,4 +1,4 @@
-// What every subcommand shares.
+// Context: the options that every subcommand shares.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include <lloyd/registry.hpp>
 
-#include "exit_status.hpp"
 #include "isolated/plugins.hpp"
 #include "output.hpp"
 #include "worker_command.hpp"
@@ -38,19 +35,5 @@ struct Context {
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }
 };
-
-// Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and
-// throw InputError (status 2) or any other exception (status 1).
-void add_run_command(CLI::App& app, Context& context);
-void add_fit_command(CLI::App& app, Context& context);
-void add_predict_command(CLI::App& app, Context& context);
-void add_backends_command(CLI::App& app, Context& context);
-void add_verify_command(CLI::App& app, Context& context);
-void add_new_plugin_command(CLI::App& app, Context& context);
-void add_data_command(CLI::App& app, Context& context);
-void add_doctor_command(CLI::App& app, Context& context);
-void add_report_command(CLI::App& app, Context& context);
-void add_worker_command(CLI::App& app, Context& context);
-void add_compare_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

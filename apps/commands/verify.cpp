@@ -14,9 +14,9 @@
 #include <lloyd/registry.hpp>
 #include <lloyd/status_text.hpp>
 
+#include "commands/commands.hpp"
 #include "conformance/conformance.hpp"
 #include "conformance_json.hpp"
-#include "context.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "plugin_trial.hpp"

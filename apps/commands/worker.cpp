@@ -13,7 +13,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "descriptor.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "experiment/worker_service.hpp"
