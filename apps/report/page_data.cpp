@@ -16,6 +16,7 @@
 namespace lloyd::report {
 
 using namespace experiment;
+using apps::finite_or_null;
 using apps::text_or_null;
 using nlohmann::ordered_json;
 
