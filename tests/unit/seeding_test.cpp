@@ -40,7 +40,7 @@ Indices random(const Dataset& dataset, std::int64_t clusters, std::uint64_t seed
   return seed_indices(dataset, clusters, seeding_of(SeedingMethod::random, seed), restart);
 }
 
-std::string message_of(const auto& call) {
+std::string seeding_message(const auto& call) {
   try {
     call();
   } catch (const InputError& error) {
@@ -296,9 +296,9 @@ TEST(SeedingMethodNames, AreReadBack) {
     EXPECT_EQ(parse_seeding_method(to_string(method)), method);
   }
   EXPECT_EQ(to_string(SeedingMethod::kmeans_plus_plus), "k-means++");
-  EXPECT_EQ(message_of([] { parse_seeding_method("kmeans++"); }),
+  EXPECT_EQ(seeding_message([] { parse_seeding_method("kmeans++"); }),
             "unknown seeding method 'kmeans++' (did you mean 'k-means++'?)");
-  EXPECT_EQ(message_of([] { parse_seeding_method("best"); }),
+  EXPECT_EQ(seeding_message([] { parse_seeding_method("best"); }),
             "unknown seeding method 'best' (known: k-means++, k-means||, random, first, file)");
 }
 
@@ -309,7 +309,7 @@ TEST(Seeding, RefusesNumbersOfClusters) {
         SeedingMethod::first, SeedingMethod::file}) {
     for (const std::int64_t k : {-1, 0, 21}) {
       EXPECT_EQ(
-          message_of([&] { seed_centroids(data, k, seeding_of(method)); }),
+          seeding_message([&] { seed_centroids(data, k, seeding_of(method)); }),
           "lattice: " + std::to_string(k) + " clusters are asked for; the data set allows 1 to 20");
     }
   }
@@ -333,7 +333,7 @@ TEST(SeedingFromFile, RefusesWhatDoesNotFit) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   const auto message = [&](std::vector<double> centroids) {
-    return message_of([&] { seed_centroids(data, 2, given(std::move(centroids))); });
+    return seeding_message([&] { seed_centroids(data, 2, given(std::move(centroids))); });
   };
   EXPECT_EQ(message({1, 2, 3, 4, 5}),
             "centroids.csv: there are 5 values; 2 centroids of 3 features are needed");
