@@ -13,7 +13,7 @@
 namespace lloyd::experiment {
 namespace {
 
-std::string spread_text(const Summary& summary) {
+std::string round_spread_text(const Summary& summary) {
   const SummaryRow* worst = nullptr;
   std::int64_t noisy = 0;
   for (const SummaryRow& row : summary.rows) {
@@ -75,7 +75,7 @@ double drift(const std::vector<const SummaryRow*>& rows) {
 std::string noise_text(const Summary& summary) {
   std::string text;
   for (const std::string& part :
-       {spread_text(summary), drift_text(summary), disturbances_text(summary.disturbances)}) {
+       {round_spread_text(summary), drift_text(summary), disturbances_text(summary.disturbances)}) {
     if (part.empty()) continue;
     text += text.empty() ? "noisy: " : "; ";
     text += part;
