@@ -137,7 +137,7 @@ TEST(Seeding, RandomIsUniform) {
 // k-means++ as its definition reads: 128-bit prefix sums over all samples, a distance at a time.
 Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
                         std::int64_t restart) {
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ typedef unsigned __int128 WideWeight;
   const RandomStream stream(seed, 0x7365656400000000u + static_cast<std::uint64_t>(restart));
   const std::int64_t n = data.samples(), d = data.features();
   std::vector<std::vector<double>> rows;
@@ -170,19 +170,19 @@ Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
     while ((n >> bits_of_n) > 0) ++bits_of_n;
     const int exponent = 62 - std::ilogb(largest) - bits_of_n;
     const auto weight = [&](double value) {
-      return static_cast<Wide>(std::floor(std::ldexp(value, exponent)));
+      return static_cast<WideWeight>(std::floor(std::ldexp(value, exponent)));
     };
-    std::vector<Wide> prefix;
-    Wide total = 0;
+    std::vector<WideWeight> prefix;
+    WideWeight total = 0;
     for (const double value : nearest) prefix.push_back(total += weight(value));
-    EXPECT_LT(total, Wide{1} << 63);
+    EXPECT_LT(total, WideWeight{1} << 63);
     std::int64_t best = -1;
-    Wide least_potential = 0;
+    WideWeight least_potential = 0;
     for (int c = 0; c < candidates; ++c) {
-      const Wide position = stream.below(static_cast<std::uint64_t>(total), draws++);
+      const WideWeight position = stream.below(static_cast<std::uint64_t>(total), draws++);
       const std::int64_t candidate =
           std::upper_bound(prefix.begin(), prefix.end(), position) - prefix.begin();
-      Wide potential = 0;
+      WideWeight potential = 0;
       for (std::int64_t i = 0; i < n; ++i) {
         potential += weight(std::min(nearest[static_cast<std::size_t>(i)], distance(i, candidate)));
       }
