@@ -6,7 +6,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "context.hpp"
+#include "exit_status.hpp"
 #include "interrupt.hpp"
 #include "result_stream.hpp"
 #include "supervision.hpp"

@@ -1,4 +1,4 @@
-// What every subcommand shares.
+// Context: the options that every subcommand shares.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include <lloyd/registry.hpp>
 
 #include "isolated/plugins.hpp"
@@ -17,14 +15,6 @@
 #include "worker_command.hpp"
 
 namespace lloyd::apps {
-
-/// Exit statuses of the program.
-enum ExitStatus : int {
-  kDone = 0,
-  kFailed = 1,        ///< a trial or a check failed
-  kBadInput = 2,      ///< bad usage or input
-  kInterrupted = 130  ///< SIGINT; what was done is kept
-};
 
 /// Filled by the command line's parser; `action` is run after it.
 struct Context {
@@ -45,19 +35,5 @@ struct Context {
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }
 };
-
-// Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and
-// throw InputError (status 2) or any other exception (status 1).
-void add_run_command(CLI::App& app, Context& context);
-void add_fit_command(CLI::App& app, Context& context);
-void add_predict_command(CLI::App& app, Context& context);
-void add_backends_command(CLI::App& app, Context& context);
-void add_verify_command(CLI::App& app, Context& context);
-void add_new_plugin_command(CLI::App& app, Context& context);
-void add_data_command(CLI::App& app, Context& context);
-void add_doctor_command(CLI::App& app, Context& context);
-void add_report_command(CLI::App& app, Context& context);
-void add_worker_command(CLI::App& app, Context& context);
-void add_compare_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

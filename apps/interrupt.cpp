@@ -15,8 +15,8 @@
 #include <lloyd/data/library_read.hpp>
 #include <lloyd/data/new_file.hpp>
 
-#include "context.hpp"
 #include "end_by_signal.hpp"
+#include "exit_status.hpp"
 #include "supervision.hpp"
 
 namespace lloyd::apps {

@@ -1,6 +1,7 @@
 // JSON values that are null where something is not known, or where there is none.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,10 @@
 
 namespace lloyd::apps {
 
+/// The number, or null for what JSON cannot say: NaN and infinities.
+inline nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
 /// null for a number that is not positive.
 template <class Value>
 nlohmann::ordered_json positive_or_null(Value value) {

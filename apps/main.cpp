@@ -16,7 +16,7 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "command_end.hpp"
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "interrupt.hpp"
 #include "machine/affinity.hpp"
 #include "output.hpp"

@@ -25,9 +25,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "context.hpp"
 #include "descriptor.hpp"
 #include "end_by_signal.hpp"
+#include "exit_status.hpp"
 #include "foreign_output.hpp"
 #include "fork_barrier.hpp"
 #include "guest_scope.hpp"

@@ -7,6 +7,9 @@
 
 namespace lloyd::apps {
 
+/// The descriptor that a worker finds its socket at.
+inline constexpr int kWorkerSocket = 3;
+
 /// What starts this program anew. Throws Error where the system does not tell.
 std::filesystem::path program_file();
 

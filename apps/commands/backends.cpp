@@ -6,7 +6,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "names.hpp"
 #include "output.hpp"
 

@@ -11,7 +11,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "experiment/chosen_run.hpp"
 #include "experiment/compare.hpp"
 #include "output.hpp"

@@ -18,7 +18,7 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "bounded_data.hpp"
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "data_options.hpp"
 #include "interrupt.hpp"
 #include "names.hpp"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "doctor/report.hpp"
 #include "output.hpp"
 

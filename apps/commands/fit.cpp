@@ -15,7 +15,7 @@
 #include "backend_options.hpp"
 #include "bounded_data.hpp"
 #include "command_end.hpp"
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
 #include "fit_progress.hpp"

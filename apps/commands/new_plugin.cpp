@@ -10,7 +10,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "output.hpp"
 #include "plugin_template.hpp"
 

@@ -14,7 +14,7 @@
 #include "backend_options.hpp"
 #include "bounded_data.hpp"
 #include "command_end.hpp"
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
 #include "experiment/measurements.hpp"

@@ -8,7 +8,7 @@
 
 #include <lloyd/data/new_file.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "experiment/chosen_run.hpp"
 #include "experiment/summary.hpp"
 #include "json_text.hpp"

@@ -12,7 +12,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "delivery.hpp"
 #include "experiment/monitored_runner.hpp"
 #include "experiment/numbers.hpp"

@@ -14,9 +14,9 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
 
+#include "commands/commands.hpp"
 #include "conformance/conformance.hpp"
 #include "conformance_json.hpp"
-#include "context.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "plugin_trial.hpp"

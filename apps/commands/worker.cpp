@@ -13,7 +13,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "context.hpp"
+#include "commands/commands.hpp"
 #include "descriptor.hpp"
 #include "experiment/worker_protocol.hpp"
 #include "experiment/worker_service.hpp"
@@ -24,6 +24,7 @@
 #include "sanitizer.hpp"
 #include "supervisor.hpp"
 #include "termination.hpp"
+#include "worker_command.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -43,16 +44,15 @@ int take_socket() {
   int type = 0;
   socklen_t size = sizeof(type);
   const bool is_socket =
-      ::getsockopt(experiment::kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-      type == SOCK_SEQPACKET;
+      ::getsockopt(kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
   if (!is_socket) throw InputError("'lloyd worker' is started by lloyd itself only");
   const auto limit = static_cast<int>(std::min<std::int64_t>(descriptor_limit(), 2 * kHighNumber));
-  const int socket = ::fcntl(experiment::kWorkerSocket, F_DUPFD_CLOEXEC, limit / 2);
+  const int socket = ::fcntl(kWorkerSocket, F_DUPFD_CLOEXEC, limit / 2);
   if (socket < 0) {
-    ::fcntl(experiment::kWorkerSocket, F_SETFD, FD_CLOEXEC);
-    return experiment::kWorkerSocket;
+    ::fcntl(kWorkerSocket, F_SETFD, FD_CLOEXEC);
+    return kWorkerSocket;
   }
-  ::close(experiment::kWorkerSocket);
+  ::close(kWorkerSocket);
   return socket;
 }
 

@@ -65,8 +65,8 @@ void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& 
   if (old_row.ok == 0 || new_row.ok == 0) return;
   ComparedRow row{old_row, new_row, {}};
   row.by_fits = needs_whole_fits(comparison.per_iteration, old_row, new_row);
-  const Samples& before = row.by_fits ? old_row.fit_samples : old_row.samples;
-  const Samples& after = row.by_fits ? new_row.fit_samples : new_row.samples;
+  const Timings& before = row.by_fits ? old_row.fit_timings : old_row.timings;
+  const Timings& after = row.by_fits ? new_row.fit_timings : new_row.timings;
   row.time = comparison.paired ? compare_rounds(before, after) : compare_runs(before, after);
   if (!comparison.paired) hold_to_quiet(row, older, newer);
   hold_to_quality(row);

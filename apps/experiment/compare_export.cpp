@@ -6,6 +6,7 @@
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using apps::text_or_null;
 using nlohmann::ordered_json;
 
@@ -27,8 +28,8 @@ ordered_json row_json(const RunComparison& comparison, const ComparedRow& row) {
   json["old_" + unit] = finite_or_null(row.older.time_ms.median);
   json["new_" + unit] = finite_or_null(row.newer.time_ms.median);
   if (comparison.per_iteration) {
-    json["old_ms_per_fit"] = finite_or_null(median(values_of(row.older.fit_samples)));
-    json["new_ms_per_fit"] = finite_or_null(median(values_of(row.newer.fit_samples)));
+    json["old_ms_per_fit"] = finite_or_null(median(values_of(row.older.fit_timings)));
+    json["new_ms_per_fit"] = finite_or_null(median(values_of(row.newer.fit_timings)));
     json["old_fewer_distances"] = row.older.fewer_distances;
     json["new_fewer_distances"] = row.newer.fewer_distances;
   }

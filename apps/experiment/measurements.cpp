@@ -1,13 +1,14 @@
 #include "experiment/measurements.hpp"
 
 #include <array>
-#include <cmath>
 #include <utility>
 
+#include "json_or_null.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using nlohmann::ordered_json;
 
 namespace {
@@ -35,10 +36,6 @@ ordered_json to_json(const ResultCheck& check) {
   return {{"samples", check.samples},
           {"wrong_labels", check.labels.wrong},
           {"worst_ratio", finite_or_null(check.labels.worst_ratio)}};
-}
-
-ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
 }
 
 Measurements measurements_of(const Fit& fit, double open_ms) {

@@ -44,6 +44,4 @@ nlohmann::ordered_json to_json(const ResultCheck& check);
 /// Throws InputError for a key that is missing or whose value has another type or range.
 Measurements measurements_from_json(const JsonFields& json);
 
-/// The number, or null for what JSON cannot say: NaN and infinities.
-nlohmann::ordered_json finite_or_null(double value);
 }  // namespace lloyd::experiment

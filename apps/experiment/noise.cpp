@@ -13,7 +13,7 @@
 namespace lloyd::experiment {
 namespace {
 
-std::string spread_text(const Summary& summary) {
+std::string round_spread_text(const Summary& summary) {
   const SummaryRow* worst = nullptr;
   std::int64_t noisy = 0;
   for (const SummaryRow& row : summary.rows) {
@@ -56,7 +56,7 @@ std::string drift_text(const Summary& summary) {
 double drift(const std::vector<const SummaryRow*>& rows) {
   std::int64_t last = -1;
   for (const SummaryRow* row : rows) {
-    if (!row->samples.empty()) last = std::max(last, row->samples.rbegin()->first);
+    if (!row->timings.empty()) last = std::max(last, row->timings.rbegin()->first);
   }
   const std::int64_t rounds = last + 1;
   if (rounds < static_cast<std::int64_t>(kFewestForInterval)) return 0;
@@ -64,7 +64,7 @@ double drift(const std::vector<const SummaryRow*>& rows) {
   std::vector<double> later;
   for (const SummaryRow* row : rows) {
     if (!(row->time_ms.median > 0)) continue;
-    for (const auto& [round, ms] : row->samples) {
+    for (const auto& [round, ms] : row->timings) {
       (round < rounds / 2 ? earlier : later).push_back(ms / row->time_ms.median);
     }
   }
@@ -75,7 +75,7 @@ double drift(const std::vector<const SummaryRow*>& rows) {
 std::string noise_text(const Summary& summary) {
   std::string text;
   for (const std::string& part :
-       {spread_text(summary), drift_text(summary), disturbances_text(summary.disturbances)}) {
+       {round_spread_text(summary), drift_text(summary), disturbances_text(summary.disturbances)}) {
     if (part.empty()) continue;
     text += text.empty() ? "noisy: " : "; ";
     text += part;

@@ -16,16 +16,16 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::int64_t kMost = 1'000'000'000;  // keeps products far from overflow
+constexpr std::int64_t kMaxCount = 1'000'000'000;  // keeps products far from overflow
 
 Until read_until(const JsonFields& json) {
   return {json.number("relative_error", 0), json.number("max_seconds", 0)};
 }
 
 void read_place(const JsonFields& json, Record& record) {
-  record.plan.settings = json.integer("settings", 1, kMost);
+  record.plan.settings = json.integer("settings", 1, kMaxCount);
   record.plan.setting = json.integer("setting", 0, record.plan.settings - 1);
-  record.plan.variants = json.integer("variants", 1, kMost);
+  record.plan.variants = json.integer("variants", 1, kMaxCount);
   record.plan.variant = json.integer("variant", 0, record.plan.variants - 1);
   record.plan.repeats = json.integer("repeats", 1);
   if (json.has("until")) record.plan.until = read_until(json.object("until"));
@@ -158,7 +158,8 @@ Record record_from_json(const ordered_json& object) {
   record.empty_clusters = json.name("empty_clusters", apps::parse_empty_clusters);
   record.profile = json.boolean("profile");
   // The experiment's repeats are the least number where it says `until`.
-  record.repeat = json.integer("repeat", 0, record.plan.until ? kMost : record.plan.repeats - 1);
+  record.repeat =
+      json.integer("repeat", 0, record.plan.until ? kMaxCount : record.plan.repeats - 1);
   if (json.has("order")) record.order = json.integer("order", 0);
   read_isolation(json, record);
   read_outcome(json, record);

@@ -9,6 +9,7 @@
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using apps::text_or_null;
 using apps::value_or_null;
 using nlohmann::ordered_json;

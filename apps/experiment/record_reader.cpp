@@ -19,7 +19,7 @@
 namespace lloyd::experiment {
 namespace {
 
-using Place = std::pair<std::int64_t, std::int64_t>;  // setting, variant
+using FitPlace = std::pair<std::int64_t, std::int64_t>;  // setting, variant
 
 // Whether printable() would change nothing in a line of JSON: without escapes and beyond ASCII.
 bool is_plain(std::string_view line) {
@@ -91,7 +91,7 @@ struct OpenRun {
   std::int64_t planned = 0;
   std::int64_t repeats = 1;
   bool fixed_iterations = true;
-  std::map<Place, Fit> fits;
+  std::map<FitPlace, Fit> fits;
 };
 
 template <class FitType>
@@ -108,7 +108,7 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
         "the record is of the run '{}', as line {} is, but has another experiment, plan or axes",
         record.run, run.first_line));
   }
-  auto& fit = run.fits[Place(record.plan.setting, record.plan.variant)];
+  auto& fit = run.fits[FitPlace(record.plan.setting, record.plan.variant)];
   auto trial = FitType::trial_of(record);
   if (!fit.trials.empty() && fit.trials.back().status == TrialStatus::cancelled) {
     drop_superseded(fit.trials, trial);

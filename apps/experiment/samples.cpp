@@ -2,13 +2,13 @@
 
 namespace lloyd::experiment {
 
-std::vector<double> values_of(const Samples& samples) {
+std::vector<double> values_of(const Timings& timings) {
   std::vector<double> values;
-  for (const auto& [round, value] : samples) values.push_back(value);
+  for (const auto& [round, value] : timings) values.push_back(value);
   return values;
 }
 
-std::vector<double> paired_ratios(const Samples& numerators, const Samples& denominators) {
+std::vector<double> paired_ratios(const Timings& numerators, const Timings& denominators) {
   std::vector<double> ratios;
   for (const auto& [round, numerator] : numerators) {
     const auto denominator = denominators.find(round);

@@ -1,4 +1,4 @@
-// Samples: the times of one setting with one variant, by round.
+// Timings: the times of one setting with one variant, by round.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace lloyd::experiment {
 
 /// Milliseconds of the trials that count, by their repeat. Trials of two variants with the same
 /// repeat ran one after the other, so that what drifts on the machine met both alike.
-using Samples = std::map<std::int64_t, double>;
+using Timings = std::map<std::int64_t, double>;
 
 /// In the order of the rounds.
-std::vector<double> values_of(const Samples& samples);
+std::vector<double> values_of(const Timings& timings);
 
 /// numerator / denominator of each round that has both.
-std::vector<double> paired_ratios(const Samples& numerators, const Samples& denominators);
+std::vector<double> paired_ratios(const Timings& numerators, const Timings& denominators);
 
 }  // namespace lloyd::experiment

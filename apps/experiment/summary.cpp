@@ -57,8 +57,8 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   for (const TrialDigest& trial : fit.trials) {
     if (!trial.counts()) continue;
     iteration_times.push_back(trial.loop_ms / static_cast<double>(trial.iterations));
-    row.samples[trial.repeat] = per_iteration ? iteration_times.back() : trial.fit_ms;
-    row.fit_samples[trial.repeat] = trial.fit_ms;
+    row.timings[trial.repeat] = per_iteration ? iteration_times.back() : trial.fit_ms;
+    row.fit_timings[trial.repeat] = trial.fit_ms;
     row.fewer_distances = row.fewer_distances || trial.skips_distances;
     inertias.push_back(trial.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, trial.iterations);
@@ -68,8 +68,8 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
     row.quality.inertia_after_one = fit.after_one->inertia;
     row.quality.wrong_labels = fit.after_one->labels.wrong;
   }
-  row.ok = std::ssize(row.samples);
-  const std::vector<double> times = values_of(row.samples);
+  row.ok = std::ssize(row.timings);
+  const std::vector<double> times = values_of(row.timings);
   row.time_ms = median_interval(times);
   row.spread = relative_spread(times);
   row.outliers = count_outliers(times);
@@ -84,8 +84,8 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
 Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
   if (baseline.ok == 0) return {{}, "no baseline: " + baseline.problem};
   const std::vector<double> ratios = row.compared_by_fits
-                                         ? paired_ratios(baseline.fit_samples, row.fit_samples)
-                                         : paired_ratios(baseline.samples, row.samples);
+                                         ? paired_ratios(baseline.fit_timings, row.fit_timings)
+                                         : paired_ratios(baseline.timings, row.timings);
   if (ratios.empty()) return {{}, "no round has both this and the baseline"};
   const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
   if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
@@ -168,16 +168,16 @@ Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iter
 TrialCounts count_trials(const Summary& summary) {
   TrialCounts counts;
   for (const SummaryRow& row : summary.rows) {
-    if (row.samples.empty()) continue;
+    if (row.timings.empty()) continue;
     counts.fewest =
-        counts.most == 0 ? row.samples.size() : std::min(counts.fewest, row.samples.size());
-    counts.most = std::max(counts.most, row.samples.size());
+        counts.most == 0 ? row.timings.size() : std::min(counts.fewest, row.timings.size());
+    counts.most = std::max(counts.most, row.timings.size());
   }
   return counts;
 }
 
 bool has_spread(const SummaryRow& row) {
-  return row.samples.size() >= kFewestForInterval && std::isfinite(row.spread);
+  return row.timings.size() >= kFewestForInterval && std::isfinite(row.spread);
 }
 
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {

@@ -28,15 +28,15 @@ struct SummaryRow {
   bool is_baseline = false;
   std::int64_t ok = 0;  ///< trials that count
   std::string problem;  ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
-  Samples samples;      ///< times of the trials that count
-  Samples fit_samples;  ///< the same trials' `fit_ms`, whatever the unit of `samples`
+  Timings timings;      ///< times of the trials that count
+  Timings fit_timings;  ///< the same trials' `fit_ms`, whatever the unit of `timings`
   /// Some trial evaluated fewer than samples x clusters distances in an iteration: its fits compare
   /// to others as a whole only.
   bool fewer_distances = false;
   std::int64_t restarts = 1;
-  MedianInterval time_ms;     ///< of the samples
-  double spread = 0;          ///< of the samples, see relative_spread()
-  std::int64_t outliers = 0;  ///< among the samples, see count_outliers(); none is left out
+  MedianInterval time_ms;     ///< of the timings
+  double spread = 0;          ///< of the timings, see relative_spread()
+  std::int64_t outliers = 0;  ///< among the timings, see count_outliers(); none is left out
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
   Quality quality;
@@ -44,7 +44,7 @@ struct SummaryRow {
   std::optional<Rates> rates;          ///< where all distances were evaluated
   std::vector<Published> published;
   std::optional<Comparison> comparison;  ///< to the baseline; none for itself or without one
-  bool compared_by_fits = false;         ///< `comparison` is of `fit_samples`
+  bool compared_by_fits = false;         ///< `comparison` is of `fit_timings`
 };
 
 struct Summary {

@@ -10,6 +10,7 @@
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using apps::text_or_null;
 using nlohmann::ordered_json;
 
@@ -66,7 +67,7 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   json[unit + "_low"] = number(row.time_ms.low);
   json[unit + "_high"] = number(row.time_ms.high);
   if (summary.per_iteration) {
-    json["ms_per_fit"] = number(median(values_of(row.fit_samples)));
+    json["ms_per_fit"] = number(median(values_of(row.fit_timings)));
     json["fewer_distances"] = measured ? ordered_json(row.fewer_distances) : ordered_json(nullptr);
   }
   if (!json.contains("restarts")) json["restarts"] = row.restarts;  // else it is an axis

@@ -54,7 +54,7 @@ std::string spread_text(const SummaryRow& row) {
 // "2 of 15"; nothing where there are none.
 std::string outliers_text(const SummaryRow& row) {
   if (!has_spread(row) || row.outliers == 0) return "";
-  return fmt::format("{} of {}", row.outliers, row.samples.size());
+  return fmt::format("{} of {}", row.outliers, row.timings.size());
 }
 
 // Five digits or more, without an exponent where that is as short.
@@ -86,7 +86,7 @@ std::vector<Column> time_columns(const Summary& summary) {
   if (has_marked_rows(summary)) {
     const Quantity& fit = find_quantity("ms_per_fit");
     columns.push_back({fit.name, fit.header, true, [](const SummaryRow& row) {
-                         return format_number(median(values_of(row.fit_samples)));
+                         return format_number(median(values_of(row.fit_timings)));
                        }});
   }
   columns.push_back({"", "inertia", true, inertia_text});

@@ -8,11 +8,12 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/json_fields.hpp"
-#include "experiment/measurements.hpp"
 #include "experiment/trace.hpp"
+#include "json_or_null.hpp"
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using nlohmann::ordered_json;
 
 namespace {

@@ -59,7 +59,7 @@ Verdict verdict_of(const MedianInterval& ratio) {
   return is_same(ratio) ? Verdict::same : Verdict::unclear;
 }
 
-TimeRatio compare_rounds(const Samples& older, const Samples& newer) {
+TimeRatio compare_rounds(const Timings& older, const Timings& newer) {
   const std::vector<double> ratios = paired_ratios(newer, older);
   if (ratios.empty()) return no_ratio("no round has both");
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
@@ -69,7 +69,7 @@ TimeRatio compare_rounds(const Samples& older, const Samples& newer) {
   return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};
 }
 
-TimeRatio compare_runs(const Samples& older, const Samples& newer) {
+TimeRatio compare_runs(const Timings& older, const Timings& newer) {
   const std::vector<double> before = values_of(older);
   const std::vector<double> after = values_of(newer);
   if (before.empty() || after.empty()) return no_ratio("no times");

@@ -38,14 +38,14 @@ Verdict verdict_of(const MedianInterval& ratio);
 /// Of two variants of one run, by the ratios of the rounds that both have: the interval of their
 /// median beyond 1 +- kSameMargin. `unclear`, with a ratio of NaN, where they have no round in
 /// common or a time is 0.
-TimeRatio compare_rounds(const Samples& older, const Samples& newer);
+TimeRatio compare_rounds(const Timings& older, const Timings& newer);
 
 /// Of two runs, each with a machine that may have drifted since. The ratio is that of the medians;
 /// `faster` and `slower` only where the fastest samples differ by more than kRunMargin, the
 /// interval is on the same side of 1, and neither run was disturbed. (That noise only ever adds to
 /// a time, so that the least one is the steadiest: J. Chen and J. Revels, "Robust benchmarking in
 /// noisy environments", 2016.) Otherwise as compare_rounds().
-TimeRatio compare_runs(const Samples& older, const Samples& newer);
+TimeRatio compare_runs(const Timings& older, const Timings& newer);
 
 /// The geometric mean of ratios of different settings. Its interval is made of theirs by the method
 /// of variance estimates recovery, on logarithms: G. Y. Zou and A. Donner, "Construction of

@@ -8,10 +8,12 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/isolation.hpp"
+#include "json_or_null.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {
 
+using apps::finite_or_null;
 using nlohmann::ordered_json;
 
 namespace {

@@ -21,9 +21,6 @@
 
 namespace lloyd::experiment {
 
-/// The descriptor that a worker finds its socket at.
-inline constexpr int kWorkerSocket = 3;
-
 /// First message: the backend that the worker is for.
 struct StartMessage {
   std::string plugin;                             ///< absolute path

@@ -17,6 +17,7 @@
 #include "experiment/worker_protocol.hpp"
 #include "isolated/plugins.hpp"
 #include "scratch_folder.hpp"
+#include "worker_command.hpp"
 #include "worker_process.hpp"
 
 namespace lloyd::experiment {
@@ -44,7 +45,7 @@ class WorkerRunner final : public SharedStartRunner {
   struct Worker {
     Worker(const Variant& its_variant, const std::vector<std::string>& command,
            const std::filesystem::path& scratch)
-        : variant(its_variant), process(command, kWorkerSocket, scratch) {}
+        : variant(its_variant), process(command, apps::kWorkerSocket, scratch) {}
     const Variant& variant;
     apps::WorkerProcess process;
     double start_ms = 0;

@@ -6,7 +6,6 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/worker_protocol.hpp"
 #include "isolated/service.hpp"
 #include "worker_command.hpp"
 
@@ -17,7 +16,7 @@ using apps::WorkerProcess;
 PluginProcess::PluginProcess(std::filesystem::path file, std::chrono::seconds limit)
     : file_(std::move(file)),
       limit_(limit),
-      process_(std::in_place, apps::worker_command({"--describe"}), experiment::kWorkerSocket),
+      process_(std::in_place, apps::worker_command({"--describe"}), apps::kWorkerSocket),
       deadline_(WorkerProcess::Clock::now() + limit) {
   process_->send(file_.string());
 }

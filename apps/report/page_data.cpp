@@ -16,6 +16,7 @@
 namespace lloyd::report {
 
 using namespace experiment;
+using apps::finite_or_null;
 using apps::text_or_null;
 using nlohmann::ordered_json;
 
@@ -83,7 +84,7 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                   {"low", rounded(row.time_ms.low)},
                   {"high", rounded(row.time_ms.high)}};
   json["times"] = samples_json(records, summary.per_iteration);
-  json["fit_ms"] = rounded(median(values_of(row.fit_samples)));
+  json["fit_ms"] = rounded(median(values_of(row.fit_timings)));
   json["marked"] = is_marked(summary, row);
   if (has_spread(row)) {
     json["spread"] = rounded(row.spread);

@@ -12,8 +12,8 @@ namespace lloyd::calibration {
 
 using experiment::compare_rounds;
 using experiment::compare_runs;
-using experiment::Samples;
 using experiment::TimeRatio;
+using experiment::Timings;
 using experiment::Verdict;
 
 namespace {
@@ -35,12 +35,12 @@ T& at(std::vector<T>& list, double index) {
   return list[place];
 }
 
-Samples window(const std::vector<double>& times, std::size_t first, double factor) {
-  Samples samples;
+Timings window(const std::vector<double>& times, std::size_t first, double factor) {
+  Timings timings;
   for (std::size_t i = 0; i < kRounds; ++i) {
-    samples[static_cast<std::int64_t>(i)] = times[first + i] * factor;
+    timings[static_cast<std::int64_t>(i)] = times[first + i] * factor;
   }
-  return samples;
+  return timings;
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace lloyd::conformance {
 namespace {
 
-struct Problem {
-  explicit Problem(const Context& context)
+struct CancelProblem {
+  explicit CancelProblem(const Context& context)
       : samples(rounded(cloud(900, 3, 51), context.dtype())),
         dataset(make_dataset(samples, context.dtype())),
         session(context.open(dataset, 5)) {
@@ -50,7 +50,7 @@ void check_cancelled(const Context& context, const std::string& where, const Sam
   }
 }
 
-void expect_session_goes_on(const Context& context, const Problem& p) {
+void expect_session_goes_on(const Context& context, const CancelProblem& p) {
   Setting setting = p.setting;
   setting.max_iterations = 3;
   const Trial again = run_fit(*p.session, p.samples, setting);
@@ -61,7 +61,7 @@ void expect_session_goes_on(const Context& context, const Problem& p) {
 
 // Cancels by returning false from on_iteration().
 void at_iteration(const Context& context) {
-  Problem p(context);
+  CancelProblem p(context);
   p.setting.max_iterations = 6;
   for (const std::int64_t iteration : {1, 3, 6}) {
     Recorder recorder = p.recorder();
@@ -77,7 +77,7 @@ void at_iteration(const Context& context) {
 
 // Cancels by stop_requested() while the fit runs.
 void while_running(const Context& context) {
-  Problem p(context);
+  CancelProblem p(context);
   p.setting.max_iterations = 20000;
   Recorder recorder = p.recorder();
   recorder.raise_at = 4;
@@ -89,7 +89,7 @@ void while_running(const Context& context) {
 }
 
 void from_start(const Context& context) {
-  Problem p(context);
+  CancelProblem p(context);
   p.setting.max_iterations = 20000;
   Recorder recorder = p.recorder();
   recorder.stop = true;
@@ -110,7 +110,7 @@ class Deadline : public Observer {
 
 // Without iteration records the loop may run on a device; it must still stop early.
 void unobserved(const Context& context) {
-  Problem p(context);
+  CancelProblem p(context);
   p.setting.max_iterations = 200000;
   Deadline deadline;
   Run run;

@@ -68,7 +68,7 @@ void expect_default(const ParameterInfo& parameter) {
   }
 }
 
-void parameters(const Context& context) {
+void described_parameters(const Context& context) {
   std::set<std::string_view> names;
   for (const ParameterInfo& parameter : context.parameters().schema()) {
     expect(!empty(parameter.name), "a parameter has no name");
@@ -102,7 +102,7 @@ void unknown_interface(const Context& context) {
 void add_description_cases(std::vector<Case>& cases) {
   cases.push_back({"description/info", Scope::once, info});
   cases.push_back({"description/claims", Scope::defaults, claims});
-  cases.push_back({"description/parameters", Scope::once, parameters});
+  cases.push_back({"description/parameters", Scope::once, described_parameters});
   cases.push_back({"description/unknown-interface", Scope::defaults, unknown_interface});
 }
 

@@ -5,7 +5,7 @@
 namespace lloyd::conformance {
 namespace {
 
-Setting from_first_rows(const Samples& samples, std::int64_t k) {
+Setting edge_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
@@ -13,7 +13,7 @@ Setting from_first_rows(const Samples& samples, std::int64_t k) {
 }
 
 NamedFit fit_of(const char* name, const Samples& samples, std::int64_t k) {
-  return {name, samples, from_first_rows(samples, k)};
+  return {name, samples, edge_setting(samples, k)};
 }
 
 void one_cluster(const Context& context) {
@@ -24,7 +24,7 @@ void one_cluster(const Context& context) {
 void clusters_equal_samples(const Context& context) {
   const Samples samples = rounded(cloud(100, 3, 22), context.dtype());
   Trial trial;
-  if (!verify_fit(context, "k = n", samples, from_first_rows(samples, 100), {}, &trial)) {
+  if (!verify_fit(context, "k = n", samples, edge_setting(samples, 100), {}, &trial)) {
     throw CaseSkipped{"the fit is beyond the backend"};
   }
   // Every sample is its own centroid.

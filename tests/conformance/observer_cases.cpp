@@ -6,8 +6,8 @@
 namespace lloyd::conformance {
 namespace {
 
-struct Problem {
-  explicit Problem(const Context& context)
+struct ObservedProblem {
+  explicit ObservedProblem(const Context& context)
       : samples(rounded(cloud(1200, 3, 41), context.dtype())),
         dataset(make_dataset(samples, context.dtype())) {
     setting.clusters = 6;
@@ -21,7 +21,7 @@ struct Problem {
 };
 
 void nothing(const Context& context) {
-  const Problem p(context);
+  const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial all = run_fit(*session, p.samples, p.setting);
   expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
@@ -45,7 +45,7 @@ void nothing(const Context& context) {
 }
 
 void parts(const Context& context) {
-  const Problem p(context);
+  const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial all = run_fit(*session, p.samples, p.setting);
   expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
@@ -91,7 +91,7 @@ void parts(const Context& context) {
 
 // Profiling may take time, but changes no bit.
 void profile(const Context& context) {
-  const Problem p(context);
+  const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial plain = run_fit(*session, p.samples, p.setting);
   Run run;
@@ -109,7 +109,7 @@ void profile(const Context& context) {
 
 // Times and number of distances are reported.
 void accounts(const Context& context) {
-  const Problem p(context);
+  const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
   const Trial trial = run_fit(*session, p.samples, p.setting);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));

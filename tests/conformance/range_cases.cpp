@@ -9,7 +9,7 @@
 namespace lloyd::conformance {
 namespace {
 
-Setting from_first_rows(const Samples& samples, std::int64_t k) {
+Setting range_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
@@ -31,8 +31,8 @@ void far_offset(const Context& context) {
   const Samples far =
       rounded(transformed(blobs(2000, 3, 6, 2.0, 31), 0.2, kOffset), context.dtype());
   const Samples centred = transformed(far, 1, -kOffset);
-  const Trial there = verified(context, "mean 1e6, spread 1", far, from_first_rows(far, 6));
-  const Trial here = verified(context, "the same, centred", centred, from_first_rows(centred, 6));
+  const Trial there = verified(context, "mean 1e6, spread 1", far, range_setting(far, 6));
+  const Trial here = verified(context, "the same, centred", centred, range_setting(centred, 6));
   expect(std::abs(there.result.inertia - here.result.inertia) <= 0.02 * here.result.inertia,
          "the final inertia is {} with mean 1e6, and {} for the same data centred: more than 2 % "
          "apart",
@@ -46,10 +46,10 @@ void shifted_grid(const Context& context) {
   Samples grid = cloud(4000, 3, 40);
   for (double& value : grid.values) value = std::round(value * 16) / 16;
   const Samples shifted = transformed(grid, 1, 1e6);
-  const Setting setting = from_first_rows(grid, 9);
+  const Setting setting = range_setting(grid, 9);
   const Trial here = verified(context, "data on a grid", grid, setting);
   const Trial there =
-      verified(context, "the same moved by 1e6", shifted, from_first_rows(shifted, 9));
+      verified(context, "the same moved by 1e6", shifted, range_setting(shifted, 9));
   expect(here.trace.size() >= 10, "the case's own data: only {} iterations", here.trace.size());
   expect(here.trace.size() == there.trace.size(), "{} iterations on the grid, {} moved by 1e6",
          here.trace.size(), there.trace.size());
@@ -65,7 +65,7 @@ void moderate_offset(const Context& context) {
   const Samples centred = blobs(2000, 1, 7, 3.0, 39);
   for (const double offset : {20.0, 80.0, 150.0, 300.0}) {
     const Samples samples = rounded(transformed(centred, 1, offset), context.dtype());
-    verified(context, "an offset of a few diagonals", samples, from_first_rows(samples, 7));
+    verified(context, "an offset of a few diagonals", samples, range_setting(samples, 7));
   }
 }
 
@@ -73,7 +73,7 @@ void moderate_offset(const Context& context) {
 void scaled(const Context& context, const char* name, double scale) {
   const Samples samples =
       rounded(transformed(blobs(900, 3, 6, 1.5, 32), scale, 0), context.dtype());
-  verified(context, name, samples, from_first_rows(samples, 6));
+  verified(context, name, samples, range_setting(samples, 6));
 }
 
 void huge(const Context& context) {
@@ -93,24 +93,24 @@ void tiny(const Context& context) {
 void denormals(const Context& context) {
   const double least = context.dtype() == DType::float32 ? 0x1p-149 : 0x1p-1074;
   const Samples small = transformed(lattice(400, 2, 1000, 33), least, 0);
-  verified(context, "denormals", small, from_first_rows(small, 5));
+  verified(context, "denormals", small, range_setting(small, 5));
 
   Samples mixed = lattice(400, 2, 20, 34);
   for (std::int64_t i = 0; i < mixed.n; ++i) mixed.values[2 * i] *= least;
-  verified(context, "denormals beside integers", mixed, from_first_rows(mixed, 5));
+  verified(context, "denormals beside integers", mixed, range_setting(mixed, 5));
 }
 
 // One sample of 1e30 among ones: it must not spoil the means of clusters it is not in.
 void outlier(const Context& context) {
   Samples samples = rounded(cloud(500, 2, 35), context.dtype());
   samples.values[2 * 250] = static_cast<float>(1e30);
-  Setting own = from_first_rows(samples, 4);
+  Setting own = range_setting(samples, 4);
   own.centroids.insert(own.centroids.end(), samples.row(250), samples.row(250) + 2);
   own.clusters = 5;
   verified(context, "an outlier with its own cluster", samples, own);
 
   // The outlier is first in the sum of a cluster of ones, and is relocated later.
-  Setting shared = from_first_rows(samples, 4);
+  Setting shared = range_setting(samples, 4);
   shared.centroids.insert(shared.centroids.end(), {-1000.0, -1000.0});
   shared.clusters = 5;
   verified(context, "an outlier that is relocated", samples, shared);
@@ -124,7 +124,7 @@ void large_mean(const Context& context) {
     samples.values.push_back(1000.0 + numbers.uniform());
   }
   samples = rounded(samples, context.dtype());
-  Setting setting = from_first_rows(samples, 2);
+  Setting setting = range_setting(samples, 2);
   setting.max_iterations = 3;
   verified(context, "50000 values near 1000", samples, setting);
 }
@@ -137,7 +137,7 @@ void mixed_units(const Context& context) {
     samples.values[4 * i + 2] *= 1e8;
   }
   samples = rounded(samples, context.dtype());
-  verified(context, "mixed units", samples, from_first_rows(samples, 5));
+  verified(context, "mixed units", samples, range_setting(samples, 5));
 }
 
 // Values over so many powers of two that a sum needs two 64-bit words, and values more than two
@@ -145,7 +145,7 @@ void mixed_units(const Context& context) {
 void many_magnitudes(const Context& context) {
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   const Samples samples = rounded(wide_range(900, 2, reach, 38), context.dtype());
-  verified(context, "many magnitudes", samples, from_first_rows(samples, 5));
+  verified(context, "many magnitudes", samples, range_setting(samples, 5));
 }
 
 }  // namespace

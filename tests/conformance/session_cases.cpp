@@ -8,7 +8,7 @@
 namespace lloyd::conformance {
 namespace {
 
-Setting from_first_rows(const Samples& samples, std::int64_t k) {
+Setting session_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
@@ -26,7 +26,7 @@ void reused(const Context& context) {
   const Dataset dataset = make_dataset(samples, context.dtype());
   const OwnedSession session = context.open(dataset, 9);
   for (const std::int64_t k : {3, 9, 3, 1, 9}) {
-    const Setting setting = from_first_rows(samples, k);
+    const Setting setting = session_setting(samples, k);
     const std::string where = fmt::format("a session used again, k={}", k);
     const Trial trial = run_fit(*session, samples, setting);
     expect(trial.status.ok(), "{}: fit() failed: {}", where, status_message(trial.status));
@@ -72,8 +72,8 @@ void two_sessions(const Context& context) {
   const Samples others = some_samples(context, 63);
   const Dataset dataset = make_dataset(samples, context.dtype());
   const Dataset other_dataset = make_dataset(others, context.dtype());
-  const Setting setting = from_first_rows(samples, 4);
-  const Setting other_setting = from_first_rows(others, 7);
+  const Setting setting = session_setting(samples, 4);
+  const Setting other_setting = session_setting(others, 7);
   const OwnedSession session = context.open(dataset, 4);
   const OwnedSession other = context.open(other_dataset, 7);
   NestingRecorder recorder(others, 4 * samples.d, *other, other_setting);
@@ -97,7 +97,7 @@ void two_sessions(const Context& context) {
 // A backend is thread-safe: two threads, each with its own session.
 void two_threads(const Context& context) {
   const Samples samples = some_samples(context, 66);
-  const Setting setting = from_first_rows(samples, 5);
+  const Setting setting = session_setting(samples, 5);
   const auto fit = [&] { return fresh_fit(context, samples, setting); };
   std::vector<std::future<Trial>> fits;
   for (int thread = 0; thread < 3; ++thread) fits.push_back(std::async(std::launch::async, fit));
@@ -113,11 +113,11 @@ void two_threads(const Context& context) {
 }
 
 // Every subset of the outputs: requested ones are valid, the others are not marked valid.
-void null_outputs(const Context& context) {
+void null_session_outputs(const Context& context) {
   const Samples samples = some_samples(context, 64);
   const Dataset dataset = make_dataset(samples, context.dtype());
   const OwnedSession session = context.open(dataset, 4);
-  const Setting setting = from_first_rows(samples, 4);
+  const Setting setting = session_setting(samples, 4);
   const FitSpec spec = make_spec(setting, {0, false, nullptr});
   for (std::uint32_t wanted = 0; wanted < 8; ++wanted) {
     Trial trial;
@@ -174,7 +174,7 @@ void label(const Context& context) {
   const std::vector<double> given = first_rows(samples, 12);
   check_labelling(context, "label() before any fit", samples, given,
                   run_label(*session, samples, given));
-  const Trial trial = run_fit(*session, samples, from_first_rows(samples, 5));
+  const Trial trial = run_fit(*session, samples, session_setting(samples, 5));
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   const Labelling after = run_label(*session, samples, trial.centroids);
   check_labelling(context, "label() with a fit's centroids", samples, trial.centroids, after);
@@ -188,7 +188,7 @@ void add_session_cases(std::vector<Case>& cases) {
   cases.push_back({"session/reused", Scope::variants, reused});
   cases.push_back({"session/two-sessions", Scope::variants, two_sessions});
   cases.push_back({"session/two-threads", Scope::variants, two_threads});
-  cases.push_back({"session/null-outputs", Scope::variants, null_outputs});
+  cases.push_back({"session/null-outputs", Scope::variants, null_session_outputs});
   cases.push_back({"session/label", Scope::variants, label});
 }
 

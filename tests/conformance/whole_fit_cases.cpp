@@ -25,7 +25,7 @@ void compare_inertia(const Context& context, const char* name, const Samples& sa
   }
 }
 
-void separated(const Context& context) {
+void separated_blobs(const Context& context) {
   const Samples samples = rounded(blobs(3000, 7, 12, 1.5, 11), context.dtype());
   Setting setting;
   setting.clusters = 12;
@@ -64,7 +64,7 @@ void canonical_bits(const Context& context) {
 }  // namespace
 
 void add_whole_fit_cases(std::vector<Case>& cases) {
-  cases.push_back({"whole-fit/separated", Scope::variants, separated, true});
+  cases.push_back({"whole-fit/separated", Scope::variants, separated_blobs, true});
   cases.push_back({"whole-fit/bad-start", Scope::variants, bad_start});
   cases.push_back({"whole-fit/canonical-bits", Scope::variants, canonical_bits});
 }

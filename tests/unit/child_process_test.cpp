@@ -16,7 +16,7 @@ namespace lloyd::apps {
 namespace {
 
 using namespace std::chrono_literals;
-using Event = ChildProcess::Event;
+using ChildEvent = ChildProcess::Event;
 using Reporter = ChildProcess::Reporter;
 
 ChildProcess::Clock::time_point in(ChildProcess::Clock::duration time) {
@@ -25,7 +25,7 @@ ChildProcess::Clock::time_point in(ChildProcess::Clock::duration time) {
 
 void expect_end(const ChildProcess::Work& work, const std::string& text) {
   ChildProcess child(work);
-  ASSERT_EQ(child.wait(in(60s)), Event::ended);
+  ASSERT_EQ(child.wait(in(60s)), ChildEvent::ended);
   EXPECT_EQ(child.end().text(), text);
   EXPECT_EQ(child.end().clean(), text == "exit(0)");
 }
@@ -40,12 +40,12 @@ TEST(ChildProcess, LinesComeBeforeTheEnd) {
     return 3;
   });
   for (const std::string& line : {std::string("one"), std::string(), large}) {
-    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
     EXPECT_EQ(child.line(), line);
   }
-  ASSERT_EQ(child.wait(in(60s)), Event::ended);
+  ASSERT_EQ(child.wait(in(60s)), ChildEvent::ended);
   EXPECT_EQ(child.end().text(), "exit(3)");
-  EXPECT_EQ(child.wait(in(60s)), Event::ended);
+  EXPECT_EQ(child.wait(in(60s)), ChildEvent::ended);
 }
 
 TEST(ChildProcess, ItsEndHasAName) {
@@ -58,9 +58,9 @@ TEST(ChildProcess, ItsEndHasAName) {
 
 TEST(ChildProcess, ADeadlineAndAStopEndTheWaiting) {
   ChildProcess child([](const Reporter&) { return ::pause(); });
-  EXPECT_EQ(child.wait(in(50ms)), Event::timed_out);
+  EXPECT_EQ(child.wait(in(50ms)), ChildEvent::timed_out);
   int asked = 0;
-  EXPECT_EQ(child.wait(in(60s), [&] { return ++asked == 3; }), Event::stopped);
+  EXPECT_EQ(child.wait(in(60s), [&] { return ++asked == 3; }), ChildEvent::stopped);
 }
 
 TEST(ChildProcess, AClosedPipeIsNoEnd) {
@@ -68,7 +68,7 @@ TEST(ChildProcess, AClosedPipeIsNoEnd) {
     for (int descriptor = 3; descriptor < 100; ++descriptor) ::close(descriptor);
     return ::pause();
   });
-  EXPECT_EQ(child.wait(in(300ms)), Event::timed_out);
+  EXPECT_EQ(child.wait(in(300ms)), ChildEvent::timed_out);
 }
 
 // What the child has started holds the pipe open, and does not outlive it.
@@ -81,9 +81,9 @@ TEST(ChildProcess, NothingIsLeftBehind) {
       report(std::to_string(pid));
       return 0;
     });
-    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
     grandchild = std::stoi(child.line());
-    ASSERT_EQ(child.wait(in(60s)), Event::ended);
+    ASSERT_EQ(child.wait(in(60s)), ChildEvent::ended);
   }
   EXPECT_TRUE(process_ends(grandchild));
 
@@ -93,7 +93,7 @@ TEST(ChildProcess, NothingIsLeftBehind) {
       if (pid != 0) report(std::to_string(pid));
       return ::pause();
     });
-    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
     grandchild = std::stoi(child.line());
   }
   EXPECT_TRUE(process_ends(grandchild));
@@ -112,7 +112,7 @@ TEST(ChildProcess, NoDaemonIsLeftBehind) {
   pid_t daemon = 0;
   {
     ChildProcess child(start_daemon);
-    ASSERT_EQ(child.wait(in(60s)), Event::line);
+    ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
     daemon = std::stoi(child.line());
   }
   EXPECT_TRUE(process_ends(daemon));
@@ -123,9 +123,9 @@ TEST(ChildProcess, NoDaemonIsLeftBehind) {
     report(child.line());
     return ::raise(SIGKILL);
   });
-  ASSERT_EQ(parent.wait(in(60s)), Event::line);
+  ASSERT_EQ(parent.wait(in(60s)), ChildEvent::line);
   daemon = std::stoi(parent.line());
-  ASSERT_EQ(parent.wait(in(60s)), Event::ended);
+  ASSERT_EQ(parent.wait(in(60s)), ChildEvent::ended);
   EXPECT_TRUE(process_ends(daemon));
 }
 
@@ -137,7 +137,7 @@ TEST(ChildProcess, WhatItPrintsIsPrintable) {
       std::fprintf(stderr, "two\r");
       return 0;
     });
-    EXPECT_EQ(child.wait(in(60s)), Event::ended);
+    EXPECT_EQ(child.wait(in(60s)), ChildEvent::ended);
   }
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("one?[2J\n"), std::string::npos) << text;
@@ -155,9 +155,9 @@ TEST(ChildProcess, ItEndsWithItsParent) {
     report(child.line());
     return ::raise(SIGKILL);
   });
-  ASSERT_EQ(parent.wait(in(60s)), Event::line);
+  ASSERT_EQ(parent.wait(in(60s)), ChildEvent::line);
   const pid_t child = std::stoi(parent.line());
-  ASSERT_EQ(parent.wait(in(60s)), Event::ended);
+  ASSERT_EQ(parent.wait(in(60s)), ChildEvent::ended);
   EXPECT_TRUE(process_ends(child));
 }
 

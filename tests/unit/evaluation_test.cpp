@@ -38,7 +38,7 @@ std::vector<double> scattered_centroids(std::int64_t k, std::int64_t d) {
   return values;
 }
 
-std::string message_of(const auto& call) {
+std::string evaluation_message(const auto& call) {
   try {
     call();
   } catch (const InputError& error) {
@@ -86,19 +86,19 @@ TEST(Inertia, AgreesWithLongDouble) {
 TEST(Inertia, RefusesWhatDoesNotFit) {
   const Dataset dataset = line({1, 2, 3});
   const std::vector<double> centroids = {0, 1};
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(evaluation_message([&] {
               inertia(dataset, centroids, Labels{0, 2, 1});
             }),
             "line: the label of row 1 (counted from 0) is 2, not in 0 to 1");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(evaluation_message([&] {
               inertia(dataset, centroids, Labels{0, 0, -1});
             }),
             "line: the label of row 2 (counted from 0) is -1, not in 0 to 1");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(evaluation_message([&] {
               inertia(dataset, centroids, Labels{0, 0});
             }),
             "line: there are 2 labels for 3 samples");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(evaluation_message([&] {
               inertia(dataset, std::vector<double>{}, Labels{0, 0, 0});
             }),
             "line: 0 values of centroids are not a whole number of rows of 1 features");
@@ -210,7 +210,7 @@ TEST(AdjustedRandIndex, CountsPairsBeyond64Bits) {
 }
 
 TEST(AdjustedRandIndex, RefusesDifferentSizes) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(evaluation_message([] {
               adjusted_rand_index(Labels{0, 1}, Labels{0});
             }),
             "labellings of 2 and of 1 samples cannot be compared");

@@ -192,7 +192,7 @@ TEST_F(ExperimentOrder, SpeedupsAreOfPairedRounds) {
   EXPECT_EQ(summary.rows[2].time_ms.median, 4.5 / 4);
   // Where trials failed, the row says so in the place of its numbers; CSV has them.
   EXPECT_EQ(summary.rows[1].comparison->speedup->median, 3);
-  EXPECT_EQ(summary.rows[1].samples.size(), 7u);
+  EXPECT_EQ(summary.rows[1].timings.size(), 7u);
   const nlohmann::ordered_json row = summary_json(summary, "").at("rows").at(2);
   EXPECT_EQ(row.at("speedup_low"), 3);
   EXPECT_EQ(row.at("speedup_high"), 3);
@@ -262,7 +262,7 @@ TEST_F(ExperimentOrder, OutliersAreCountedAndKept) {
   });
   const Summary summary = summarize(result.records);
   EXPECT_EQ(summary.rows[0].outliers, 1);
-  EXPECT_EQ(summary.rows[0].samples.size(), 8u);
+  EXPECT_EQ(summary.rows[0].timings.size(), 8u);
   EXPECT_NE(summary_table(summary).find("outliers"), std::string::npos);
 }
 

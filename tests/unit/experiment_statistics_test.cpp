@@ -167,8 +167,8 @@ TEST(ExperimentStatistics, RatiosOfFewValuesReachFromTheLeastToTheMost) {
 }
 
 TEST(ExperimentStatistics, OnlyWholeRoundsArePaired) {
-  const Samples older = {{0, 2}, {1, 4}, {3, 8}};
-  const Samples newer = {{1, 2}, {2, 3}, {3, 16}};
+  const Timings older = {{0, 2}, {1, 4}, {3, 8}};
+  const Timings newer = {{1, 2}, {2, 3}, {3, 16}};
   EXPECT_EQ(paired_ratios(older, newer), (std::vector<double>{2, 0.5}));
   EXPECT_EQ(values_of(newer), (std::vector<double>{2, 3, 16}));
 }

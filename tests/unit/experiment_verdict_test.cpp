@@ -13,12 +13,12 @@ namespace lloyd::experiment {
 namespace {
 
 // Ten times around `middle`, from 1 % below to 1 % above.
-Samples steady(double middle, std::int64_t rounds = 10) {
-  Samples samples;
+Timings steady(double middle, std::int64_t rounds = 10) {
+  Timings timings;
   for (std::int64_t i = 0; i < rounds; ++i) {
-    samples[i] = middle * (0.99 + 0.02 * static_cast<double>(i * 7 % 10) / 9);
+    timings[i] = middle * (0.99 + 0.02 * static_cast<double>(i * 7 % 10) / 9);
   }
-  return samples;
+  return timings;
 }
 
 TEST(ExperimentVerdict, GoesByTheWholeInterval) {
@@ -32,8 +32,8 @@ TEST(ExperimentVerdict, GoesByTheWholeInterval) {
 
 TEST(ExperimentVerdict, RoundsArePaired) {
   // Both drift alike, by half: their ratios do not.
-  Samples older;
-  Samples newer;
+  Timings older;
+  Timings newer;
   for (std::int64_t i = 0; i < 15; ++i) {
     older[i] = 10 + 0.3 * static_cast<double>(i);
     newer[i] = 1.1 * older[i];
@@ -64,18 +64,18 @@ TEST(ExperimentVerdict, WithoutTimesThereIsNoRatio) {
 }
 
 TEST(ExperimentVerdict, TwoRunsNeedMore) {
-  const Samples older = steady(10);
+  const Timings older = steady(10);
   EXPECT_EQ(compare_rounds(older, steady(10.5)).verdict, Verdict::slower);
   EXPECT_EQ(compare_runs(older, steady(10.5)).reason, "the fastest samples agree");
   EXPECT_EQ(compare_runs(older, steady(11)).verdict, Verdict::slower);
   EXPECT_EQ(compare_runs(steady(11), older).verdict, Verdict::faster);
   EXPECT_EQ(compare_runs(older, steady(10.05)).verdict, Verdict::same);
   // Half of the samples are faster, half are slower.
-  Samples both_ways = steady(9, 5);
+  Timings both_ways = steady(9, 5);
   for (std::int64_t i = 5; i < 10; ++i) both_ways[i] = 11;
   EXPECT_EQ(compare_runs(older, both_ways).reason, "wide interval");
   // One sample is as fast as ever: the others were held up, or nearly all were.
-  Samples held_up = steady(10.9);
+  Timings held_up = steady(10.9);
   held_up[3] = 10.2;
   EXPECT_EQ(compare_runs(older, held_up).reason, "the fastest samples agree");
   held_up = steady(15);

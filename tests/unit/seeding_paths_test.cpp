@@ -115,7 +115,7 @@ struct Answer {
   std::int32_t* nearest;
   Status status;
 };
-using Lie = std::function<void(Answer&)>;
+using KernelLie = std::function<void(Answer&)>;
 
 // Kernels as plain as the definition, and what they answer in the end.
 class FakeKernels final : public SeedingKernels {
@@ -151,7 +151,7 @@ class FakeKernels final : public SeedingKernels {
     return {};
   }
 
-  static inline Lie lie;
+  static inline KernelLie lie;
   static inline int calls = 0;
 
  private:
@@ -214,7 +214,7 @@ TEST_F(SeedingThroughKernels, FitUsesThem) {
 
 TEST_F(SeedingThroughKernels, EachLieIsNamed) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<std::pair<std::string, Lie>> lies = {
+  const std::vector<std::pair<std::string, KernelLie>> lies = {
       {"sample 3 a squared distance of nan", [=](Answer& a) { a.squared_distances[3] = nan; }},
       {"sample 0 a squared distance of inf", [](Answer& a) { a.squared_distances[0] = 1.0 / 0.0; }},
       {"sample 19 a squared distance of -1 ", [](Answer& a) { a.squared_distances[19] = -1; }},

@@ -40,7 +40,7 @@ Indices random(const Dataset& dataset, std::int64_t clusters, std::uint64_t seed
   return seed_indices(dataset, clusters, seeding_of(SeedingMethod::random, seed), restart);
 }
 
-std::string message_of(const auto& call) {
+std::string seeding_message(const auto& call) {
   try {
     call();
   } catch (const InputError& error) {
@@ -137,7 +137,7 @@ TEST(Seeding, RandomIsUniform) {
 // k-means++ as its definition reads: 128-bit prefix sums over all samples, a distance at a time.
 Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
                         std::int64_t restart) {
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ typedef unsigned __int128 WideWeight;
   const RandomStream stream(seed, 0x7365656400000000u + static_cast<std::uint64_t>(restart));
   const std::int64_t n = data.samples(), d = data.features();
   std::vector<std::vector<double>> rows;
@@ -170,19 +170,19 @@ Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
     while ((n >> bits_of_n) > 0) ++bits_of_n;
     const int exponent = 62 - std::ilogb(largest) - bits_of_n;
     const auto weight = [&](double value) {
-      return static_cast<Wide>(std::floor(std::ldexp(value, exponent)));
+      return static_cast<WideWeight>(std::floor(std::ldexp(value, exponent)));
     };
-    std::vector<Wide> prefix;
-    Wide total = 0;
+    std::vector<WideWeight> prefix;
+    WideWeight total = 0;
     for (const double value : nearest) prefix.push_back(total += weight(value));
-    EXPECT_LT(total, Wide{1} << 63);
+    EXPECT_LT(total, WideWeight{1} << 63);
     std::int64_t best = -1;
-    Wide least_potential = 0;
+    WideWeight least_potential = 0;
     for (int c = 0; c < candidates; ++c) {
-      const Wide position = stream.below(static_cast<std::uint64_t>(total), draws++);
+      const WideWeight position = stream.below(static_cast<std::uint64_t>(total), draws++);
       const std::int64_t candidate =
           std::upper_bound(prefix.begin(), prefix.end(), position) - prefix.begin();
-      Wide potential = 0;
+      WideWeight potential = 0;
       for (std::int64_t i = 0; i < n; ++i) {
         potential += weight(std::min(nearest[static_cast<std::size_t>(i)], distance(i, candidate)));
       }
@@ -296,9 +296,9 @@ TEST(SeedingMethodNames, AreReadBack) {
     EXPECT_EQ(parse_seeding_method(to_string(method)), method);
   }
   EXPECT_EQ(to_string(SeedingMethod::kmeans_plus_plus), "k-means++");
-  EXPECT_EQ(message_of([] { parse_seeding_method("kmeans++"); }),
+  EXPECT_EQ(seeding_message([] { parse_seeding_method("kmeans++"); }),
             "unknown seeding method 'kmeans++' (did you mean 'k-means++'?)");
-  EXPECT_EQ(message_of([] { parse_seeding_method("best"); }),
+  EXPECT_EQ(seeding_message([] { parse_seeding_method("best"); }),
             "unknown seeding method 'best' (known: k-means++, k-means||, random, first, file)");
 }
 
@@ -308,7 +308,7 @@ TEST(Seeding, RefusesNumbersOfClusters) {
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random,
         SeedingMethod::first, SeedingMethod::file}) {
     for (const std::int64_t k : {-1, 0, 21}) {
-      EXPECT_EQ(message_of([&] { seed_centroids(data, k, seeding_of(method)); }),
+      EXPECT_EQ(seeding_message([&] { seed_centroids(data, k, seeding_of(method)); }),
                 "lattice: " + std::to_string(k) +
                     " clusters were requested; the data set allows 1 to 20");
     }
@@ -333,7 +333,7 @@ TEST(SeedingFromFile, RefusesWhatDoesNotFit) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   const auto message = [&](std::vector<double> centroids) {
-    return message_of([&] { seed_centroids(data, 2, given(std::move(centroids))); });
+    return seeding_message([&] { seed_centroids(data, 2, given(std::move(centroids))); });
   };
   EXPECT_EQ(message({1, 2, 3, 4, 5}),
             "centroids.csv: there are 5 values; 2 centroids of 3 features are needed");

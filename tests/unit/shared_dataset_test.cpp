@@ -23,7 +23,7 @@
 namespace lloyd::experiment {
 namespace {
 
-Matrix example() {
+Matrix example_matrix() {
   std::vector<double> values(300);
   std::iota(values.begin(), values.end(), -17.25);
   return Matrix::own(std::move(values), 100, 3);
@@ -50,7 +50,7 @@ void expect_same(const Dataset& a, const Dataset& b) {
 }
 
 TEST(SharedDataset, ComesBackAsItWas) {
-  const Dataset original("example", example());
+  const Dataset original("example", example_matrix());
   const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
   expect_same(original, *shared.dataset);
   expect_same(original, *receive_dataset(shared.description, copies(shared)));
@@ -63,7 +63,7 @@ TEST(SharedDataset, ComesBackAsItWas) {
 }
 
 TEST(SharedDataset, AStrideIsKept) {
-  Matrix matrix = example();
+  Matrix matrix = example_matrix();
   matrix.columns = 2;
   const Dataset original("strided", matrix);
   const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
@@ -73,7 +73,7 @@ TEST(SharedDataset, AStrideIsKept) {
 TEST(SharedDataset, AMappedFileIsHandedOverItself) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "x.npy";
-  write_npy(file, example());
+  write_npy(file, example_matrix());
   const auto inode = [](int descriptor) {
     struct stat status {};
     ::fstat(descriptor, &status);
@@ -97,7 +97,7 @@ TEST(SharedDataset, AMappedFileIsHandedOverItself) {
 TEST(SharedDataset, AMappedFileThatIsOverwrittenIsNoticedWhereItIsReceived) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "x.npy";
-  write_npy(file, example());
+  write_npy(file, example_matrix());
   const SharedDataset shared =
       share_dataset(std::make_shared<const Dataset>(read_npy_dataset(file)));
   const auto received = receive_dataset(shared.description, copies(shared));
@@ -110,7 +110,7 @@ TEST(SharedDataset, AMappedFileThatIsOverwrittenIsNoticedWhereItIsReceived) {
 }
 
 TEST(SharedDataset, StatisticsMustBeThoseOfTheFeatures) {
-  EXPECT_EQ(message_of<InputError>([] { Dataset("x", example(), {}, 1); }),
+  EXPECT_EQ(message_of<InputError>([] { Dataset("x", example_matrix(), {}, 1); }),
             "x: there are statistics of 0 features, the data has 3");
 }
 

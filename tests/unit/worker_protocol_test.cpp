@@ -12,7 +12,7 @@
 namespace lloyd::experiment {
 namespace {
 
-TrialOutcome example() {
+TrialOutcome example_outcome() {
   TrialOutcome outcome;
   AfterOne& after_one = outcome.after_one.emplace();
   after_one.inertia = 0.1;
@@ -101,9 +101,9 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_TRUE(read_answer(answer_cancelled()).cancelled);
   EXPECT_FALSE(read_answer(answer_cancelled()).has_trace);
 
-  const Answer answer = read_answer(answer_outcome(example()));
+  const Answer answer = read_answer(answer_outcome(example_outcome()));
   ASSERT_TRUE(answer.has_outcome);
-  EXPECT_EQ(answer_outcome(answer.outcome), answer_outcome(example()));
+  EXPECT_EQ(answer_outcome(answer.outcome), answer_outcome(example_outcome()));
   EXPECT_EQ(answer.outcome.after_one->labels.worst_ratio, 1.0 + 1e-15);
   EXPECT_EQ(answer.outcome.fit->inertia, 1.0 / 3);
   EXPECT_EQ(answer.outcome.fit->phases.update_ms, 1e-300);
@@ -111,7 +111,7 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   TrialOutcome cancelled;
   cancelled.cancelled = true;
   EXPECT_TRUE(read_answer(answer_outcome(cancelled)).outcome.cancelled);
-  TrialOutcome failed = example();
+  TrialOutcome failed = example_outcome();
   failed.failure = "the device is on fire";
   failed.probe_failed = true;
   failed.fit->inertia = std::numeric_limits<double>::quiet_NaN();
@@ -120,7 +120,7 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
 }
 
 TEST(WorkerProtocol, GarbageIsRefused) {
-  const std::string whole = answer_outcome(example());
+  const std::string whole = answer_outcome(example_outcome());
   std::vector<std::string> garbage = {"",
                                       " ",
                                       "null",

@@ -1,0 +1,25 @@
+// The subcommands of the program.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "context.hpp"
+#include "exit_status.hpp"
+
+namespace lloyd::apps {
+
+/// Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and
+/// throw InputError (status 2) or any other exception (status 1).
+void add_run_command(CLI::App& app, Context& context);
+void add_fit_command(CLI::App& app, Context& context);
+void add_predict_command(CLI::App& app, Context& context);
+void add_backends_command(CLI::App& app, Context& context);
+void add_verify_command(CLI::App& app, Context& context);
+void add_new_plugin_command(CLI::App& app, Context& context);
+void add_data_command(CLI::App& app, Context& context);
+void add_doctor_command(CLI::App& app, Context& context);
+void add_report_command(CLI::App& app, Context& context);
+void add_worker_command(CLI::App& app, Context& context);
+void add_compare_command(CLI::App& app, Context& context);
+
+}  // namespace lloyd::apps

@@ -1,0 +1,13 @@
+// Exit statuses of the program.
+#pragma once
+
+namespace lloyd::apps {
+
+enum ExitStatus : int {
+  kDone = 0,
+  kFailed = 1,        ///< a trial or a check failed
+  kBadInput = 2,      ///< bad usage or input
+  kInterrupted = 130  ///< SIGINT; what was done is kept
+};
+
+}  // namespace lloyd::apps
