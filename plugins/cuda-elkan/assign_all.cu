@@ -49,7 +49,7 @@ __device__ void add_groups(const Part<T>& part, std::int64_t row, bool valid,
 template <class T>
 __device__ void write_sample(const Part<T>& part, std::int64_t row, const NearestTwo& nearest) {
   part.bounds.upper[row] = store_upper(upper_bound(nearest.first), part.moves.drift[nearest.label]);
-  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.max_drift);
+  part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.drift_of_all);
   if (part.bounds.groups == nullptr || part.bounds.group_size == 1) return;
   // So far the bound of its group included the own centroid.
   const std::int64_t g = nearest.label / part.bounds.group_size;

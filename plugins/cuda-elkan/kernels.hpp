@@ -24,10 +24,10 @@ struct SampleBounds {
 struct CentroidMoves {
   double* total = nullptr;             ///< k: accumulated drift
   double* group_total = nullptr;       ///< groups: accumulated maximum drift of the members
-  double* max_total = nullptr;         ///< 1: accumulated maximum drift of all centroids
+  double* total_of_all = nullptr;      ///< 1: accumulated maximum drift of all centroids
   Drift* drift = nullptr;              ///< k: `total`, rounded outward
   Drift* group_drift = nullptr;        ///< groups: `group_total`, rounded outward
-  Drift* max_drift = nullptr;          ///< 1: `max_total`, rounded outward
+  Drift* drift_of_all = nullptr;       ///< 1: `total_of_all`, rounded outward
   unsigned int* group_move = nullptr;  ///< groups + 1: bits of this pass's largest float drift of
                                        ///< each group and of all; 0 between passes
   float* nearest_other = nullptr;      ///< k: lower bound of the distance to the nearest other

@@ -52,10 +52,10 @@ __global__ void group_move_kernel(lloyd_cuda::Pass pass, SampleBounds bounds, Ce
   for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
        g <= bounds.count; g += step) {
     const bool of_all = g == bounds.count;
-    double* total = of_all ? moves.max_total : moves.group_total + g;
+    double* total = of_all ? moves.total_of_all : moves.group_total + g;
     const auto move = static_cast<double>(__uint_as_float(moves.group_move[g]));
     *total = add_up(*total, move);
-    *(of_all ? moves.max_drift : moves.group_drift + g) = round_outward(*total);
+    *(of_all ? moves.drift_of_all : moves.group_drift + g) = round_outward(*total);
     moves.group_move[g] = 0;
   }
 }

@@ -180,7 +180,7 @@ class Scan {
       const double second = changed ? fmin(others.second, sample.own) : others.first;
       part_.bounds.upper[sample.row] = store_upper(upper_bound(first), part_.moves.drift[label]);
       part_.bounds.lower[sample.row] =
-          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.max_drift);
+          store_lower(fminf(excluded, lower_bound(second)), *part_.moves.drift_of_all);
       if (changed) change(sample, others);
     }
     if (changed && ++changed_ == kWarp) flush_changed();

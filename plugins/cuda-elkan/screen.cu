@@ -11,7 +11,7 @@ namespace {
 // True if a sample within `upper` of its centroid provably keeps it.
 template <class T>
 __device__ bool is_settled(const Part<T>& part, std::int64_t row, std::int32_t label, float upper) {
-  const float lower = lower_now(part.bounds.lower[row], *part.moves.max_drift);
+  const float lower = lower_now(part.bounds.lower[row], *part.moves.drift_of_all);
   const float across = lower_across(part.moves.nearest_other[label], upper);
   return fmaxf(lower, across) > exclusion_limit(upper);
 }

@@ -217,10 +217,10 @@ CentroidMoves ElkanStep<T>::moves() const {
   CentroidMoves moves;
   moves.total = state_.drift_totals.data();
   moves.group_total = moves.total + clusters_;
-  moves.max_total = moves.group_total + plan_.groups;
+  moves.total_of_all = moves.group_total + plan_.groups;
   moves.drift = state_.drifts.data();
   moves.group_drift = moves.drift + clusters_;
-  moves.max_drift = moves.group_drift + plan_.groups;
+  moves.drift_of_all = moves.group_drift + plan_.groups;
   moves.group_move = state_.group_moves.data();
   moves.nearest_other = state_.separations.data();
   moves.separation = plan_.separations ? moves.nearest_other + clusters_ : nullptr;

@@ -26,7 +26,7 @@ using conformance::Outcome;
 using conformance::Report;
 
 Report run_misbehaving(Misbehaviour how, const std::string& glob = "*",
-                       std::uint64_t features = fake::kInfo.features) {
+                       std::uint64_t features = fake::kInfo.capabilities) {
   BackendInfo info = fake::kInfo;
   info.capabilities = features;
   const LoadedBackend backend(

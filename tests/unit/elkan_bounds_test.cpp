@@ -73,7 +73,7 @@ TEST(ElkanBounds, AreFiniteAndSafeAtTheEnds) {
   EXPECT_FALSE(lower_bound(infinity) > exclusion_limit(upper_bound(infinity)));
   EXPECT_FALSE(lower_bound(infinity) > exclusion_limit(std::nanf("")));
   // On both sides of where the square root changes its type.
-  for (const double at : {kLeastFloat32Square, kGreatestFloat32Square}) {
+  for (const double at : {kMinFloat32Square, kMaxFloat32Square}) {
     for (const double value : {std::nextafter(at, 0.0), at, std::nextafter(at, infinity)}) {
       const Quad lower = lower_bound(value);
       const Quad upper = upper_bound(value);

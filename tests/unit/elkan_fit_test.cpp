@@ -76,7 +76,7 @@ class HostElkan {
     for (std::int64_t g = 0; g < groups_; ++g) {
       group_total_[at(g)] = add_up(group_total_[at(g)], farthest[at(g)]);
     }
-    max_total_ = add_up(max_total_, farthest_of_all);
+    total_of_all_ = add_up(total_of_all_, farthest_of_all);
     apart_.assign(at(p_.k * groups_), std::numeric_limits<float>::max());
     for (std::int64_t a = 0; a < p_.k; ++a) {
       for (std::int64_t m = 0; m < p_.k; ++m) {
@@ -120,13 +120,13 @@ class HostElkan {
   void keep(std::int64_t i, int label, double first, float lower) {
     labels[at(i)] = label;
     upper_[at(i)] = store_upper(upper_bound(first), round_outward(total_[at(label)]));
-    lower_[at(i)] = store_lower(lower, round_outward(max_total_));
+    lower_[at(i)] = store_lower(lower, round_outward(total_of_all_));
   }
 
   bool settled(std::int64_t i, float upper) const {
     const auto row = apart_.begin() + labels[at(i)] * groups_;
     const float across = lower_across(*std::min_element(row, row + groups_), upper);
-    const float lower = lower_now(lower_[at(i)], round_outward(max_total_));
+    const float lower = lower_now(lower_[at(i)], round_outward(total_of_all_));
     return std::fmax(lower, across) > exclusion_limit(upper);
   }
 
@@ -170,7 +170,7 @@ class HostElkan {
 
   std::vector<float> upper_, lower_, bounds_, apart_;
   Vector total_, group_total_;
-  double max_total_ = 0;
+  double total_of_all_ = 0;
 };
 
 Vector means(const Problem& p, const std::vector<std::int32_t>& labels, const Vector& centroids) {

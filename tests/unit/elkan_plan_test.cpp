@@ -72,7 +72,7 @@ TEST(ElkanPlan, StreamsInBatchesThatKeepTheLimit) {
     EXPECT_FALSE(plan.resident);
     EXPECT_EQ(plan.groups, 1);
     EXPECT_LE(plan.device_bytes + 100 * kMiB, limit);
-    EXPECT_GE(plan.part_rows, kLeastBatchRows);
+    EXPECT_GE(plan.part_rows, kMinBatchRows);
     EXPECT_LE(static_cast<double>(plan.part_rows) * 400, kBatchBytes);
     EXPECT_EQ(plan.host_bytes, 2.0 * 400 * static_cast<double>(plan.part_rows));
   }
