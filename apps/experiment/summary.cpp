@@ -168,7 +168,7 @@ TrialCounts count_trials(const Summary& summary) {
 }
 
 bool has_spread(const SummaryRow& row) {
-  return row.samples.size() >= kFewestForInterval && std::isfinite(row.spread);
+  return row.samples.size() >= kMinSamplesForInterval && std::isfinite(row.spread);
 }
 
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {

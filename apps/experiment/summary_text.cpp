@@ -195,10 +195,10 @@ std::string legend_text(const Summary& summary) {
                                   : fmt::format("{} to {} repeats", fewest, most);
   std::string legend = fmt::format(
       "{}: median of {}; interval: ", summary.per_iteration ? "ms/iteration" : "ms/fit", repeats);
-  if (most < kFewestForInterval) return legend + "their range";
+  if (most < kMinSamplesForInterval) return legend + "their range";
   legend += "where the true median is, with 95 %";
-  if (fewest < kFewestForInterval) {
-    legend += fmt::format(" (of fewer than {} repeats: their range)", kFewestForInterval);
+  if (fewest < kMinSamplesForInterval) {
+    legend += fmt::format(" (of fewer than {} repeats: their range)", kMinSamplesForInterval);
   }
   return legend + "; spread: of one repeat";
 }
