@@ -30,11 +30,11 @@ namespace lloyd::apps {
 namespace {
 
 std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  if (limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*limit, kMost));
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  if (limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*limit, kMax));
   const std::int64_t usable =
       machine::usable_memory(machine::read_memory(), machine::read_cgroup_limits());
-  return usable > 0 ? usable : kMost;
+  return usable > 0 ? usable : kMax;
 }
 
 // glibc keeps freed memory of up to 32 MiB apiece; each block and each thread would add to it.

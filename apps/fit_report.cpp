@@ -29,21 +29,21 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
 }
 
 void print_clusters(const FitReport& report) {
-  constexpr std::int64_t kMostClusters = 20;
-  constexpr std::int64_t kMostFeatures = 6;
+  constexpr std::int64_t kMaxClusters = 20;
+  constexpr std::int64_t kMaxFeatures = 6;
   const Fit& fit = report.fit;
-  const std::int64_t features = std::min(fit.features, kMostFeatures);
+  const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
-  for (std::int64_t c = 0; c < std::min(fit.clusters, kMostClusters); ++c) {
+  for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
     print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
     for (std::int64_t j = 0; j < features; ++j) {
       print_text(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
     }
     print_text("\n");
   }
-  if (fit.clusters > kMostClusters) {
-    print_text("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMostClusters);
+  if (fit.clusters > kMaxClusters) {
+    print_text("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMaxClusters);
   }
 }
 

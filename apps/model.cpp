@@ -39,14 +39,14 @@ double bytes_to_parse(std::string_view text) {
 }
 
 Json parse(const std::filesystem::path& file, std::optional<std::uint64_t> memory) {
-  constexpr int kMostLevels = 4;
+  constexpr int kMaxLevels = 4;
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(file, unknown);
   if (!unknown) check_reading_memory(file.string(), static_cast<double>(size), memory);
   const std::string text = read_text_file(file);
   check_reading_memory(file.string(), bytes_to_parse(text), memory);
   try {
-    return parse_json(text, kMostLevels);
+    return parse_json(text, kMaxLevels);
   } catch (const InputError& error) {
     refuse(file, fmt::format("is not a model file: {}", error.what()));
   }

@@ -13,9 +13,9 @@
 namespace lloyd::apps {
 namespace {
 
-constexpr std::size_t kMostDescriptors = 4;
+constexpr std::size_t kMaxDescriptors = 4;
 
-using ControlBuffer = std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))>;
+using ControlBuffer = std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))>;
 
 void take_descriptors(msghdr& message, std::vector<Descriptor>& descriptors) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
@@ -41,7 +41,7 @@ std::pair<Descriptor, Descriptor> make_packet_sockets() {
 }
 
 bool send_packet(int socket, std::string_view text, const std::vector<int>& descriptors) {
-  if (text.size() > kMostPacket || descriptors.size() > kMostDescriptors) {
+  if (text.size() > kMaxPacketBytes || descriptors.size() > kMaxDescriptors) {
     throw Error(fmt::format("a packet of {} bytes and {} descriptors is too long", text.size(),
                             descriptors.size()));
   }
@@ -69,7 +69,7 @@ bool send_packet(int socket, std::string_view text, const std::vector<int>& desc
 }
 
 Received receive_packet(int socket, bool wait, Packet& packet) {
-  packet.text.resize(kMostPacket);
+  packet.text.resize(kMaxPacketBytes);
   packet.descriptors.clear();
   iovec bytes{packet.text.data(), packet.text.size()};
   msghdr message{};

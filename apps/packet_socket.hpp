@@ -18,7 +18,7 @@ struct Packet {
 };
 
 /// Bytes of the longest packet.
-inline constexpr std::size_t kMostPacket = std::size_t{1} << 17;
+inline constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 17;
 
 /// Two ends that are connected; both are closed on exec. Throws Error.
 std::pair<Descriptor, Descriptor> make_packet_sockets();
@@ -29,7 +29,7 @@ bool send_packet(int socket, std::string_view text, const std::vector<int>& desc
 
 enum class Received { packet, nothing, end };
 /// Receives one packet, waiting for it where `wait` says so. `end`: nobody sends any more. What a
-/// packet has beyond kMostPacket is cut off.
+/// packet has beyond kMaxPacketBytes is cut off.
 Received receive_packet(int socket, bool wait, Packet& packet);
 
 }  // namespace lloyd::apps

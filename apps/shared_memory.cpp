@@ -24,9 +24,9 @@ Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
   if (!memory) throw Error(fmt::format("cannot make shared memory: {}", descriptor_error(errno)));
   const char* next = static_cast<const char*>(data);
   for (std::int64_t left = bytes; left > 0;) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    constexpr std::int64_t kMax = std::int64_t{1} << 30;
     const ssize_t written =
-        ::write(memory.get(), next, static_cast<std::size_t>(std::min(left, kMost)));
+        ::write(memory.get(), next, static_cast<std::size_t>(std::min(left, kMax)));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       throw Error(fmt::format("cannot write {} bytes of shared memory: {}", bytes,

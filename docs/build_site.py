@@ -57,7 +57,8 @@ class Site:
         path = (self.root / page.parent / file).resolve()
         return pathlib.PurePosixPath(path.relative_to(self.root).as_posix()), anchor
 
-    def link(self, page: pathlib.PurePosixPath, text: str, target: str, is_image: bool) -> str:
+    def link(self, page: pathlib.PurePosixPath, text: str, target: str, is_image: bool, _line: int) -> str:
+        text = text.replace("\n", " ")  # Doxygen reads the text of its links in one line only
         if markdown_pages.is_external(target):
             return f"[{text}]({target})"
         path, anchor = self.resolve(page, target)
@@ -133,14 +134,14 @@ class Site:
                 lines.append(f"{'#' * heading.level} {heading.text} "
                              f"{{#{self.heading_id(path, heading.anchor)}}}")
             else:
-                lines.append(markdown_pages.replace_links(
-                    self.item(path, line), lambda *link: self.link(path, *link)))
+                lines.append(self.item(path, line))
         below = [page for page, parent in self.parents.items() if parent == path and page not in self.placed]
         lines += [""] if below else []
         lines += [f'- @subpage {self.page_id(page)} "{self.title(page).replace("`", "")}"'
                   for page in sorted(below)]
         lines += [""]
-        (self.folder / f"{self.page_id(path)}.md").write_text("\n".join(lines))
+        linked = markdown_pages.replace_links("\n".join(lines), lambda *link: self.link(path, *link))
+        (self.folder / f"{self.page_id(path)}.md").write_text(linked)
 
     def check_titles(self) -> None:
         for path, text in self.texts.items():

@@ -5,7 +5,8 @@ import pathlib
 import re
 
 # [text](target) or ![text](target "title"), and definitions of reference links.
-_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
+# The text may go on in the next line, but not in the next paragraph.
+_LINK = re.compile(r"(!?)\[((?:(?!\n\s*\n)[^\[\]]|\[[^\]]*\])*)\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]^]+\]:\s+(\S+)")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -84,36 +85,33 @@ def headings_of(text: str) -> list[Heading]:
     return headings
 
 
-def replace_links(line: str, replacement) -> str:
-    """A line of prose with each link outside of code replaced by replacement(text, target, is_image)."""
+def replace_links(text: str, replacement) -> str:
+    """A page with each link outside of code replaced by replacement(text, target, is_image, line)."""
+    # The text of a link may be code: only its brackets must not be in code.
+    prose = prose_lines(text)
+    blank = "\n".join(" " * len(line) if shown is None else without_code(line)
+                      for line, shown in zip(text.split("\n"), prose))
     result, begin = [], 0
-    # The text of a link may be code: only the bracket before the target must not be in code.
-    blank = without_code(line)
-    for match in _LINK.finditer(line):
+    for match in _LINK.finditer(text):
         if blank[match.start() + len(match[1])] != "[" or blank[match.end() - 1] != ")":
             continue
-        result.append(line[begin:match.start()])
-        result.append(replacement(match[2], match[3], match[1] == "!"))
+        result.append(text[begin:match.start()])
+        result.append(replacement(match[2], match[3], match[1] == "!", text.count("\n", 0, match.start())))
         begin = match.end()
-    return "".join(result) + line[begin:]
+    return "".join(result) + text[begin:]
 
 
 def links_of(text: str) -> list[Link]:
-    links = []
-    for number, line in enumerate(prose_lines(text)):
-        if line is None:
-            continue
-        definition = _DEFINITION.match(line)
-        if definition:
-            links.append(Link(number, "", definition[1], False))
-            continue
+    links = [Link(number, "", definition[1], False)
+             for number, line in enumerate(prose_lines(text)) if line is not None
+             for definition in [_DEFINITION.match(line)] if definition]
 
-        def keep(text: str, target: str, is_image: bool) -> str:
-            links.append(Link(number, text, target, is_image))
-            return ""
+    def keep(text: str, target: str, is_image: bool, line: int) -> str:
+        links.append(Link(line, text, target, is_image))
+        return ""
 
-        replace_links(line, keep)
-    return links
+    replace_links(text, keep)
+    return sorted(links, key=lambda link: link.line)
 
 
 def is_external(target: str) -> bool:

@@ -119,7 +119,7 @@ std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& d
                                         std::vector<std::string>(), plugin_limit);
 }
 
-// The run that is gone on with: a new one, or the one that is resumed.
+// The run: a new one, or the one that is resumed.
 struct Run {
   std::string id = make_run_id();
   EarlierTrials earlier;

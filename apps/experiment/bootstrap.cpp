@@ -108,7 +108,7 @@ MedianInterval percentile_interval(double estimate, const std::vector<double>& r
 MedianInterval median_interval(const std::vector<double>& values) {
   const double middle = median(values);
   if (values.empty()) return {middle, middle, middle};
-  if (values.size() < kFewestForInterval) {
+  if (values.size() < kMinTimingsForInterval) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     return {middle, *low, *high};
   }
@@ -118,7 +118,7 @@ MedianInterval median_interval(const std::vector<double>& values) {
 MedianInterval median_ratio_interval(const std::vector<double>& numerators,
                                      const std::vector<double>& denominators) {
   const double ratio = median(numerators) / median(denominators);
-  if (std::min(numerators.size(), denominators.size()) < kFewestForInterval) {
+  if (std::min(numerators.size(), denominators.size()) < kMinTimingsForInterval) {
     const auto [least, most] = std::minmax_element(numerators.begin(), numerators.end());
     const auto [below, above] = std::minmax_element(denominators.begin(), denominators.end());
     return {ratio, *least / *above, *most / *below};

@@ -8,7 +8,7 @@ namespace lloyd::experiment {
 
 /// Below so many values nothing narrower than their range can be said with 95 %: six values all lie
 /// on one side of the true median with probability 2^-5, five with 2^-4.
-inline constexpr std::size_t kFewestForInterval = 6;
+inline constexpr std::size_t kMinTimingsForInterval = 6;
 
 /// Of more values than this the medians of the resampled values are drawn from their distribution,
 /// in time that does not grow with 2000 times the number of values.

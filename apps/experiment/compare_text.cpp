@@ -78,7 +78,7 @@ Cells cells_of(const RunComparison& comparison) {
 
 // As bootstrap.hpp has it.
 constexpr const char* kIntervalText = "95 %, of fewer than 6 rounds the range; below 1: faster";
-static_assert(kFewestForInterval == 6);
+static_assert(kMinTimingsForInterval == 6);
 
 std::vector<std::string> notes_of(const RunComparison& comparison) {
   std::vector<std::string> notes;

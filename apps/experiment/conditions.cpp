@@ -110,7 +110,7 @@ TrialProcess process_from_json(const JsonFields& json) {
 }
 
 int read_processor(const JsonFields& json) {
-  return static_cast<int>(json.integer("processor", 0, machine::kMostProcessors - 1));
+  return static_cast<int>(json.integer("processor", 0, machine::kMaxProcessors - 1));
 }
 
 }  // namespace lloyd::experiment

@@ -46,11 +46,11 @@ std::vector<int> read_cpus(const ConfigNode& node) {
 }
 
 double read_timeout(const ConfigNode& node) {
-  constexpr double kMost = 1e9;  // keeps a deadline far from overflow
+  constexpr double kMax = 1e9;  // keeps a deadline far from overflow
   const double seconds = read_number(node, "timeout", 0);
-  if (seconds > 0 && seconds <= kMost) return seconds;
-  node.fail(fmt::format("'timeout' must be a number of seconds above 0, at most {:g}, not {}",
-                        kMost, node.kind_text()));
+  if (seconds > 0 && seconds <= kMax) return seconds;
+  node.fail(fmt::format("'timeout' must be a number of seconds above 0, at most {:g}, not {}", kMax,
+                        node.kind_text()));
 }
 
 std::int64_t read_memory_limit(const ConfigNode& node) {

@@ -17,9 +17,9 @@ std::string json_excerpt(const ordered_json& value) {
   if (value.is_array()) return "a list";
   if (value.is_number()) return value.dump();
   if (!value.is_string()) return value.is_null() ? "null" : value.dump();
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMax = 60;
   const std::string& text = value.get_ref<const std::string&>();
-  return fmt::format("'{}{}'", cut_text(text, kMost), text.size() > kMost ? "..." : "");
+  return fmt::format("'{}{}'", cut_text(text, kMax), text.size() > kMax ? "..." : "");
 }
 
 }  // namespace
@@ -93,9 +93,9 @@ bool JsonFields::boolean(std::string_view key) const {
 std::int64_t JsonFields::integer(std::string_view key, std::int64_t minimum,
                                  std::int64_t maximum) const {
   const ordered_json& value = at(key);
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool fits = value.is_number_integer() &&
-                    !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMost);
+                    !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMax);
   if (fits && value.get<std::int64_t>() >= minimum && value.get<std::int64_t>() <= maximum) {
     return value.get<std::int64_t>();
   }

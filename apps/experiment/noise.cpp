@@ -59,7 +59,7 @@ double drift(const std::vector<const SummaryRow*>& rows) {
     if (!row->timings.empty()) last = std::max(last, row->timings.rbegin()->first);
   }
   const std::int64_t rounds = last + 1;
-  if (rounds < static_cast<std::int64_t>(kFewestForInterval)) return 0;
+  if (rounds < static_cast<std::int64_t>(kMinTimingsForInterval)) return 0;
   std::vector<double> earlier;
   std::vector<double> later;
   for (const SummaryRow* row : rows) {

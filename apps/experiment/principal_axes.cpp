@@ -34,11 +34,11 @@ std::vector<double> longest_row(const std::vector<double>& rows, std::size_t fea
 
 // The direction of largest variance of centred rows.
 std::vector<double> first_axis(const std::vector<double>& rows, std::size_t features) {
-  constexpr int kMostRounds = 300;
+  constexpr int kMaxRounds = 300;
   constexpr double kNoChange = 1e-12;
   std::vector<double> axis = longest_row(rows, features);
   normalize(axis);
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<double> next(features, 0.0);
     for (std::size_t r = 0; r < rows.size(); r += features) {
       const double along = dot(&rows[r], axis.data(), features);

@@ -139,8 +139,8 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
 }
 
 Record read_record(std::string_view line) {
-  constexpr int kMostLevels = 16;
-  const nlohmann::ordered_json json = apps::parse_json(line, kMostLevels);
+  constexpr int kMaxLevels = 16;
+  const nlohmann::ordered_json json = apps::parse_json(line, kMaxLevels);
   return record_from_json(is_plain(line) ? json : as_read(json));
 }
 

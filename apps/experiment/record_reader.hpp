@@ -50,7 +50,7 @@ struct RecordFile {
 
 /// Reads all records of a file that RecordWriter wrote, or several of them one after another. Of a
 /// run that was resumed each trial is there once: the last record of a trial that was cancelled or
-/// failed before counts, and what was cancelled goes as soon as its planned fit was gone on with. A
+/// failed before counts, and what was cancelled goes as soon as its planned fit was resumed. A
 /// last line that a killed run left incomplete is passed over with a note, see is_torn_record().
 /// Throws InputError with the file, and the line where there is one, for a file that cannot be read
 /// or holds no records, a line that is no record of this schema, and records of one run that

@@ -10,9 +10,9 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::int64_t kMostClusters = 512;
-constexpr std::size_t kMostFrames = 30;
-constexpr std::size_t kMostCentroids = 8000;  // of all frames
+constexpr std::int64_t kMaxClusters = 512;
+constexpr std::size_t kMaxFrames = 30;
+constexpr std::size_t kMaxCentroids = 8000;  // of all frames
 
 // Rows without repetition, in their order; the same for every run.
 std::vector<std::int64_t> draw_rows(std::int64_t samples) {
@@ -29,7 +29,7 @@ std::vector<std::int64_t> draw_rows(std::int64_t samples) {
 }  // namespace
 
 bool can_replay(std::int64_t features, std::int64_t clusters) {
-  return features >= 2 && clusters <= kMostClusters;
+  return features >= 2 && clusters <= kMaxClusters;
 }
 
 std::array<std::string, 2> replay_axes(const Dataset& dataset) {
@@ -41,7 +41,7 @@ std::array<std::string, 2> replay_axes(const Dataset& dataset) {
 ReplayRecorder::ReplayRecorder(const Dataset& dataset, const std::vector<double>& initial_centroids)
     : features_(static_cast<std::size_t>(dataset.features())),
       clusters_(initial_centroids.size() / features_),
-      most_frames_(std::min(kMostFrames, kMostCentroids / clusters_)),
+      most_frames_(std::min(kMaxFrames, kMaxCentroids / clusters_)),
       rows_(draw_rows(dataset.samples())) {
   std::vector<double> samples;
   for (const std::int64_t row : rows_) {

@@ -122,7 +122,7 @@ bool is_exact_enough(const Plan& plan, const PlanRun& run, std::size_t setting) 
       if (record.status == TrialStatus::ok) times.push_back(record.fit->fit_ms);
     }
     if (times.empty()) continue;
-    if (times.size() < kFewestForInterval) return false;
+    if (times.size() < kMinTimingsForInterval) return false;
     const MedianInterval time = median_interval(times);
     if (time.high - time.low > 2 * plan.until->relative_error * time.median) return false;
   }

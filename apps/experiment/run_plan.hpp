@@ -14,7 +14,7 @@
 
 namespace lloyd::experiment {
 
-/// What an earlier run of the same plan left: it is gone on with.
+/// What an earlier run of the same plan left, to be resumed.
 struct EarlierTrials {
   std::vector<std::vector<Record>> records;  ///< by planned fit; empty: there is no earlier run
   /// Whether a trial has an outcome, so that it is not run again.

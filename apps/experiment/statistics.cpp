@@ -36,11 +36,11 @@ double relative_spread(const std::vector<double>& values) {
 }
 
 std::int64_t count_outliers(const std::vector<double>& values) {
-  constexpr double kMostScore = 3.5;
+  constexpr double kMaxScore = 3.5;
   const double middle = median(values);
   const double mad = median_absolute_deviation(values);
   return std::count_if(values.begin(), values.end(), [&](double value) {
-    return 0.6745 * std::abs(value - middle) > kMostScore * mad;
+    return 0.6745 * std::abs(value - middle) > kMaxScore * mad;
   });
 }
 

@@ -177,7 +177,7 @@ TrialCounts count_trials(const Summary& summary) {
 }
 
 bool has_spread(const SummaryRow& row) {
-  return row.timings.size() >= kFewestForInterval && std::isfinite(row.spread);
+  return row.timings.size() >= kMinTimingsForInterval && std::isfinite(row.spread);
 }
 
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {

@@ -99,8 +99,8 @@ struct TrialCounts {
   std::size_t most = 0;
 };
 TrialCounts count_trials(const Summary& summary);
-/// Whether a row's spread and outliers say something: of fewer than kFewestForInterval trials they
-/// are a matter of chance, and relative to a median of 0 there are none.
+/// Whether a row's spread and outliers say something: of fewer than kMinTimingsForInterval trials
+/// they are a matter of chance, and relative to a median of 0 there are none.
 bool has_spread(const SummaryRow& row);
 
 /// The axes that a table of the rows has columns for.

@@ -195,10 +195,10 @@ std::string legend_text(const Summary& summary) {
                                   : fmt::format("{} to {} repeats", fewest, most);
   std::string legend = fmt::format(
       "{}: median of {}; interval: ", summary.per_iteration ? "ms/iteration" : "ms/fit", repeats);
-  if (most < kFewestForInterval) return legend + "their range";
+  if (most < kMinTimingsForInterval) return legend + "their range";
   legend += "where the true median is, with 95 %";
-  if (fewest < kFewestForInterval) {
-    legend += fmt::format(" (of fewer than {} repeats: their range)", kFewestForInterval);
+  if (fewest < kMinTimingsForInterval) {
+    legend += fmt::format(" (of fewer than {} repeats: their range)", kMinTimingsForInterval);
   }
   return legend + "; spread: of one repeat";
 }

@@ -134,14 +134,14 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
 
 // Texts in the place of columns need not be cut to a few characters where there is room.
 void Table::make_room_for_texts(std::vector<std::size_t>& widths) const {
-  constexpr std::size_t kMostOfText = 40;
+  constexpr std::size_t kMaxTextWidth = 40;
   std::size_t total = table_width(widths);
   for (const Row& row : rows_) {
     if (row.text.empty() || row.last_cells.empty()) continue;
     const std::size_t last = widths.size() - row.last_cells.size();
     std::size_t span = kGap * (last - row.cells.size() - 1);
     for (std::size_t c = row.cells.size(); c < last; ++c) span += widths[c];
-    const std::size_t wanted = std::min(text_width(row.text), kMostOfText);
+    const std::size_t wanted = std::min(text_width(row.text), kMaxTextWidth);
     const std::size_t more =
         std::min(wanted - std::min(wanted, span), width_ - std::min(width_, total));
     widths[last - 1] += more;

@@ -113,7 +113,7 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
     session_.reset();
     record.release_failure = external::take_close_failure(*variant.backend);
   }
-  machine::wait_for_idle_threads(machine::kMostSpinning);
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
   guest.end();
   return outcome;
 }
@@ -126,7 +126,7 @@ Trace InProcessRunner::watch(const TraceTask& task) {
                             plan().settings[task.fit.setting].setting.options,
                             task.starts.centroids[restart], task.replay},
                            observer(), session_);
-  machine::wait_for_idle_threads(machine::kMostSpinning);
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
   guest.end();
   return trace;
 }

@@ -7,7 +7,7 @@
 
 namespace lloyd::experiment {
 
-/// Further rounds are made until each variant has kFewestForInterval samples and half of its
+/// Further rounds are made until each variant has kMinTimingsForInterval timings and half of its
 /// interval is at most `relative_error` of its median, or `max_seconds` have passed since the
 /// setting's first trial.
 struct Until {

@@ -26,7 +26,7 @@ TimeRatio no_ratio(std::string reason) {
 }
 
 TimeRatio too_few(const MedianInterval& ratio, std::size_t samples) {
-  return unclear(ratio, fmt::format("fewer than {} samples", kFewestForVerdict), samples);
+  return unclear(ratio, fmt::format("fewer than {} samples", kMinSamplesForVerdict), samples);
 }
 
 bool is_same(const MedianInterval& ratio) {
@@ -64,7 +64,7 @@ TimeRatio compare_rounds(const Timings& older, const Timings& newer) {
   if (ratios.empty()) return no_ratio("no round has both");
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_interval(ratios);
-  if (ratios.size() < kFewestForVerdict) return too_few(ratio, ratios.size());
+  if (ratios.size() < kMinSamplesForVerdict) return too_few(ratio, ratios.size());
   const Verdict verdict = verdict_of(ratio);
   return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};
 }
@@ -76,7 +76,7 @@ TimeRatio compare_runs(const Timings& older, const Timings& newer) {
   if (!all_above_zero(before) || !all_above_zero(after)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_ratio_interval(after, before);
   const std::size_t samples = std::min(before.size(), after.size());
-  if (samples < kFewestForVerdict) return too_few(ratio, samples);
+  if (samples < kMinSamplesForVerdict) return too_few(ratio, samples);
   if (is_same(ratio)) return {ratio, Verdict::same, "", samples};
   if (ratio.low <= 1 && ratio.high >= 1) return unclear(ratio, "wide interval", samples);
   const double disturbed = std::max(disturbance(before), disturbance(after));

@@ -22,7 +22,7 @@ inline constexpr double kRunMargin = 0.06;
 /// run cannot tell.
 inline constexpr double kDisturbed = 0.12;
 /// With fewer samples on a side nothing is told: five agree by chance with probability 1/16.
-inline constexpr std::size_t kFewestForVerdict = 5;
+inline constexpr std::size_t kMinSamplesForVerdict = 5;
 
 struct TimeRatio {
   MedianInterval ratio;  ///< newer / older

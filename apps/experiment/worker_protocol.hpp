@@ -68,7 +68,7 @@ std::string dataset_message(const nlohmann::ordered_json& description);
 std::string forget_message();
 std::string trial_message(const TrialMessage& message);
 std::string trace_message(const TraceMessage& message);
-/// The worker answers when its threads are idle, or have had machine::kMostSpinning to become so.
+/// The worker answers when its threads are idle, or have had machine::kMaxSpinTime to become so.
 std::string settle_message();
 /// The last message: the worker releases its backend.
 std::string finish_message();

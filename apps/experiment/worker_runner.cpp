@@ -62,7 +62,7 @@ std::string subject_of(const Variant& variant) {
 std::size_t max_workers() {
   const std::int64_t rest = apps::descriptor_limit() - kOtherDescriptors;
   return static_cast<std::size_t>(std::clamp<std::int64_t>(
-      rest / kWorkerDescriptors, 1, static_cast<std::int64_t>(WorkerRunner::kMostWorkers)));
+      rest / kWorkerDescriptors, 1, static_cast<std::int64_t>(WorkerRunner::kMaxWorkers)));
 }
 
 }  // namespace
@@ -296,7 +296,7 @@ std::string WorkerRunner::await_release(Worker& worker, std::string_view what,
 // The next trial is to have the machine to itself.
 void WorkerRunner::settle(Worker& worker) {
   Limits limits;
-  limits.deadline = Clock::now() + machine::kMostSpinning + kSettleGrace;
+  limits.deadline = Clock::now() + machine::kMaxSpinTime + kSettleGrace;
   ask(worker, settle_message(), {}, limits);
 }
 

@@ -39,7 +39,7 @@ class WorkerRunner final : public SharedStartRunner {
 
   /// Workers that there are at most; beyond that the one that was idle for longest is ended. Fewer
   /// where this process may have few descriptors.
-  static constexpr std::size_t kMostWorkers = 32;
+  static constexpr std::size_t kMaxWorkers = 32;
 
  private:
   struct Worker {

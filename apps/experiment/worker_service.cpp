@@ -63,7 +63,7 @@ class Service {
         return trace(read_trace_message(message), packet);
       case MessageKind::settle:
         // The next trial is to have the machine to itself.
-        machine::wait_for_idle_threads(machine::kMostSpinning);
+        machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
       case MessageKind::finish:
         backend_.reset();

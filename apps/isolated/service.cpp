@@ -29,13 +29,13 @@ std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backen
   try {
     backend = load_plugin(file);
     const std::string description = encode_description(*backend, machine::loaded_openmp_runtimes());
-    if (description.size() < apps::kMostPacket) {
+    if (description.size() < apps::kMaxPacketBytes) {
       return led_by(LoadOutcome::described, description);
     }
     backend.reset();
     return led_by(LoadOutcome::refused,
                   fmt::format("{}: what it says of itself has {} bytes; at most {} are possible",
-                              file, description.size(), apps::kMostPacket - 1));
+                              file, description.size(), apps::kMaxPacketBytes - 1));
   } catch (const InputError& refusal) {
     return led_by(LoadOutcome::refused, refusal.what());
   } catch (const std::bad_alloc&) {

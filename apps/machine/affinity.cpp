@@ -25,7 +25,7 @@ class AffinityMask {
   /// The calling thread's; none where the system does not say.
   static std::optional<AffinityMask> get() {
     // It must have room for all processors that the kernel could have.
-    for (int room = CPU_SETSIZE; room <= kMostProcessors; room *= 2) {
+    for (int room = CPU_SETSIZE; room <= kMaxProcessors; room *= 2) {
       AffinityMask mask(room);
       if (mask.set_ == nullptr) break;
       if (::sched_getaffinity(0, mask.size_, mask.set_.get()) == 0) return mask;

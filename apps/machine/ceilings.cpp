@@ -126,9 +126,9 @@ void memory_rates(std::int64_t bytes, const std::vector<int>& processors, double
 
 // Several times the caches, so that little of the former pass is still there.
 std::int64_t buffer_size(std::int64_t cache_bytes, std::int64_t available_bytes) {
-  constexpr std::int64_t kLeast = std::int64_t{256} << 20;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  const std::int64_t wanted = std::clamp(4 * cache_bytes, kLeast, kMost);
+  constexpr std::int64_t kMin = std::int64_t{256} << 20;
+  constexpr std::int64_t kMax = std::int64_t{1} << 30;
+  const std::int64_t wanted = std::clamp(4 * cache_bytes, kMin, kMax);
   return available_bytes > 0 ? std::min(wanted, available_bytes / 4) : wanted;
 }
 

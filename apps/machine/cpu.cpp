@@ -175,8 +175,8 @@ std::vector<int> processors_of_core(int processor, const SystemFiles& files) {
 }
 
 double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& files) {
-  constexpr std::size_t kMost = 64;
-  const std::size_t step = (processors.size() + kMost - 1) / kMost;
+  constexpr std::size_t kMax = 64;
+  const std::size_t step = (processors.size() + kMax - 1) / kMax;
   double highest = 0;
   for (std::size_t i = 0; i < processors.size(); i += step) {
     const std::int64_t khz = number_of(

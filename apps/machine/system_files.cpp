@@ -90,7 +90,7 @@ std::vector<int> processors_of(std::string_view list) {
     const bool single = range.find('-') == std::string_view::npos;
     const std::int64_t first = number_of(take(range, '-'));
     const std::int64_t last = single ? first : number_of(range);
-    if (first < 0 || last < first || last >= kMostProcessors) return {};
+    if (first < 0 || last < first || last >= kMaxProcessors) return {};
     for (std::int64_t p = first; p <= last; ++p) processors.push_back(static_cast<int>(p));
   }
   return processors;

@@ -33,7 +33,7 @@ bool has_word(std::string_view words, std::string_view word);
 /// A whole number >= 0 at the start of a text; -1 where there is none or it is beyond 63 bits.
 std::int64_t number_of(std::string_view text);
 /// More processors than any kernel could have.
-inline constexpr int kMostProcessors = 1 << 20;
+inline constexpr int kMaxProcessors = 1 << 20;
 /// The processors of a list such as "0-3,8"; empty where it is none.
 std::vector<int> processors_of(std::string_view list);
 

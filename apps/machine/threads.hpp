@@ -7,7 +7,7 @@
 namespace lloyd::machine {
 
 /// More than OpenMP runtimes let threads spin after a parallel region, unless told otherwise.
-inline constexpr std::chrono::milliseconds kMostSpinning{250};
+inline constexpr std::chrono::milliseconds kMaxSpinTime{250};
 
 /// Waits until no other thread of this process runs, nor one of the processes that it has started,
 /// nor one of theirs. False where one still does after `limit`; true at once where the system does

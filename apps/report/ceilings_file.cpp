@@ -37,10 +37,10 @@ ordered_json ceilings_of(const ordered_json& doctor) {
 }  // namespace
 
 ordered_json read_ceilings(const std::filesystem::path& file) {
-  constexpr int kMostLevels = 16;
+  constexpr int kMaxLevels = 16;
   const std::string text = apps::read_text_file(file);
   try {
-    const ordered_json doctor = apps::parse_json(text, kMostLevels);
+    const ordered_json doctor = apps::parse_json(text, kMaxLevels);
     if (!doctor.is_object()) throw InputError("is no output of 'lloyd doctor --json'");
     return ceilings_of(doctor);
   } catch (const InputError& error) {

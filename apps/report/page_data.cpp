@@ -140,7 +140,8 @@ ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
 // `for_interval`: of fewer trials an interval is their range.
 ordered_json trials_json(const Summary& summary) {
   const TrialCounts counts = count_trials(summary);
-  return {{"fewest", counts.fewest}, {"most", counts.most}, {"for_interval", kFewestForInterval}};
+  return {
+      {"fewest", counts.fewest}, {"most", counts.most}, {"for_interval", kMinTimingsForInterval}};
 }
 
 }  // namespace

@@ -14,13 +14,13 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kMostStates = 120;
-constexpr std::size_t kMostReplayBytes = 1'000'000;
+constexpr std::size_t kMaxStates = 120;
+constexpr std::size_t kMaxReplayBytes = 1'000'000;
 
 // The first and the last, and between them as many as fit at even distances.
 std::vector<std::size_t> states_to_show(std::size_t states) {
   std::vector<std::size_t> shown;
-  const std::size_t count = std::min(states, kMostStates);
+  const std::size_t count = std::min(states, kMaxStates);
   for (std::size_t i = 0; i < count; ++i) shown.push_back(i * (states - 1) / (count - 1));
   return shown;
 }
@@ -61,7 +61,7 @@ void add_traces(const RecordedRun& run, ordered_json& data) {
       if (!record.trace->replay) continue;
       ordered_json replay = to_json(*record.trace->replay);
       bytes += replay.dump().size();
-      if (bytes > kMostReplayBytes) {
+      if (bytes > kMaxReplayBytes) {
         ++left_out;
         continue;
       }

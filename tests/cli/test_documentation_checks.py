@@ -25,7 +25,7 @@ class DocumentationChecks(TestCase):
 
     def test_broken_links_of_pages(self):
         tree = self.write_tree({
-            "README.md": "# Title\n\n[good](docs/page.md#the-end-1) [bad](docs/absent.md)\n"
+            "README.md": "# Title\n\n[good](docs/page.md#the-end-1) [bad\nlink](docs/absent.md)"
                          "`[code](absent.md)` [`bad`](docs/page.md#absent) [out](https://example.org/absent)\n"
                          "![picture](docs/absent.png)\n```\n[code](absent.md)\n```\n",
             "docs/page.md": "# A page\n\n## The end\n\n## The end\n\n[up](../README.md#title) [out](../../x.md)\n",

@@ -157,8 +157,8 @@ TEST_F(ExperimentOrder, FewSamplesHaveNoNarrowInterval) {
     config.replace(config.find("repeats: 8"), 10, fmt::format("repeats: {}", repeats));
     make(config + "until: {relative_error: 0.02, max_seconds: 1000}\n");
     const RunResult result = run([](const PlannedFit&, std::int64_t) { return 1.0; });
-    EXPECT_EQ(result.records[0].size(), kFewestForInterval) << repeats;
-    EXPECT_EQ(result.records[5].size(), kFewestForInterval) << repeats;
+    EXPECT_EQ(result.records[0].size(), kMinTimingsForInterval) << repeats;
+    EXPECT_EQ(result.records[5].size(), kMinTimingsForInterval) << repeats;
   }
 }
 

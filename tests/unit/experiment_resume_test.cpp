@@ -1,4 +1,4 @@
-// Runs that are interrupted again and again, and gone on with from their records alone.
+// Runs that are interrupted again and again, and resumed from their records alone.
 #include <map>
 #include <string>
 #include <tuple>
