@@ -34,9 +34,9 @@ class ResidentScale {
   /// For an integer plan; an empty one for compensated sums, which the host adds up.
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
-    scale_.narrow = plan.lanes == 1;
-    scale_.lanes = plan.lanes;
-    scale_.lane_bits = plan.lane_bits;
+    scale_.narrow = plan.limbs == 1;
+    scale_.lanes = plan.limbs;
+    scale_.lane_bits = plan.limb_bits;
     scale_.flush_rows = plan.flush_rows;
     scale_.scales = put(plan.scales, scales_);
     scale_.quanta = put(plan.quanta, quanta_);

@@ -20,44 +20,45 @@ using BoundTag = Tag<float>;
 using LabelTag = SignedTag<float>;
 
 // How far the centroids of some labels moved.
-enum class Way { down, up };
-template <Way kWay>
-HWY_INLINE hn::Vec<BoundTag> ways(hn::Vec<LabelTag> labels, const CentroidTravel& travel) {
-  static_assert(sizeof(Travel) == 2 * sizeof(float));
-  const auto* values = &travel.of_each()->down + (kWay == Way::up ? 1 : 0);
+enum class Side { lower, upper };
+template <Side kSide>
+HWY_INLINE hn::Vec<BoundTag> gather_drift(hn::Vec<LabelTag> labels, const CentroidDrift& drift) {
+  static_assert(sizeof(Drift) == 2 * sizeof(float));
+  const auto* values = &drift.all()->lower + (kSide == Side::upper ? 1 : 0);
   return hn::GatherIndex(BoundTag(), values, hn::Add(labels, labels));
 }
 
-std::uint64_t find_unsettled_in(const std::int32_t* labels, StoredBounds bounds,
-                                const CentroidTravel& travel) {
+std::uint64_t find_open_in(const std::int32_t* labels, StoredBounds bounds,
+                           const CentroidDrift& drift) {
   const BoundTag tag;
-  const auto longest = hn::Set(tag, travel.longest().up);
+  const auto max_drift = hn::Set(tag, drift.maximum().upper);
   const auto margin = hn::Set(tag, static_cast<float>(1 + kBoundMargin));
-  std::uint64_t unsettled = 0;
+  std::uint64_t open = 0;
   for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
-    const auto own = ways<Way::up>(hn::LoadU(LabelTag(), labels + at), travel);
-    const auto upper = hn::Add(hn::LoadU(tag, bounds.upper + at), own);
-    const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), longest);
-    unsettled |= bits_of(tag, hn::Not(hn::Gt(lower, hn::Mul(upper, margin)))) << at;
+    const auto own_drift = gather_drift<Side::upper>(hn::LoadU(LabelTag(), labels + at), drift);
+    const auto upper = hn::Add(hn::LoadU(tag, bounds.upper + at), own_drift);
+    const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), max_drift);
+    open |= bits_of(tag, hn::Not(hn::Gt(lower, hn::Mul(upper, margin)))) << at;
   }
-  return unsettled;
+  return open;
 }
 
-void store_bounds_in(const TileLabels& nearest, std::uint64_t unknown, const CentroidTravel& travel,
+void store_bounds_in(const TileLabels& nearest, std::uint64_t unproven, const CentroidDrift& drift,
                      StoredBounds bounds) {
   const BoundTag tag;
-  const auto longest = hn::Set(tag, travel.longest().down);
-  const auto more = hn::Set(tag, static_cast<float>(kBoundExcess));
-  const auto less = hn::Set(tag, static_cast<float>(1 - kBoundExcess));
+  const auto max_drift = hn::Set(tag, drift.maximum().lower);
+  const auto outward = hn::Set(tag, static_cast<float>(kBoundExcess));
+  const auto inward = hn::Set(tag, static_cast<float>(1 - kBoundExcess));
   for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
-    const auto own = ways<Way::down>(hn::Load(LabelTag(), nearest.labels + at), travel);
-    const auto upper = hn::Sub(hn::Load(tag, nearest.bounds->upper + at), own);
-    hn::StoreU(hn::MulAdd(hn::Abs(upper), more, upper), tag, bounds.upper + at);
-    const auto lower = hn::Add(hn::Load(tag, nearest.bounds->lower + at), longest);
-    hn::StoreU(hn::Mul(lower, less), tag, bounds.lower + at);
+    const auto own_drift =
+        gather_drift<Side::lower>(hn::Load(LabelTag(), nearest.labels + at), drift);
+    const auto upper = hn::Sub(hn::Load(tag, nearest.bounds->upper + at), own_drift);
+    hn::StoreU(hn::MulAdd(hn::Abs(upper), outward, upper), tag, bounds.upper + at);
+    const auto lower = hn::Add(hn::Load(tag, nearest.bounds->lower + at), max_drift);
+    hn::StoreU(hn::Mul(lower, inward), tag, bounds.lower + at);
   }
-  for (std::uint64_t left = unknown; left != 0; left &= left - 1) {
-    forget({bounds.upper + std::countr_zero(left), bounds.lower + std::countr_zero(left)});
+  for (std::uint64_t left = unproven; left != 0; left &= left - 1) {
+    reset_bounds({bounds.upper + std::countr_zero(left), bounds.lower + std::countr_zero(left)});
   }
 }
 
@@ -121,19 +122,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lloyd_openmp {
 
-HWY_EXPORT(find_unsettled_in);
+HWY_EXPORT(find_open_in);
 HWY_EXPORT(store_bounds_in);
 HWY_EXPORT(measure_float);
 HWY_EXPORT(measure_double);
 
-std::uint64_t find_unsettled(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
-                             const CentroidTravel& travel) {
-  return LLOYD_DISPATCH(set, find_unsettled_in)(labels, bounds, travel);
+std::uint64_t find_open(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
+                        const CentroidDrift& drift) {
+  return LLOYD_DISPATCH(set, find_open_in)(labels, bounds, drift);
 }
 
-void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unknown,
-                  const CentroidTravel& travel, StoredBounds bounds) {
-  LLOYD_DISPATCH(set, store_bounds_in)(nearest, unknown, travel, bounds);
+void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unproven,
+                  const CentroidDrift& drift, StoredBounds bounds) {
+  LLOYD_DISPATCH(set, store_bounds_in)(nearest, unproven, drift, bounds);
 }
 
 template <>

@@ -17,18 +17,18 @@ struct StoredBounds {
 };
 
 /// Bounds of a sample that settle nothing, whatever its label is.
-inline void forget(StoredBounds bounds) {
+inline void reset_bounds(StoredBounds bounds) {
   *bounds.upper = std::numeric_limits<float>::infinity();
   *bounds.lower = -std::numeric_limits<float>::infinity();
 }
 
 /// Bit i: the bounds of sample i of kTile do not prove that its label stands. `labels`: kTile.
-std::uint64_t find_unsettled(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
-                             const CentroidTravel& travel);
+std::uint64_t find_open(InstructionSet set, const std::int32_t* labels, StoredBounds bounds,
+                        const CentroidDrift& drift);
 
-/// Stores kTile bounds; forgets those of sample i where bit i of `unknown` is set.
-void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unknown,
-                  const CentroidTravel& travel, StoredBounds bounds);
+/// Stores kTile bounds; forgets those of sample i where bit i of `unproven` is set.
+void store_bounds(InstructionSet set, const TileLabels& nearest, std::uint64_t unproven,
+                  const CentroidDrift& drift, StoredBounds bounds);
 
 /// Squared distances of `count` samples, `stride` values apart, to their centroids, in float64,
 /// added up in any order. `rows`: which samples; labels[row]: which of the centroids (k x d).

@@ -26,7 +26,7 @@ HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int64_t, 16>> index, s
 }
 
 template <class Real>
-HWY_INLINE void measure(const TileRow<Real>* tile, std::int64_t d, Real* low, Real* high) {
+HWY_INLINE void extent_in(const TileVector<Real>* tile, std::int64_t d, Real* low, Real* high) {
   const Tag<Real> tag;
   for (std::int64_t j = 0; j < d; ++j) {
     Vector<Real> least = hn::Load(tag, tile[j].lanes), most = least;
@@ -42,54 +42,58 @@ HWY_INLINE void measure(const TileRow<Real>* tile, std::int64_t d, Real* low, Re
 
 template <std::size_t D, class Real>
 HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLimit<Real>& limit,
-                                      const BoxCentroids<Real>& from, std::int32_t* owners) {
+                                      const BoxCentroids<Real>& candidates, std::int32_t* owners) {
   constexpr std::size_t kBoxes = BoxGroup<Real>::kBoxes;
   const hn::CappedTag<Real, kBoxes> tag;
   const hn::RebindToSigned<decltype(tag)> integers;
   using V = hn::Vec<decltype(tag)>;
-  const auto apart = static_cast<std::size_t>(from.apart);
+  const auto feature_stride = static_cast<std::size_t>(candidates.feature_stride);
   for (std::size_t first = 0; first < kBoxes; first += hn::Lanes(tag)) {
-    V center[D], half[D], own[D];
+    V center[D], half_width[D], own[D];
     unroll<D>([&](auto j) HWY_ATTR {
       center[j] = hn::Load(tag, group.center[j] + first);
-      half[j] = hn::Load(tag, group.half[j] + first);
+      half_width[j] = hn::Load(tag, group.half_width[j] + first);
       own[j] = hn::Zero(tag);
     });
     const auto score_of = [&](const Real* value) HWY_ATTR {
       V score = hn::Set(tag, *value);
       unroll<D>([&](auto j) HWY_ATTR {
-        score = hn::MulAdd(center[j], hn::Set(tag, value[(j + 1) * apart]), score);
+        score = hn::MulAdd(center[j], hn::Set(tag, value[(j + 1) * feature_stride]), score);
       });
       return score;
     };
     V least = hn::Set(tag, std::numeric_limits<Real>::infinity());
     auto owner = hn::Zero(integers);
-    const Real* const values = from.values.data();
-    for (std::int64_t c = 0; c < from.count; ++c) {
+    const Real* const values = candidates.values.data();
+    for (std::int64_t c = 0; c < candidates.count; ++c) {
       const V score = score_of(values + c);
       const auto nearer = hn::Lt(score, least);
       least = hn::Min(least, score);
-      owner = hn::IfThenElse(hn::RebindMask(integers, nearer),
-                             hn::Set(integers, from.indices[static_cast<std::size_t>(c)]), owner);
+      owner =
+          hn::IfThenElse(hn::RebindMask(integers, nearer),
+                         hn::Set(integers, candidates.indices[static_cast<std::size_t>(c)]), owner);
       unroll<D>([&](auto j) HWY_ATTR {
         own[j] = hn::IfThenElse(
-            nearer, hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * apart)]), own[j]);
+            nearer, hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * feature_stride)]),
+            own[j]);
       });
     }
-    const V reach = hn::Load(tag, group.reach + first);
-    V allowed = hn::MulAdd(reach, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
-    allowed = hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(reach, allowed, hn::Set(tag, limit.base)));
-    auto left = hn::Zero(integers);  // less how many
-    for (std::int64_t c = 0; c < from.count; ++c) {
+    const V radius = hn::Load(tag, group.radius + first);
+    V limit_sum = hn::MulAdd(radius, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
+    limit_sum =
+        hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(radius, limit_sum, hn::Set(tag, limit.base)));
+    auto remaining = hn::Zero(integers);  // less how many
+    for (std::int64_t c = 0; c < candidates.count; ++c) {
       V bound = hn::Sub(score_of(values + c), least);
       unroll<D>([&](auto j) HWY_ATTR {
-        const V factor = hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * apart)]);
-        bound = hn::NegMulAdd(half[j], hn::Abs(hn::Sub(factor, own[j])), bound);
+        const V factor =
+            hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * feature_stride)]);
+        bound = hn::NegMulAdd(half_width[j], hn::Abs(hn::Sub(factor, own[j])), bound);
       });
-      const auto open = hn::Not(hn::Gt(bound, allowed));
-      left = hn::Add(left, hn::VecFromMask(integers, hn::RebindMask(integers, open)));
+      const auto open = hn::Not(hn::Gt(bound, limit_sum));
+      remaining = hn::Add(remaining, hn::VecFromMask(integers, hn::RebindMask(integers, open)));
     }
-    const auto several = hn::Ne(left, hn::Set(integers, -1));
+    const auto several = hn::Ne(remaining, hn::Set(integers, -1));
     store_index_of(hn::Or(owner, hn::VecFromMask(integers, several)), owners + first);
   }
 }
@@ -97,37 +101,37 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
 // The limit of a score's proof for any sample of the box.
 template <class Real>
 HWY_INLINE Real limit_in(const Box<Real>& box, const ScoreLimit<Real>& limit) {
-  return limit.base + box.reach * (limit.slope + box.reach * limit.square);
+  return limit.base + box.radius * (limit.slope + box.radius * limit.square);
 }
 
 template <std::size_t D, class Real>
 HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& limit,
-                                const BoxCentroids<Real>& from, Real* scores,
-                                BoxCentroids<Real>& left) {
+                                const BoxCentroids<Real>& candidates, Real* scores,
+                                BoxCentroids<Real>& remaining) {
   const hn::CappedTag<Real, BoxCentroids<Real>::kPadding> tag;
   using V = hn::Vec<decltype(tag)>;
   const std::size_t lanes = hn::Lanes(tag);
-  const auto count = static_cast<std::size_t>(from.count);
-  const Real* const norms = from.values.data();
+  const auto count = static_cast<std::size_t>(candidates.count);
+  const Real* const norms = candidates.values.data();
   const auto factors = [&](std::size_t j) {
-    return norms + (j + 1) * static_cast<std::size_t>(from.apart);
+    return norms + (j + 1) * static_cast<std::size_t>(candidates.feature_stride);
   };
 
-  V center[D], half[D];
+  V center[D], half_width[D];
   unroll<D>([&](auto j) HWY_ATTR {
     center[j] = hn::Set(tag, box.center[j]);
-    half[j] = hn::Set(tag, box.half[j]);
+    half_width[j] = hn::Set(tag, box.half_width[j]);
   });
-  V leasts = hn::Set(tag, std::numeric_limits<Real>::infinity());
+  V minima = hn::Set(tag, std::numeric_limits<Real>::infinity());
   for (std::size_t c = 0; c < count; c += lanes) {
     V score = hn::LoadU(tag, norms + c);
     unroll<D>([&](auto j) HWY_ATTR {
       score = hn::MulAdd(center[j], hn::LoadU(tag, factors(j) + c), score);
     });
     hn::StoreU(score, tag, scores + c);
-    leasts = hn::Min(leasts, score);
+    minima = hn::Min(minima, score);
   }
-  const V least = hn::MinOfLanes(tag, leasts);
+  const V least = hn::MinOfLanes(tag, minima);
   std::size_t nearest = 0;
   for (;; nearest += lanes) {
     const std::uint64_t bits = bits_of(tag, hn::Eq(hn::LoadU(tag, scores + nearest), least));
@@ -136,48 +140,48 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
     break;
   }
 
-  const V allowed = hn::Set(tag, 3 * limit_in(box, limit));
+  const V limit_sum = hn::Set(tag, 3 * limit_in(box, limit));
   V own[D];
   unroll<D>([&](auto j) HWY_ATTR { own[j] = hn::Set(tag, factors(j)[nearest]); });
-  const auto left_apart = static_cast<std::size_t>(left.apart);
+  const auto remaining_stride = static_cast<std::size_t>(remaining.feature_stride);
   std::size_t kept = 0;
   for (std::size_t c = 0; c < count; c += lanes) {
     V bound = hn::Sub(hn::LoadU(tag, scores + c), least);
     unroll<D>([&](auto j) HWY_ATTR {
       const V difference = hn::Abs(hn::Sub(hn::LoadU(tag, factors(j) + c), own[j]));
-      bound = hn::NegMulAdd(half[j], difference, bound);
+      bound = hn::NegMulAdd(half_width[j], difference, bound);
     });
     // What is no number is kept; the infinitely far ones behind the last one are not. Highway's
     // compressing stores copy their tables where GCC 12 compiles them.
-    std::uint64_t open = bits_of(tag, hn::Not(hn::Gt(bound, allowed)));
+    std::uint64_t open = bits_of(tag, hn::Not(hn::Gt(bound, limit_sum)));
     for (; open != 0; open &= open - 1, ++kept) {
       const std::size_t at = c + static_cast<std::size_t>(std::countr_zero(open));
-      Real* const value = left.values.data() + kept;
+      Real* const value = remaining.values.data() + kept;
       *value = norms[at];
-      unroll<D>([&](auto j) HWY_ATTR { value[(j + 1) * left_apart] = factors(j)[at]; });
-      left.indices[kept] = from.indices[at];
+      unroll<D>([&](auto j) HWY_ATTR { value[(j + 1) * remaining_stride] = factors(j)[at]; });
+      remaining.indices[kept] = candidates.indices[at];
     }
   }
   for (std::size_t at = kept; at < kept + BoxCentroids<Real>::kPadding; at += lanes) {
-    Real* const value = left.values.data() + at;
+    Real* const value = remaining.values.data() + at;
     hn::StoreU(hn::Set(tag, std::numeric_limits<Real>::infinity()), tag, value);
     unroll<D>([&](auto j)
-                  HWY_ATTR { hn::StoreU(hn::Zero(tag), tag, value + (j + 1) * left_apart); });
+                  HWY_ATTR { hn::StoreU(hn::Zero(tag), tag, value + (j + 1) * remaining_stride); });
   }
-  left.count = static_cast<std::int64_t>(kept);
+  remaining.count = static_cast<std::int64_t>(kept);
 }
 
 template <std::size_t D, class Real>
-HWY_INLINE void screen_tile_features(const TileRow<Real>* tile, const Real* origin,
+HWY_INLINE void screen_tile_features(const TileVector<Real>* tile, const Real* origin,
                                      const Box<Real>& box, const ScoreLimit<Real>& limit,
                                      const BoxCentroids<Real>& centroids, TileLabels& nearest) {
   const Tag<Real> tag;
   const SignedTag<Real> integers;
   const std::size_t lanes = hn::Lanes(tag);
   const auto count = static_cast<std::size_t>(centroids.count);
-  const auto apart = static_cast<std::size_t>(centroids.apart);
+  const auto feature_stride = static_cast<std::size_t>(centroids.feature_stride);
   const Vector<Real> gap = hn::Set(tag, limit_in(box, limit));
-  nearest.undecided = 0;
+  nearest.unproven = 0;
   for (std::size_t first = 0; first < kTile; first += 2 * lanes) {
     Vector<Real> y[D][2], least[2], second[2];
     hn::Vec<SignedTag<Real>> index[2];
@@ -195,7 +199,7 @@ HWY_INLINE void screen_tile_features(const TileRow<Real>* tile, const Real* orig
       Vector<Real> score[2];
       unroll<2>([&](auto v) HWY_ATTR { score[v] = hn::Set(tag, *value); });
       unroll<D>([&](auto j) HWY_ATTR {
-        const Vector<Real> factor = hn::Set(tag, value[(j + 1) * apart]);
+        const Vector<Real> factor = hn::Set(tag, value[(j + 1) * feature_stride]);
         unroll<2>([&](auto v) HWY_ATTR { score[v] = hn::MulAdd(y[j][v], factor, score[v]); });
       });
       unroll<2>([&](auto v) HWY_ATTR {
@@ -207,7 +211,7 @@ HWY_INLINE void screen_tile_features(const TileRow<Real>* tile, const Real* orig
     }
     unroll<2>([&](auto v) HWY_ATTR {
       const auto proven = hn::Gt(hn::Sub(second[v], least[v]), gap);
-      nearest.undecided |= bits_of(tag, hn::Not(proven)) << (first + v * lanes);
+      nearest.unproven |= bits_of(tag, hn::Not(proven)) << (first + v * lanes);
       store_index(index[v], nearest.labels + first + v * lanes);
     });
   }
@@ -215,53 +219,55 @@ HWY_INLINE void screen_tile_features(const TileRow<Real>* tile, const Real* orig
 
 template <class Real>
 HWY_INLINE void screen(const Box<Real>& box, std::int64_t d, const ScoreLimit<Real>& limit,
-                       const BoxCentroids<Real>& from, Real* scores, BoxCentroids<Real>& left) {
+                       const BoxCentroids<Real>& candidates, Real* scores,
+                       BoxCentroids<Real>& remaining) {
   static_assert(kBoxFeatures == 3);
   if (d == 1) {
-    screen_features<1>(box, limit, from, scores, left);
+    screen_features<1>(box, limit, candidates, scores, remaining);
   } else if (d == 2) {
-    screen_features<2>(box, limit, from, scores, left);
+    screen_features<2>(box, limit, candidates, scores, remaining);
   } else {
-    screen_features<3>(box, limit, from, scores, left);
+    screen_features<3>(box, limit, candidates, scores, remaining);
   }
 }
 
 void screen_box_float(const Box<float>& box, std::int64_t d, const ScoreLimit<float>& limit,
-                      const BoxCentroids<float>& from, float* scores, BoxCentroids<float>& left) {
-  screen(box, d, limit, from, scores, left);
+                      const BoxCentroids<float>& candidates, float* scores,
+                      BoxCentroids<float>& remaining) {
+  screen(box, d, limit, candidates, scores, remaining);
 }
 void screen_box_double(const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
-                       const BoxCentroids<double>& from, double* scores,
-                       BoxCentroids<double>& left) {
-  screen(box, d, limit, from, scores, left);
+                       const BoxCentroids<double>& candidates, double* scores,
+                       BoxCentroids<double>& remaining) {
+  screen(box, d, limit, candidates, scores, remaining);
 }
 
 template <class Real>
 HWY_INLINE void screen_group_in(const BoxGroup<Real>& group, std::int64_t d,
-                                const ScoreLimit<Real>& limit, const BoxCentroids<Real>& from,
+                                const ScoreLimit<Real>& limit, const BoxCentroids<Real>& candidates,
                                 std::int32_t* owners) {
   if (d == 1) {
-    screen_group_features<1>(group, limit, from, owners);
+    screen_group_features<1>(group, limit, candidates, owners);
   } else if (d == 2) {
-    screen_group_features<2>(group, limit, from, owners);
+    screen_group_features<2>(group, limit, candidates, owners);
   } else {
-    screen_group_features<3>(group, limit, from, owners);
+    screen_group_features<3>(group, limit, candidates, owners);
   }
 }
 
 void screen_group_float(const BoxGroup<float>& group, std::int64_t d,
-                        const ScoreLimit<float>& limit, const BoxCentroids<float>& from,
+                        const ScoreLimit<float>& limit, const BoxCentroids<float>& candidates,
                         std::int32_t* owners) {
-  screen_group_in(group, d, limit, from, owners);
+  screen_group_in(group, d, limit, candidates, owners);
 }
 void screen_group_double(const BoxGroup<double>& group, std::int64_t d,
-                         const ScoreLimit<double>& limit, const BoxCentroids<double>& from,
+                         const ScoreLimit<double>& limit, const BoxCentroids<double>& candidates,
                          std::int32_t* owners) {
-  screen_group_in(group, d, limit, from, owners);
+  screen_group_in(group, d, limit, candidates, owners);
 }
 
 template <class Real>
-HWY_INLINE void screen_tile(const TileRow<Real>* tile, const Real* origin, const Box<Real>& box,
+HWY_INLINE void screen_tile(const TileVector<Real>* tile, const Real* origin, const Box<Real>& box,
                             std::int64_t d, const ScoreLimit<Real>& limit,
                             const BoxCentroids<Real>& centroids, const std::int32_t* former,
                             TileLabels& nearest) {
@@ -275,24 +281,24 @@ HWY_INLINE void screen_tile(const TileRow<Real>* tile, const Real* origin, const
   find_changed(former, nearest);
 }
 
-void screen_tile_float(const TileRow<float>* tile, const float* origin, const Box<float>& box,
+void screen_tile_float(const TileVector<float>* tile, const float* origin, const Box<float>& box,
                        std::int64_t d, const ScoreLimit<float>& limit,
                        const BoxCentroids<float>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
   screen_tile(tile, origin, box, d, limit, centroids, former, nearest);
 }
-void screen_tile_double(const TileRow<double>* tile, const double* origin, const Box<double>& box,
-                        std::int64_t d, const ScoreLimit<double>& limit,
+void screen_tile_double(const TileVector<double>* tile, const double* origin,
+                        const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
                         const BoxCentroids<double>& centroids, const std::int32_t* former,
                         TileLabels& nearest) {
   screen_tile(tile, origin, box, d, limit, centroids, former, nearest);
 }
 
-void measure_float(const TileRow<float>* tile, std::int64_t d, float* low, float* high) {
-  measure(tile, d, low, high);
+void measure_float(const TileVector<float>* tile, std::int64_t d, float* low, float* high) {
+  extent_in(tile, d, low, high);
 }
-void measure_double(const TileRow<double>* tile, std::int64_t d, double* low, double* high) {
-  measure(tile, d, low, high);
+void measure_double(const TileVector<double>* tile, std::int64_t d, double* low, double* high) {
+  extent_in(tile, d, low, high);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -313,39 +319,39 @@ HWY_EXPORT(measure_double);
 
 template <>
 void screen_box(InstructionSet set, const Box<float>& box, std::int64_t d,
-                const ScoreLimit<float>& limit, const BoxCentroids<float>& from, float* scores,
-                BoxCentroids<float>& left) {
-  LLOYD_DISPATCH(set, screen_box_float)(box, d, limit, from, scores, left);
+                const ScoreLimit<float>& limit, const BoxCentroids<float>& candidates,
+                float* scores, BoxCentroids<float>& remaining) {
+  LLOYD_DISPATCH(set, screen_box_float)(box, d, limit, candidates, scores, remaining);
 }
 template <>
 void screen_box(InstructionSet set, const Box<double>& box, std::int64_t d,
-                const ScoreLimit<double>& limit, const BoxCentroids<double>& from, double* scores,
-                BoxCentroids<double>& left) {
-  LLOYD_DISPATCH(set, screen_box_double)(box, d, limit, from, scores, left);
+                const ScoreLimit<double>& limit, const BoxCentroids<double>& candidates,
+                double* scores, BoxCentroids<double>& remaining) {
+  LLOYD_DISPATCH(set, screen_box_double)(box, d, limit, candidates, scores, remaining);
 }
 
 template <>
 void screen_group(InstructionSet set, const BoxGroup<float>& group, std::int64_t d,
-                  const ScoreLimit<float>& limit, const BoxCentroids<float>& from,
+                  const ScoreLimit<float>& limit, const BoxCentroids<float>& candidates,
                   std::int32_t* owners) {
-  LLOYD_DISPATCH(set, screen_group_float)(group, d, limit, from, owners);
+  LLOYD_DISPATCH(set, screen_group_float)(group, d, limit, candidates, owners);
 }
 template <>
 void screen_group(InstructionSet set, const BoxGroup<double>& group, std::int64_t d,
-                  const ScoreLimit<double>& limit, const BoxCentroids<double>& from,
+                  const ScoreLimit<double>& limit, const BoxCentroids<double>& candidates,
                   std::int32_t* owners) {
-  LLOYD_DISPATCH(set, screen_group_double)(group, d, limit, from, owners);
+  LLOYD_DISPATCH(set, screen_group_double)(group, d, limit, candidates, owners);
 }
 
 template <>
-void screen_box_tile(InstructionSet set, const TileRow<float>* tile, const float* origin,
+void screen_box_tile(InstructionSet set, const TileVector<float>* tile, const float* origin,
                      const Box<float>& box, std::int64_t d, const ScoreLimit<float>& limit,
                      const BoxCentroids<float>& centroids, const std::int32_t* former,
                      TileLabels& nearest) {
   LLOYD_DISPATCH(set, screen_tile_float)(tile, origin, box, d, limit, centroids, former, nearest);
 }
 template <>
-void screen_box_tile(InstructionSet set, const TileRow<double>* tile, const double* origin,
+void screen_box_tile(InstructionSet set, const TileVector<double>* tile, const double* origin,
                      const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
                      const BoxCentroids<double>& centroids, const std::int32_t* former,
                      TileLabels& nearest) {
@@ -353,13 +359,13 @@ void screen_box_tile(InstructionSet set, const TileRow<double>* tile, const doub
 }
 
 template <>
-void measure_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, float* low,
-                  float* high) {
+void find_extent(InstructionSet set, const TileVector<float>* tile, std::int64_t d, float* low,
+                 float* high) {
   LLOYD_DISPATCH(set, measure_float)(tile, d, low, high);
 }
 template <>
-void measure_tile(InstructionSet set, const TileRow<double>* tile, std::int64_t d, double* low,
-                  double* high) {
+void find_extent(InstructionSet set, const TileVector<double>* tile, std::int64_t d, double* low,
+                 double* high) {
   LLOYD_DISPATCH(set, measure_double)(tile, d, low, high);
 }
 

@@ -13,18 +13,18 @@
 namespace lloyd_openmp {
 
 /// Centroids of a group: lanes of one or more vectors.
-inline constexpr std::int64_t kGroup = 16;
+inline constexpr std::int64_t kGroupCentroids = 16;
 
 constexpr std::int64_t groups_of(std::int64_t k) {
-  return (k + kGroup - 1) / kGroup;
+  return (k + kGroupCentroids - 1) / kGroupCentroids;
 }
 
 /// k centroids of d features in groups, relative to the origin of a ScoreScreen; slot s is place
-/// s % kGroup of group s / kGroup.
+/// s % kGroupCentroids of group s / kGroupCentroids.
 template <class Real>
 struct GroupedCentroids {
   const Real* squared_norms;   ///< of each slot; infinite where it is empty
-  const Real* factors;         ///< -2 times the centroids: groups x d x kGroup
+  const Real* factors;         ///< -2 times the centroids: groups x d x kGroupCentroids
   const std::int32_t* labels;  ///< of each slot
   const std::int32_t* slots;   ///< of each centroid
   std::int64_t groups;
@@ -36,7 +36,7 @@ template <class Real>
 class CentroidGroups {
  public:
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return groups_of(k) * kGroup * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
+    return groups_of(k) * kGroupCentroids * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
   }
 
   /// `centroids`: k x d.
@@ -46,7 +46,7 @@ class CentroidGroups {
     std::vector<std::int32_t> order(static_cast<std::size_t>(k));
     std::iota(order.begin(), order.end(), 0);
     split(centroids, order.begin(), order.end());
-    labels_.assign(static_cast<std::size_t>(groups_of(k) * kGroup), 0);
+    labels_.assign(static_cast<std::size_t>(groups_of(k) * kGroupCentroids), 0);
     std::copy(order.begin(), order.end(), labels_.begin());
     slots_.resize(order.size());
     for (std::size_t s = 0; s < order.size(); ++s) {
@@ -65,8 +65,8 @@ class CentroidGroups {
       for (std::int64_t j = 0; j < d_; ++j) {
         const double e = centroid[j] - static_cast<double>(origin[j]);
         squared += e * e;
-        factors_[static_cast<std::size_t>((s / kGroup * d_ + j) * kGroup + s % kGroup)] =
-            static_cast<Real>(-2 * e);
+        factors_[static_cast<std::size_t>((s / kGroupCentroids * d_ + j) * kGroupCentroids +
+                                          s % kGroupCentroids)] = static_cast<Real>(-2 * e);
       }
       squared_norms_[static_cast<std::size_t>(s)] = static_cast<Real>(squared);
     }
@@ -82,7 +82,7 @@ class CentroidGroups {
 
   // Halves a set along the feature in which it is widest, down to single groups.
   void split(const double* centroids, Order begin, Order end) const {
-    if (end - begin <= kGroup) return;
+    if (end - begin <= kGroupCentroids) return;
     std::int64_t widest = 0;
     double width = -1;
     for (std::int64_t j = 0; j < d_; ++j) {
@@ -97,7 +97,7 @@ class CentroidGroups {
       }
     }
     // Whole groups on the lower side.
-    const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroup;
+    const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroupCentroids;
     std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
       const double of_a = centroids[a * d_ + widest], of_b = centroids[b * d_ + widest];
       return of_a < of_b || (of_a == of_b && a < b);
@@ -111,7 +111,7 @@ class CentroidGroups {
   std::vector<std::int32_t> labels_;  // of each slot
   std::vector<std::int32_t> slots_;   // of each centroid
   std::vector<Real> squared_norms_;   // of each slot
-  std::vector<Real> factors_;         // groups x d x kGroup
+  std::vector<Real> factors_;         // groups x d x kGroupCentroids
   ScoreLimit<Real> limit_{};
 };
 

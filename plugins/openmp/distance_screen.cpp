@@ -30,7 +30,7 @@ using Vector = hn::Vec<Tag<Real>>;
 
 // Squared distances of the samples in lanes [first, first + kVectors registers) to Count centroids.
 template <std::size_t Count, class Real>
-HWY_INLINE void distances(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+HWY_INLINE void distances(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                           const Real* centroids, Vector<Real> (&sums)[Count][kVectors]) {
   const Tag<Real> tag;
   for (std::size_t c = 0; c < Count; ++c) {
@@ -81,7 +81,7 @@ struct NearestVisitor {
     }
   }
 
-  const TileRow<Real>* tile;
+  const TileVector<Real>* tile;
   std::size_t first, d;
   const Real* values;
   Vector<Real> least[kVectors], second[kVectors];
@@ -89,7 +89,7 @@ struct NearestVisitor {
 };
 
 template <class Real>
-HWY_INLINE void nearest_in(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
+HWY_INLINE void nearest_in(const TileVector<Real>* tile, std::int64_t d, const Real* centroids,
                            std::int64_t m, TileNearest<Real>& nearest) {
   using Visitor = NearestVisitor<Real>;
   using Index = hn::TFromD<typename Visitor::Signed>;
@@ -142,7 +142,7 @@ struct BelowVisitor {
     }
   }
 
-  const TileRow<Real>* tile;
+  const TileVector<Real>* tile;
   std::size_t first, d;
   const Real* values;
   Vector<Real> limits[kVectors];
@@ -150,8 +150,8 @@ struct BelowVisitor {
 };
 
 template <class Real>
-HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* centroids,
-                         std::int64_t m, const TileRow<Real>& limits, std::uint64_t* below) {
+HWY_INLINE void below_in(const TileVector<Real>* tile, std::int64_t d, const Real* centroids,
+                         std::int64_t m, const TileVector<Real>& limits, std::uint64_t* below) {
   const Tag<Real> tag;
   std::fill_n(below, m, 0);
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
@@ -168,20 +168,20 @@ HWY_INLINE void below_in(const TileRow<Real>* tile, std::int64_t d, const Real* 
   }
 }
 
-void nearest_float(const TileRow<float>* tile, std::int64_t d, const float* centroids,
+void nearest_float(const TileVector<float>* tile, std::int64_t d, const float* centroids,
                    std::int64_t m, TileNearest<float>& nearest) {
   nearest_in(tile, d, centroids, m, nearest);
 }
-void nearest_double(const TileRow<double>* tile, std::int64_t d, const double* centroids,
+void nearest_double(const TileVector<double>* tile, std::int64_t d, const double* centroids,
                     std::int64_t m, TileNearest<double>& nearest) {
   nearest_in(tile, d, centroids, m, nearest);
 }
-void below_float(const TileRow<float>* tile, std::int64_t d, const float* centroids, std::int64_t m,
-                 const TileRow<float>& limits, std::uint64_t* below) {
+void below_float(const TileVector<float>* tile, std::int64_t d, const float* centroids,
+                 std::int64_t m, const TileVector<float>& limits, std::uint64_t* below) {
   below_in(tile, d, centroids, m, limits, below);
 }
-void below_double(const TileRow<double>* tile, std::int64_t d, const double* centroids,
-                  std::int64_t m, const TileRow<double>& limits, std::uint64_t* below) {
+void below_double(const TileVector<double>* tile, std::int64_t d, const double* centroids,
+                  std::int64_t m, const TileVector<double>& limits, std::uint64_t* below) {
   below_in(tile, d, centroids, m, limits, below);
 }
 
@@ -198,24 +198,24 @@ HWY_EXPORT(below_float);
 HWY_EXPORT(below_double);
 
 template <>
-void screen_nearest(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileVector<float>* tile, std::int64_t d,
                     const float* centroids, std::int64_t m, TileNearest<float>& nearest) {
   LLOYD_DISPATCH(set, nearest_float)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileVector<double>* tile, std::int64_t d,
                     const double* centroids, std::int64_t m, TileNearest<double>& nearest) {
   LLOYD_DISPATCH(set, nearest_double)(tile, d, centroids, m, nearest);
 }
 template <>
-void screen_below(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
-                  const float* centroids, std::int64_t m, const TileRow<float>& limits,
+void screen_below(InstructionSet set, const TileVector<float>* tile, std::int64_t d,
+                  const float* centroids, std::int64_t m, const TileVector<float>& limits,
                   std::uint64_t* below) {
   LLOYD_DISPATCH(set, below_float)(tile, d, centroids, m, limits, below);
 }
 template <>
-void screen_below(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
-                  const double* centroids, std::int64_t m, const TileRow<double>& limits,
+void screen_below(InstructionSet set, const TileVector<double>* tile, std::int64_t d,
+                  const double* centroids, std::int64_t m, const TileVector<double>& limits,
                   std::uint64_t* below) {
   LLOYD_DISPATCH(set, below_double)(tile, d, centroids, m, limits, below);
 }

@@ -12,21 +12,21 @@ namespace lloyd_openmp {
 /// The screened distances of a tile's samples, as far as the nearest centroid needs them.
 template <class Real>
 struct TileNearest {
-  TileRow<Real> least;
-  TileRow<Real> second;       ///< least of the others; infinite where there is one centroid
+  TileVector<Real> least;
+  TileVector<Real> second;    ///< least of the others; infinite where there is one centroid
   std::int64_t index[kTile];  ///< centroid of the least; of several equal ones the lowest
 };
 
 /// Screens a tile against m >= 1 centroids (m x d).
 template <class Real>
-void screen_nearest(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
+void screen_nearest(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
                     const Real* centroids, std::int64_t m, TileNearest<Real>& nearest);
 
 /// Screens a tile against m centroids: bit i of below[c] says whether the screened distance of
 /// sample i to centroid c is at most limits.lanes[i] (-1: never).
 template <class Real>
-void screen_below(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
-                  const Real* centroids, std::int64_t m, const TileRow<Real>& limits,
+void screen_below(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
+                  const Real* centroids, std::int64_t m, const TileVector<Real>& limits,
                   std::uint64_t* below);
 
 /// How far screened distances can be off.
@@ -45,9 +45,9 @@ void screen_below(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
 template <class Real>
 class ScreenBound {
  public:
-  static constexpr std::int64_t kMostFeatures = 1 << 16;
+  static constexpr std::int64_t kMaxFeatures = 1 << 16;
 
-  /// d at most kMostFeatures.
+  /// d at most kMaxFeatures.
   explicit ScreenBound(std::int64_t d)
       : factor_(1 + 2 * static_cast<double>(d + 4) * std::numeric_limits<Real>::epsilon()),
         term_(8 * static_cast<double>(d) * std::numeric_limits<Real>::denorm_min()) {}

@@ -26,30 +26,31 @@ using IntVector = hn::Vec<IntTag>;
 // The integer q next to a value in units, and what is left of the value. hn::NearestInt() takes
 // twice as long, since it is for any value.
 template <class D>
-struct Rounding {
+struct UnitRounder {
   using Value = hn::Vec<D>;
   using Integer = hn::Vec<hn::RebindToSigned<D>>;
 
-  HWY_INLINE explicit Rounding(float unit)
+  HWY_INLINE explicit UnitRounder(float unit)
       : unit_(hn::Set(D(), unit)),
         inverse_(hn::Set(D(), 1 / unit)),
-        to_integers_(hn::Set(D(), 0x1.8p23f)) {}
+        magic_(hn::Set(D(), 0x1.8p23f)) {}
 
   // Adds the square of the residual to `squares`.
   HWY_INLINE Integer operator()(Value y, Value& squares) const {
     const hn::RebindToSigned<D> integers;
-    const auto shifted = hn::MulAdd(y, inverse_, to_integers_);
-    const auto residual = hn::NegMulAdd(hn::Sub(shifted, to_integers_), unit_, y);
+    const auto biased = hn::MulAdd(y, inverse_, magic_);
+    const auto residual = hn::NegMulAdd(hn::Sub(biased, magic_), unit_, y);
     squares = hn::MulAdd(residual, residual, squares);
-    return hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, to_integers_));
+    return hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic_));
   }
 
  private:
-  Value unit_, inverse_, to_integers_;
+  Value unit_, inverse_, magic_;
 };
 
 // |y| of each sample.
-HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<float>& norms) {
+HWY_INLINE void compute_norms(const TileVector<float>* tile, std::size_t d,
+                              TileVector<float>& norms) {
   const FloatTag tag;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
     FloatVector sums[kVectors];
@@ -67,15 +68,15 @@ HWY_INLINE void norms_of(const TileRow<float>* tile, std::size_t d, TileRow<floa
 }
 
 // Samples in units; `residuals`: |y - s q|.
-HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float unit,
-                               PairLine* pairs, TileRow<float>& residuals) {
+HWY_INLINE void round_to_units(const TileVector<float>* tile, std::size_t d, float unit,
+                               PairLine* pairs, TileVector<float>& residuals) {
   const FloatTag tag;
   const IntTag integers;
-  const Rounding<FloatTag> rounding(unit);
+  const UnitRounder<FloatTag> rounder(unit);
   for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
     FloatVector sum = hn::Zero(tag);
     const auto round = [&](std::size_t j)
-                           HWY_ATTR { return rounding(hn::Load(tag, tile[j].lanes + at), sum); };
+                           HWY_ATTR { return rounder(hn::Load(tag, tile[j].lanes + at), sum); };
     const auto lower = hn::Set(integers, 0xFFFF);
     std::int32_t* to = pairs_of_lane(pairs, (d + 1) / 2, at);
     for (std::size_t j = 0; j < d; j += 2, to += kPairLanes) {
@@ -88,7 +89,7 @@ HWY_INLINE void round_to_units(const TileRow<float>* tile, std::size_t d, float 
 }
 
 // Norms and values may be greater than computed ones by this factor, and less.
-constexpr double kRoundedUp = 1 + 4e-3;
+constexpr double kNormSlack = 1 + 4e-3;
 
 float greatest_norm(const IntegerTile& integers) {
   return *std::max_element(std::begin(integers.norms->lanes), std::end(integers.norms->lanes));
@@ -96,19 +97,20 @@ float greatest_norm(const IntegerTile& integers) {
 
 // The unit that samples of the norms that were stored are rounded to, whose values are no greater
 // than `greatest_value`.
-void choose_unit(double reach, float greatest_value, IntegerTile& integers) {
+void choose_unit(double radius, float greatest_value, IntegerTile& integers) {
   const double own =
-      IntegerScreen::reach_of(double{greatest_norm(integers)}, double{greatest_value}) * kRoundedUp;
-  integers.reach = static_cast<float>(own);
-  integers.unit = static_cast<float>(std::max(own, reach) / IntegerScreen::kMostUnits);
+      IntegerScreen::radius_of(double{greatest_norm(integers)}, double{greatest_value}) *
+      kNormSlack;
+  integers.radius = static_cast<float>(own);
+  integers.unit = static_cast<float>(std::max(own, radius) / IntegerScreen::kMaxUnits);
 }
 
-void round_tile_in(const TileRow<float>* tile, std::int64_t features, double reach,
+void round_tile_in(const TileVector<float>* tile, std::int64_t features, double radius,
                    IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  norms_of(tile, d, *integers.norms);
+  compute_norms(tile, d, *integers.norms);
   // Of few features a value may be all of a sample, and to look for it takes longer.
-  choose_unit(reach, greatest_norm(integers), integers);
+  choose_unit(radius, greatest_norm(integers), integers);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
 }
 
@@ -119,10 +121,10 @@ using RowVector = hn::Vec<RowTag>;
 using RowIntTag = hn::RebindToSigned<RowTag>;
 
 // Features that are rounded at a time, and pairs of them.
-constexpr std::size_t kFeatures = 32;
-constexpr std::size_t kPairs = kFeatures / 2;
+constexpr std::size_t kBlockFeatures = 32;
+constexpr std::size_t kBlockPairs = kBlockFeatures / 2;
 
-HWY_INLINE void take_roots(TileRow<float>& squares) {
+HWY_INLINE void replace_by_roots(TileVector<float>& squares) {
   const RowTag tag;
   for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
     hn::Store(hn::Sqrt(hn::Load(tag, squares.lanes + lane)), tag, squares.lanes + lane);
@@ -131,15 +133,15 @@ HWY_INLINE void take_roots(TileRow<float>& squares) {
 
 // |y| of each sample; returns their greatest value. Two samples at a time, half a tile apart: the
 // machine reads ahead in two pages.
-HWY_INLINE float norms_of_rows(const float* const* samples, const float* origin, std::size_t d,
-                               TileRow<float>& norms) {
-  constexpr std::size_t kApart = kTile / 2;
+HWY_INLINE float compute_row_norms(const float* const* samples, const float* origin, std::size_t d,
+                                   TileVector<float>& norms) {
+  constexpr std::size_t kHalfTile = kTile / 2;
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   RowVector greatest = hn::Zero(tag);
   float greatest_of_rest = 0;
-  for (std::size_t lane = 0; lane < kApart; ++lane) {
-    const float* rows[2] = {samples[lane], samples[lane + kApart]};
+  for (std::size_t lane = 0; lane < kHalfTile; ++lane) {
+    const float* rows[2] = {samples[lane], samples[lane + kHalfTile]};
     RowVector sums[2][2];
     for (auto& of_row : sums) of_row[0] = of_row[1] = hn::Zero(tag);
     std::size_t j = 0;
@@ -160,18 +162,18 @@ HWY_INLINE float norms_of_rows(const float* const* samples, const float* origin,
         sum += y * y;
         greatest_of_rest = std::max(greatest_of_rest, std::abs(y));
       }
-      norms.lanes[lane + r * kApart] = sum;
+      norms.lanes[lane + r * kHalfTile] = sum;
     }
   }
-  take_roots(norms);
+  replace_by_roots(norms);
   return std::max(greatest_of_rest, hn::GetLane(hn::MaxOfLanes(tag, greatest)));
 }
 
 // Which pair of features stands where ReorderDemote2To() puts some.
 constexpr auto kPairAt = [] {
   constexpr std::size_t kLanes = hn::MaxLanes(RowTag());
-  std::array<std::size_t, kPairs> pairs{};
-  for (std::size_t at = 0; at < kPairs; ++at) {
+  std::array<std::size_t, kBlockPairs> pairs{};
+  for (std::size_t at = 0; at < kBlockPairs; ++at) {
     const std::size_t block = at % kLanes / 4, in_block = at % 4;
     pairs[at] = at / kLanes * kLanes + 2 * block + in_block / 2 * (kLanes / 2) + in_block % 2;
   }
@@ -184,7 +186,7 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
   const RowIntTag tag;
   for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
     PairLine* const to = lines + lane / kPairLanes * all_pairs;
-    unroll<kPairs / 4>([&](auto quarter) HWY_ATTR {
+    unroll<kBlockPairs / 4>([&](auto quarter) HWY_ATTR {
       if (pairs <= kPairAt[4 * quarter]) return;
       hn::Vec<RowIntTag> columns[4];
       transpose(tag, rows[lane].lanes + 4 * quarter, kPairLanes, columns);
@@ -196,18 +198,19 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
   }
 }
 
-// Asks for one of the lines that the next kPairs pairs of features go to, from `pairs` on: they
-// come from memory, and whole blocks of them are written at a time.
-HWY_INLINE void ask_for_line(const PairLine* pairs, std::size_t all_pairs, std::size_t line) {
-  static_assert(kPairs == kPairLanes, "one line for each sample");
-  constexpr int kToWrite = 1;
-  __builtin_prefetch(pairs + line / kPairLanes * all_pairs + line % kPairLanes, kToWrite);
+// Asks for one of the lines that the next kBlockPairs pairs of features go to, from `pairs` on:
+// they come from memory, and whole blocks of them are written at a time.
+HWY_INLINE void prefetch_output_line(const PairLine* pairs, std::size_t all_pairs,
+                                     std::size_t line) {
+  static_assert(kBlockPairs == kPairLanes, "one line for each sample");
+  constexpr int kForWriting = 1;
+  __builtin_prefetch(pairs + line / kPairLanes * all_pairs + line % kPairLanes, kForWriting);
 }
 
 // The values of a block of features, [begin, end), relative to an origin; zeros follow them.
-class Block {
+class FeatureBlock {
  public:
-  Block(const float* origin, std::size_t begin, std::size_t end)
+  FeatureBlock(const float* origin, std::size_t begin, std::size_t end)
       : origin_(origin + begin), size_(end - begin) {
     const std::size_t lanes = hn::Lanes(RowTag());
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -219,13 +222,13 @@ class Block {
 
   // Of a vector from feature j of the block on; `x`: a sample from `begin` on.
   template <bool kWhole>
-  HWY_INLINE RowVector of(const float* x, std::size_t j) const {
+  HWY_INLINE RowVector load(const float* x, std::size_t j) const {
     const RowTag tag;
     const std::size_t lanes = hn::Lanes(tag);
     if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
     if (j >= size_) return hn::Zero(tag);
     // There are as many before the end as a vector holds.
-    static_assert(hn::MaxLanes(RowTag()) <= kLeastRoundedByRows);
+    static_assert(hn::MaxLanes(RowTag()) <= kMinRowRoundingFeatures);
     const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
     return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
                               hn::TableLookupLanes(last, hn::SetTableIndices(tag, last_)));
@@ -245,56 +248,57 @@ class Block {
 // Rounds a block for all samples, adds to the squares of residuals, one vector for each sample, and
 // asks for the lines that the next block goes to where that is a whole one.
 template <bool kWhole>
-HWY_INLINE void round_block(const float* const* samples, std::size_t begin, const Block& block,
-                            const Rounding<RowTag>& rounding, std::size_t all_pairs,
-                            bool whole_follows, float* squares, PairLine* lines) {
+HWY_INLINE void round_block(const float* const* samples, std::size_t begin,
+                            const FeatureBlock& block, const UnitRounder<RowTag>& rounder,
+                            std::size_t all_pairs, bool whole_follows, float* squares,
+                            PairLine* lines) {
   const RowTag tag;
   const hn::Repartition<std::int16_t, RowIntTag> halves;
   const std::size_t lanes = hn::Lanes(tag);
-  const std::size_t size = kWhole ? kFeatures : block.size();
+  const std::size_t size = kWhole ? kBlockFeatures : block.size();
   PairLine rows[kTile];
   for (std::size_t lane = 0; lane < kTile; ++lane) {
-    if (whole_follows) ask_for_line(lines + kPairs, all_pairs, lane);
+    if (whole_follows) prefetch_output_line(lines + kBlockPairs, all_pairs, lane);
     const float* const x = samples[lane] + begin;
     auto sum = hn::Load(tag, squares + lane * lanes);
     for (std::size_t j = 0; j < size; j += 2 * lanes) {
-      const auto first = rounding(block.of<kWhole>(x, j), sum);
-      const auto second = rounding(block.of<kWhole>(x, j + lanes), sum);
+      const auto first = rounder(block.load<kWhole>(x, j), sum);
+      const auto second = rounder(block.load<kWhole>(x, j + lanes), sum);
       hn::Store(hn::BitCast(RowIntTag(), hn::ReorderDemote2To(halves, first, second)), RowIntTag(),
                 rows[lane].lanes + j / 2);
     }
     hn::Store(sum, tag, squares + lane * lanes);
   }
-  transpose_pairs(rows, kWhole ? kPairs : (size + 1) / 2, all_pairs, lines);
+  transpose_pairs(rows, kWhole ? kBlockPairs : (size + 1) / 2, all_pairs, lines);
 }
 
 void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
-                   double reach, IntegerTile& integers) {
+                   double radius, IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  const float greatest_value = norms_of_rows(samples, origin, d, *integers.norms);
-  choose_unit(reach, greatest_value, integers);
+  const float greatest_value = compute_row_norms(samples, origin, d, *integers.norms);
+  choose_unit(radius, greatest_value, integers);
 
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
-  const Rounding<RowTag> rounding(integers.unit);
+  const UnitRounder<RowTag> rounder(integers.unit);
   const std::size_t pairs = (d + 1) / 2;
   alignas(64) float squares[kTile * hn::MaxLanes(RowTag())];
   std::fill_n(squares, kTile * lanes, 0.0f);
-  for (std::size_t begin = 0; begin < d; begin += kFeatures) {
-    const Block block(origin, begin, std::min(begin + kFeatures, d));
+  for (std::size_t begin = 0; begin < d; begin += kBlockFeatures) {
+    const FeatureBlock block(origin, begin, std::min(begin + kBlockFeatures, d));
     PairLine* const lines = integers.pairs + begin / 2;
-    if (block.size() == kFeatures) {
-      round_block<true>(samples, begin, block, rounding, pairs, begin + 2 * kFeatures <= d, squares,
-                        lines);
+    if (block.size() == kBlockFeatures) {
+      round_block<true>(samples, begin, block, rounder, pairs, begin + 2 * kBlockFeatures <= d,
+                        squares, lines);
     } else {
-      round_block<false>(samples, begin, block, rounding, pairs, false, squares, lines);
+      round_block<false>(samples, begin, block, rounder, pairs, false, squares, lines);
     }
   }
-  TileRow<float>& residuals = *integers.residuals;
+  TileVector<float>& residuals = *integers.residuals;
   for (std::size_t lane = 0; lane < kTile; ++lane) {
     residuals.lanes[lane] = hn::GetLane(hn::SumOfLanes(tag, hn::Load(tag, squares + lane * lanes)));
   }
-  take_roots(residuals);
+  replace_by_roots(residuals);
 }
 
 bool has_row_vectors() {
@@ -322,18 +326,18 @@ HWY_EXPORT(round_tile_in);
 HWY_EXPORT(round_rows_in);
 HWY_EXPORT(has_row_vectors);
 
-void round_tile(InstructionSet set, const TileRow<float>* tile, std::int64_t d, double reach,
+void round_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d, double radius,
                 IntegerTile& integers) {
-  LLOYD_DISPATCH(set, round_tile_in)(tile, d, reach, integers);
+  LLOYD_DISPATCH(set, round_tile_in)(tile, d, radius, integers);
 }
 
-bool rounds_rows(InstructionSet set, std::int64_t d) {
-  return d >= kLeastRoundedByRows && LLOYD_DISPATCH(set, has_row_vectors)();
+bool can_round_rows(InstructionSet set, std::int64_t d) {
+  return d >= kMinRowRoundingFeatures && LLOYD_DISPATCH(set, has_row_vectors)();
 }
 
 void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,
-                const float* origin, double reach, IntegerTile& integers) {
-  LLOYD_DISPATCH(set, round_rows_in)(samples, d, origin, reach, integers);
+                const float* origin, double radius, IntegerTile& integers) {
+  LLOYD_DISPATCH(set, round_rows_in)(samples, d, origin, radius, integers);
 }
 
 }  // namespace lloyd_openmp

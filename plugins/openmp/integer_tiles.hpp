@@ -1,4 +1,5 @@
-// IntegerTiles: the samples of a data set in 16-bit integers, kept from one pass to the next.
+// IntegerTiles: the samples of a data set in 16-bit integers, has_storage from one pass to the
+// next.
 #pragma once
 
 #include <cstdint>
@@ -15,67 +16,68 @@ namespace lloyd_openmp {
 /// again where the centroids have gone too far out, or so far in that a smaller unit proves more.
 class IntegerTiles {
  public:
-  /// Of n samples of d features for k centroids; 0: they are not kept.
+  /// Of n samples of d features for k centroids; 0: they are not has_storage.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
     // More centroids than this take so long to screen that rounding does not count.
-    constexpr std::int64_t kMostClusters = 512;
-    constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
-    constexpr auto kOfPairs = static_cast<std::int64_t>(sizeof(PairLine));
-    constexpr auto kOfTile = static_cast<std::int64_t>(2 * sizeof(TileRow<float>) + sizeof(Units));
+    constexpr std::int64_t kMaxClusters = 512;
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;
+    constexpr auto kLineBytes = static_cast<std::int64_t>(sizeof(PairLine));
+    constexpr auto kTileOverhead =
+        static_cast<std::int64_t>(2 * sizeof(TileVector<float>) + sizeof(Units));
     const std::int64_t bytes =
-        large_bytes(count(n) * static_cast<std::int64_t>(pair_lines(d)) * kOfPairs) +
-        count(n) * kOfTile;
-    const bool keeps =
-        d <= IntegerScreen::kMostFeatures && k <= kMostClusters && bytes <= kMostBytes;
+        page_rounded_bytes(count(n) * static_cast<std::int64_t>(pair_lines(d)) * kLineBytes) +
+        count(n) * kTileOverhead;
+    const bool keeps = d <= IntegerScreen::kMaxFeatures && k <= kMaxClusters && bytes <= kMaxBytes;
     return keeps ? bytes : 0;
   }
 
-  /// Room for n samples of d features, of which none is kept yet. Throws std::bad_alloc; then
-  /// nothing is held.
+  /// Room for n samples of d features, of which none is has_storage yet. Throws std::bad_alloc;
+  /// then nothing is held.
   void reserve(std::int64_t n, std::int64_t d) {
     const auto tiles = static_cast<std::size_t>(count(n));
     const std::size_t lines = pair_lines(d);
-    auto norms = std::make_unique_for_overwrite<TileRow<float>[]>(2 * tiles);
+    auto norms = std::make_unique_for_overwrite<TileVector<float>[]>(2 * tiles);
     auto units = std::make_unique<Units[]>(tiles);
     pairs_ = large_array<PairLine>(tiles * lines);
     norms_ = std::move(norms);
     units_ = std::move(units);
-    lines_ = lines;
+    tile_lines_ = lines;
   }
 
   /// Whether reserve() was called.
-  bool kept() const { return units_ != nullptr; }
+  bool has_storage() const { return units_ != nullptr; }
 
   /// Tile t, which is in one block of rows and so asked for by one thread at a time, for centroids
-  /// no farther from the origin than `reach`. round(reach, tile) rounds the samples where they are
-  /// not, for centroids within that reach.
+  /// no farther from the origin than `radius`. round(radius, tile) rounds the samples where they
+  /// are not, for centroids within that radius.
   template <class Round>
-  IntegerTile get(std::int64_t t, double reach, const Round& round) const {
+  IntegerTile get(std::int64_t t, double radius, const Round& round) const {
     const auto at = static_cast<std::size_t>(t);
     Units& units = units_[at];
-    IntegerTile tile{pairs_.get() + at * lines_, &norms_[2 * at], &norms_[2 * at + 1], units.unit,
-                     units.reach};
-    const double holds = double{units.unit} * IntegerScreen::kMostUnits;
-    if (reach > holds || (holds > kMostRoom * reach && holds > kMostRoom * units.reach)) {
-      round(kRoom * reach, tile);
-      units = {tile.unit, tile.reach};
+    IntegerTile tile{pairs_.get() + at * tile_lines_, &norms_[2 * at], &norms_[2 * at + 1],
+                     units.unit, units.radius};
+    const double representable = double{units.unit} * IntegerScreen::kMaxUnits;
+    if (radius > representable || (representable > kMaxSlackRatio * radius &&
+                                   representable > kMaxSlackRatio * units.radius)) {
+      round(kGrowthRoom * radius, tile);
+      units = {tile.unit, tile.radius};
     }
     return tile;
   }
 
  private:
   // Centroids may move so much farther out, or in, before a tile is rounded again.
-  static constexpr double kRoom = 1.05, kMostRoom = 1.25;
+  static constexpr double kGrowthRoom = 1.05, kMaxSlackRatio = 1.25;
 
   struct Units {
-    float unit = 0, reach = 0;  // of IntegerTile; 0: nothing is there
+    float unit = 0, radius = 0;  // of IntegerTile; 0: nothing is there
   };
 
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
 
-  std::size_t lines_ = 0;                    // of a tile
-  LargeArray<PairLine> pairs_;               // not touched before a thread rounds its own
-  std::unique_ptr<TileRow<float>[]> norms_;  // and residuals
+  std::size_t tile_lines_ = 0;                  // of a tile
+  LargeArray<PairLine> pairs_;                  // not touched before a thread rounds its own
+  std::unique_ptr<TileVector<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;
 };
 

@@ -20,8 +20,8 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// What was freed, for who takes as much next.
-class Freed {
+// What was page_cache, for who takes as much next.
+class PageCache {
  public:
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -34,7 +34,7 @@ class Freed {
 
   bool keep(void* memory, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    if (held_ + bytes > kMostFreed) return false;
+    if (held_ + bytes > kMaxCachedBytes) return false;
     for (Block& block : blocks_) {
       if (block.memory != nullptr) continue;
       block = {memory, bytes};
@@ -77,17 +77,17 @@ class Freed {
 };
 
 // Never destroyed: sessions may end after static objects do.
-Freed& freed() {
-  static auto* const memory = new Freed;
+PageCache& page_cache() {
+  static auto* const memory = new PageCache;
   return *memory;
 }
 
 }  // namespace
 
-void* take_memory(std::size_t bytes) {
+void* acquire_pages(std::size_t bytes) {
   const std::size_t whole = rounded(bytes);
   if (is_large(bytes)) {
-    if (void* const memory = freed().take(whole)) return memory;
+    if (void* const memory = page_cache().take(whole)) return memory;
   }
   void* const memory = std::aligned_alloc(is_large(bytes) ? kLargePage : 64, whole);
   if (memory == nullptr) throw std::bad_alloc();
@@ -95,17 +95,17 @@ void* take_memory(std::size_t bytes) {
   return memory;
 }
 
-void give_memory(void* memory, std::size_t bytes) noexcept {
-  if (is_large(bytes) && freed().keep(memory, rounded(bytes))) return;
+void release_pages(void* memory, std::size_t bytes) noexcept {
+  if (is_large(bytes) && page_cache().keep(memory, rounded(bytes))) return;
   std::free(memory);
 }
 
-void release_memory() noexcept {
-  freed().release();
+void trim_pages() noexcept {
+  page_cache().release();
 }
 
-std::size_t freed_memory() noexcept {
-  return freed().held();
+std::size_t cached_page_bytes() noexcept {
+  return page_cache().held();
 }
 
 }  // namespace lloyd_openmp

@@ -136,20 +136,20 @@ HWY_INLINE void finish_bounds(Vector<Real> most, Vector<Real> least, std::size_t
 
 // Least and second score of the samples in kVectors registers, and whose the least is.
 template <class Real>
-struct Leading {
+struct LowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
   // As others are made that mark scores.
-  HWY_INLINE explicit Leading(std::int64_t /*marks*/) : Leading() {}
+  HWY_INLINE explicit LowestTwo(std::int64_t /*score_marks*/) : LowestTwo() {}
 
-  HWY_INLINE Leading() {
+  HWY_INLINE LowestTwo() {
     for (std::size_t v = 0; v < kVectors; ++v) {
       least[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());
       index[v] = hn::Zero(SignedTag<Real>());
     }
   }
 
-  HWY_INLINE void offer(std::size_t v, std::size_t c, Vector<Real> score) {
+  HWY_INLINE void update(std::size_t v, std::size_t c, Vector<Real> score) {
     const auto nearer = hn::Lt(score, least[v]);
     second[v] = hn::Min(second[v], hn::Max(least[v], score));
     least[v] = hn::Min(least[v], score);
@@ -168,7 +168,7 @@ struct Leading {
           norms[v], hn::Set(tag, limit.square),
           hn::MulAdd(hn::Sqrt(norms[v]), hn::Set(tag, limit.slope), hn::Set(tag, limit.base)));
       const auto proven = hn::Gt(hn::Sub(second[v], least[v]), gap);
-      nearest.undecided |= bits_of(tag, hn::Not(proven)) << at;
+      nearest.unproven |= bits_of(tag, hn::Not(proven)) << at;
       store_index(index[v], nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
       // The other half of the gap covers the roundings here.

@@ -32,15 +32,15 @@ HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t feat
                            HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
     });
     values += kTile;
-    panel += kPanel;
+    panel += kPanelCentroids;
   } while (--features != 0);
 }
 
 // Count centroids of a panel, the first of them number c.
 template <std::size_t Count, class Real>
-HWY_INLINE void score(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+HWY_INLINE void score(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                       const Real* panel, const Real* squared_norms, std::size_t c,
-                      Leading<Real>& leading) {
+                      LowestTwo<Real>& leading) {
   const Tag<Real> tag;
   Scores<Count, Real> scores;
   unroll<Count>([&](auto i) HWY_ATTR {
@@ -57,7 +57,7 @@ HWY_INLINE void score(const TileRow<Real>* tile, std::size_t first, std::size_t 
         scores[i][v] = hn::Zero(tag);
       });
     });
-    multiply<Count>(values + block * kTile, panel + block * kPanel,
+    multiply<Count>(values + block * kTile, panel + block * kPanelCentroids,
                     std::min<std::size_t>(d - block, kScoreBlock), scores);
     unroll<Count>([&](auto i) HWY_ATTR {
       unroll<kVectors>([&](auto v)
@@ -65,15 +65,15 @@ HWY_INLINE void score(const TileRow<Real>* tile, std::size_t first, std::size_t 
     });
   }
   unroll<kVectors>([&](auto v) HWY_ATTR {
-    unroll<Count>([&](auto i) HWY_ATTR { leading.offer(v, c + i, scores[i][v]); });
+    unroll<Count>([&](auto i) HWY_ATTR { leading.update(v, c + i, scores[i][v]); });
   });
 }
 
 // The centroids after the last whole panel: k - c of them, Count at the most.
 template <std::size_t Count, class Real>
-HWY_INLINE void score_rest(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+HWY_INLINE void score_rest(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                            const Real* panel, const Real* squared_norms, std::size_t c,
-                           std::size_t k, Leading<Real>& leading) {
+                           std::size_t k, LowestTwo<Real>& leading) {
   if constexpr (Count > 0) {
     if (k - c == Count) {
       score<Count>(tile, first, d, panel, squared_norms, c, leading);
@@ -86,7 +86,7 @@ HWY_INLINE void score_rest(const TileRow<Real>* tile, std::size_t first, std::si
 // |y|^2 of the samples in kVectors registers. Sums of every fourth feature: with one sum each of
 // many features would wait for the one before.
 template <class Real>
-HWY_INLINE void square(const TileRow<Real>* tile, std::size_t first, std::size_t d,
+HWY_INLINE void square(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                        Vector<Real> (&norms)[kVectors]) {
   constexpr std::size_t kSums = 4;
   const Tag<Real> tag;
@@ -110,14 +110,15 @@ HWY_INLINE void square(const TileRow<Real>* tile, std::size_t first, std::size_t
   });
 }
 
-// Leading, with whose a score is in its last bits: costs less than to keep that apart.
+// LowestTwo, with whose a score is in its last bits: costs less than to keep that apart.
 template <class Real>
-struct MarkedLeading {
+struct MarkedLowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
-  HWY_INLINE explicit MarkedLeading(std::int64_t marks) : mask(static_cast<Index>(marks - 1)) {}
+  HWY_INLINE explicit MarkedLowestTwo(std::int64_t score_marks)
+      : mask(static_cast<Index>(score_marks - 1)) {}
 
-  HWY_INLINE void offer(std::size_t v, std::size_t c, Vector<Real> score) {
+  HWY_INLINE void update(std::size_t v, std::size_t c, Vector<Real> score) {
     const SignedTag<Real> bits;
     const Vector<Real> marked =
         hn::BitCast(Tag<Real>(), hn::OrAnd(hn::Set(bits, static_cast<Index>(c)),
@@ -136,14 +137,14 @@ struct MarkedLeading {
   }
 
   Index mask;
-  Leading<Real> leading;
+  LowestTwo<Real> leading;
 };
 
 // Samples of D features stay in registers, and what is known of their least scores. A function of
 // its own, into which everything is inlined: else GCC 12 keeps arrays of vectors in memory.
-template <std::size_t D, template <class> class LeadingOf, class Real>
-HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileRow<Real>* tile,
-                                                  const ScreenedCentroids<Real>& centroids,
+template <std::size_t D, template <class> class LowestTwoOf, class Real>
+HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
+                                                  const TileCentroids<Real>& centroids,
                                                   TileLabels& nearest) {
   const Tag<Real> tag;
   const std::size_t lanes = hn::Lanes(tag);
@@ -154,24 +155,24 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileRow<Real>* tile,
       unroll<kVectors>(
           [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
     });
-    LeadingOf<Real> leading(marks(centroids.clusters, D));
-    const auto offer = [&](std::size_t c, const Real* factors) HWY_ATTR {
+    LowestTwoOf<Real> leading(score_marks(centroids.clusters, D));
+    const auto update = [&](std::size_t c, const Real* factors) HWY_ATTR {
       Vector<Real> scores[kVectors];
       const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
       unroll<kVectors>([&](auto v) HWY_ATTR { scores[v] = norm; });
       unroll<D>([&](auto j) HWY_ATTR {
-        const Vector<Real> factor = hn::Set(tag, factors[j * kPanel]);
+        const Vector<Real> factor = hn::Set(tag, factors[j * kPanelCentroids]);
         unroll<kVectors>([&](auto v)
                              HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
       });
-      unroll<kVectors>([&](auto v) HWY_ATTR { leading.offer(v, c, scores[v]); });
+      unroll<kVectors>([&](auto v) HWY_ATTR { leading.update(v, c, scores[v]); });
     };
-    const Real* panel = centroids.panels;
+    const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
-    for (; c + kPanel <= k; c += kPanel, panel += D * kPanel) {
-      for (std::size_t i = 0; i < kPanel; ++i) offer(c + i, panel + i);
+    for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += D * kPanelCentroids) {
+      for (std::size_t i = 0; i < kPanelCentroids; ++i) update(c + i, panel + i);
     }
-    for (std::size_t i = 0; c + i < k; ++i) offer(c + i, panel + i);
+    for (std::size_t i = 0; c + i < k; ++i) update(c + i, panel + i);
     Vector<Real> norms[kVectors];
     square(tile, first, D, norms);
     leading.finish(first, norms, centroids.limit, nearest);
@@ -179,18 +180,17 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileRow<Real>* tile,
 }
 
 template <class Real>
-HWY_INLINE void screen_many_features(const TileRow<Real>* tile, std::size_t d,
-                                     const ScreenedCentroids<Real>& centroids,
-                                     TileLabels& nearest) {
+HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d,
+                                     const TileCentroids<Real>& centroids, TileLabels& nearest) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(Tag<Real>())) {
-    Leading<Real> leading;
-    const Real* panel = centroids.panels;
+    LowestTwo<Real> leading;
+    const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
-    for (; c + kPanel <= k; c += kPanel, panel += d * kPanel) {
-      score<kPanel>(tile, first, d, panel, centroids.squared_norms, c, leading);
+    for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += d * kPanelCentroids) {
+      score<kPanelCentroids>(tile, first, d, panel, centroids.squared_norms, c, leading);
     }
-    score_rest<kPanel - 1>(tile, first, d, panel, centroids.squared_norms, c, k, leading);
+    score_rest<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k, leading);
     Vector<Real> norms[kVectors];
     square(tile, first, d, norms);
     leading.finish(first, norms, centroids.limit, nearest);
@@ -199,15 +199,15 @@ HWY_INLINE void screen_many_features(const TileRow<Real>* tile, std::size_t d,
 
 // D features at the most, or many.
 template <std::size_t D, class Real>
-HWY_INLINE void screen_features(const TileRow<Real>* tile, std::size_t d,
-                                const ScreenedCentroids<Real>& centroids, TileLabels& nearest) {
+HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
+                                const TileCentroids<Real>& centroids, TileLabels& nearest) {
   if constexpr (D == 0) {
     screen_many_features(tile, d, centroids, nearest);
   } else if (d == D) {
-    if (marks(centroids.clusters, D) > 0) {
-      screen_few_features<D, MarkedLeading>(tile, centroids, nearest);
+    if (score_marks(centroids.clusters, D) > 0) {
+      screen_few_features<D, MarkedLowestTwo>(tile, centroids, nearest);
     } else {
-      screen_few_features<D, Leading>(tile, centroids, nearest);
+      screen_few_features<D, LowestTwo>(tile, centroids, nearest);
     }
   } else {
     screen_features<D - 1>(tile, d, centroids, nearest);
@@ -215,23 +215,23 @@ HWY_INLINE void screen_features(const TileRow<Real>* tile, std::size_t d,
 }
 
 template <class Real>
-HWY_INLINE void screen(const TileRow<Real>* tile, std::int64_t features,
-                       const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
+HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t features,
+                       const TileCentroids<Real>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
-  nearest.undecided = 0;
-  screen_features<static_cast<std::size_t>(kFewFeatures)>(tile, static_cast<std::size_t>(features),
-                                                          centroids, nearest);
+  nearest.unproven = 0;
+  screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
+      tile, static_cast<std::size_t>(features), centroids, nearest);
   find_changed(former, nearest);
 }
 
 // One centroid after another: a sum over ascending features, each operation rounded.
-void define_nearest_in(const TileRow<double>* tile, std::int64_t count, std::int64_t features,
-                       const double* centroids, std::int64_t k, std::int32_t* labels) {
+void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
+                      const double* centroids, std::int64_t k, std::int32_t* labels) {
   const Tag<double> tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto d = static_cast<std::size_t>(features);
   for (std::size_t first = 0; first < static_cast<std::size_t>(count); first += kVectors * lanes) {
-    Leading<double> leading;
+    LowestTwo<double> leading;
     for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
       Vector<double> sums[kVectors];
       for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
@@ -243,7 +243,7 @@ void define_nearest_in(const TileRow<double>* tile, std::int64_t count, std::int
           sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
         }
       }
-      for (std::size_t v = 0; v < kVectors; ++v) leading.offer(v, c, sums[v]);
+      for (std::size_t v = 0; v < kVectors; ++v) leading.update(v, c, sums[v]);
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
       store_index(leading.index[v], labels + first + v * lanes);
@@ -251,13 +251,13 @@ void define_nearest_in(const TileRow<double>* tile, std::int64_t count, std::int
   }
 }
 
-void screen_float(const TileRow<float>* tile, std::int64_t d,
-                  const ScreenedCentroids<float>& centroids, const std::int32_t* former,
+void screen_float(const TileVector<float>* tile, std::int64_t d,
+                  const TileCentroids<float>& centroids, const std::int32_t* former,
                   TileLabels& nearest) {
   screen(tile, d, centroids, former, nearest);
 }
-void screen_double(const TileRow<double>* tile, std::int64_t d,
-                   const ScreenedCentroids<double>& centroids, const std::int32_t* former,
+void screen_double(const TileVector<double>* tile, std::int64_t d,
+                   const TileCentroids<double>& centroids, const std::int32_t* former,
                    TileLabels& nearest) {
   screen(tile, d, centroids, former, nearest);
 }
@@ -271,24 +271,24 @@ namespace lloyd_openmp {
 
 HWY_EXPORT(screen_float);
 HWY_EXPORT(screen_double);
-HWY_EXPORT(define_nearest_in);
+HWY_EXPORT(label_exactly_in);
 
 template <>
-void screen_nearest(InstructionSet set, const TileRow<float>* tile, std::int64_t d,
-                    const ScreenedCentroids<float>& centroids, const std::int32_t* former,
-                    TileLabels& nearest) {
+void screen_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d,
+                 const TileCentroids<float>& centroids, const std::int32_t* former,
+                 TileLabels& nearest) {
   LLOYD_DISPATCH(set, screen_float)(tile, d, centroids, former, nearest);
 }
 template <>
-void screen_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t d,
-                    const ScreenedCentroids<double>& centroids, const std::int32_t* former,
-                    TileLabels& nearest) {
+void screen_tile(InstructionSet set, const TileVector<double>* tile, std::int64_t d,
+                 const TileCentroids<double>& centroids, const std::int32_t* former,
+                 TileLabels& nearest) {
   LLOYD_DISPATCH(set, screen_double)(tile, d, centroids, former, nearest);
 }
 
-void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t count,
-                    std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels) {
-  LLOYD_DISPATCH(set, define_nearest_in)(tile, count, d, centroids, k, labels);
+void label_exactly(InstructionSet set, const TileVector<double>* tile, std::int64_t count,
+                   std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels) {
+  LLOYD_DISPATCH(set, label_exactly_in)(tile, count, d, centroids, k, labels);
 }
 
 }  // namespace lloyd_openmp

@@ -19,30 +19,30 @@ struct ScoreLimit {
 };
 
 /// Centroids whose factors stand side by side: as many scores as registers hold at once.
-inline constexpr std::int64_t kPanel = 6;
+inline constexpr std::int64_t kPanelCentroids = 6;
 
 /// Products that are summed one after another; sums of so many are added up. Shorter chains of
 /// roundings prove more labels.
 inline constexpr std::int64_t kScoreBlock = 64;
 
 /// Features up to which samples stay in registers.
-inline constexpr std::int64_t kFewFeatures = 8;
+inline constexpr std::int64_t kMaxRegisterFeatures = 8;
 
 /// Of k clusters and d features: how many values the last bits of a score have that say whose it
 /// is; 0: there are none such.
-constexpr std::int64_t marks(std::int64_t k, std::int64_t d) {
+constexpr std::int64_t score_marks(std::int64_t k, std::int64_t d) {
   constexpr std::int64_t kMost = 64;
-  if (d > kFewFeatures || k > kMost) return 0;
+  if (d > kMaxRegisterFeatures || k > kMost) return 0;
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k)));
 }
 
 /// k centroids of d features as the screen takes them, relative to the origin of the tiles.
 template <class Real>
-struct ScreenedCentroids {
+struct TileCentroids {
   const Real* squared_norms;  ///< k
-  /// -2 times the centroids, in panels of kPanel: for each of the d features the values of the
-  /// panel's centroids. The last panel has as much room as the others.
-  const Real* panels;
+  /// -2 times the centroids, in panels of kPanelCentroids: for each of the d features the values of
+  /// the panel's centroids. The last panel has as much room as the others.
+  const Real* packed_centroids;
   std::int64_t clusters;  ///< k >= 1
   ScoreLimit<Real> limit;
 };
@@ -56,7 +56,7 @@ struct TileBounds {
 /// Labels of a tile.
 struct TileLabels {
   alignas(64) std::int32_t labels[kTile];  ///< of several equal scores or distances the lowest
-  std::uint64_t undecided;                 ///< bit i: the label of sample i is not proven
+  std::uint64_t unproven;                  ///< bit i: the label of sample i is not proven
   std::uint64_t changed;                   ///< bit i: it is not the former one
   TileBounds* bounds = nullptr;            ///< of proven labels; null: not wanted
 };
@@ -64,13 +64,13 @@ struct TileLabels {
 /// Screens a tile. The score of a sample y and a centroid e is |e|^2 - 2 y.e, its squared distance
 /// less |y|^2. `former`: kTile labels.
 template <class Real>
-void screen_nearest(InstructionSet set, const TileRow<Real>* tile, std::int64_t d,
-                    const ScreenedCentroids<Real>& centroids, const std::int32_t* former,
-                    TileLabels& nearest);
+void screen_tile(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
+                 const TileCentroids<Real>& centroids, const std::int32_t* former,
+                 TileLabels& nearest);
 
-/// By the definition, nothing left undecided: labels of `count` (1 to kTile) samples of a tile, as
+/// By the definition, nothing left unproven: labels of `count` (1 to kTile) samples of a tile, as
 /// they are (origin 0), and maybe of lanes beyond. `centroids`: k x d; `labels`: kTile.
-void define_nearest(InstructionSet set, const TileRow<double>* tile, std::int64_t count,
-                    std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels);
+void label_exactly(InstructionSet set, const TileVector<double>* tile, std::int64_t count,
+                   std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels);
 
 }  // namespace lloyd_openmp

@@ -30,38 +30,38 @@ class Pruning {
 
   static std::int64_t bytes(Algorithm algorithm, std::int64_t n, std::int64_t k, std::int64_t d) {
     if (algorithm == Algorithm::lloyd) return 0;
-    const std::int64_t of_samples = 2 * 4 * n + CentroidTravel::bytes(k, d);
+    const std::int64_t sample_bytes = 2 * 4 * n + CentroidDrift::bytes(k, d);
     switch (algorithm) {
       case Algorithm::elkan:
-        return of_samples + GroupBoundsOfFit::bytes(BoundOf::centroid, n, k);
+        return sample_bytes + GroupBoundStore::bytes(BoundKind::centroid, n, k);
       case Algorithm::yinyang:
-        return of_samples + GroupBoundsOfFit::bytes(BoundOf::group, n, k);
+        return sample_bytes + GroupBoundStore::bytes(BoundKind::group, n, k);
       default:
-        return of_samples + (algorithm == Algorithm::automatic && groups_may_pay(k, d)
-                                 ? GroupBoundsOfFit::bytes(BoundOf::group, n, k)
-                                 : 0);
+        return sample_bytes + (algorithm == Algorithm::automatic && groups_may_pay(k, d)
+                                   ? GroupBoundStore::bytes(BoundKind::group, n, k)
+                                   : 0);
     }
   }
 
-  /// Whether there are scans in some pass.
-  static bool scans(Algorithm algorithm, std::int64_t k, std::int64_t d) {
+  /// Whether there are scans_groups in some pass.
+  static bool may_scan_groups(Algorithm algorithm, std::int64_t k, std::int64_t d) {
     return algorithm == Algorithm::elkan || algorithm == Algorithm::yinyang ||
            (algorithm == Algorithm::automatic && groups_may_pay(k, d));
   }
 
-  /// Before the first pass of a fit of n samples; `wanted` false: before others, which keep
+  /// Before the first pass of a fit of n samples; `enabled` false: before others, which keep
   /// nothing.
-  void begin(bool wanted, std::int64_t n) {
-    wanted_ = wanted && algorithm_ != Algorithm::lloyd;
+  void begin(bool enabled, std::int64_t n) {
+    enabled_ = enabled && algorithm_ != Algorithm::lloyd;
     passes_ = 0;
-    keeps_ = uses_ = false;
+    keeps_bounds_ = uses_bounds_ = false;
     groups_ = Groups::none;
-    rest_ = 0;
-    next_rest_ = 1;
+    pause_ = 0;
+    next_pause_ = 1;
     tried_groups_ = false;
     group_passes_ = 0;
     full_ms_ = 0;
-    if (!wanted_ || n == samples_) return;
+    if (!enabled_ || n == samples_) return;
     upper_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n));
     lower_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n));
     samples_ = n;
@@ -69,95 +69,97 @@ class Pruning {
 
   /// Before each pass. `open`: samples that bounds did not settle in the last one.
   void next_pass(const double* centroids, std::int64_t k, std::int64_t d, std::int64_t open) {
-    if (!wanted_) return;
+    if (!enabled_) return;
     const Clock::time_point now = Clock::now();
     const double last_ms = std::chrono::duration<double, std::milli>(now - pass_began_).count();
     pass_began_ = now;
     if (++passes_ == 1) return;
     if (passes_ == 2) {
-      travel_.begin(centroids, k, d);
+      drift_.begin(centroids, k, d);
     } else {
-      travel_.move(centroids);
+      drift_.move(centroids);
     }
-    const bool known = keeps_;  // all samples have bounds
-    if (groups_ == Groups::begin) groups_ = Groups::go_on;
+    const bool all_bounded = keeps_bounds_;  // all samples have bounds
+    if (groups_ == Groups::begin) groups_ = Groups::active;
     if (algorithm_ == Algorithm::automatic) {
-      judge(last_ms, open, k, d);
-    } else if (known && groups_ == Groups::none && algorithm_ != Algorithm::hamerly) {
+      adapt(last_ms, open, k, d);
+    } else if (all_bounded && groups_ == Groups::none && algorithm_ != Algorithm::hamerly) {
       groups_ = Groups::begin;
     }
-    keeps_ = rest_ == 0;
-    uses_ = keeps_ && known;
-    if (rest_ > 0) --rest_;
+    keeps_bounds_ = pause_ == 0;
+    uses_bounds_ = keeps_bounds_ && all_bounded;
+    if (pause_ > 0) --pause_;
   }
 
-  bool keeps() const { return keeps_; }  ///< in this pass
-  bool uses() const { return uses_; }    ///< in this pass
-  /// Whether what the two bounds leave open is scanned in this pass, by bounds of bound_of().
-  bool scans() const { return groups_ != Groups::none; }
+  bool keeps_bounds() const { return keeps_bounds_; }  ///< in this pass
+  bool uses_bounds() const { return uses_bounds_; }    ///< in this pass
+  /// Whether what the two bounds leave open is scanned in this pass, by bounds of bound_kind().
+  bool scans_groups() const { return groups_ != Groups::none; }
   /// Whether those begin in this pass.
   bool begins_groups() const { return groups_ == Groups::begin; }
-  BoundOf bound_of() const {
-    return algorithm_ == Algorithm::elkan ? BoundOf::centroid : BoundOf::group;
+  BoundKind bound_kind() const {
+    return algorithm_ == Algorithm::elkan ? BoundKind::centroid : BoundKind::group;
   }
 
-  const CentroidTravel& travel() const { return travel_; }
+  const CentroidDrift& drift() const { return drift_; }
   StoredBounds of(std::int64_t row) const { return {upper_.get() + row, lower_.get() + row}; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Groups { none, begin, go_on };
+  enum class Groups { none, begin, active };
 
-  // Where scans of some groups may be cheaper than screening against all centroids: NOTES.md. There
-  // are no more of their bounds than features, but for rounding up to whole vectors.
+  // Where scans_groups of some groups may be cheaper than screening against all centroids:
+  // NOTES.md. There are no more of their bounds than features, but for rounding up to whole
+  // vectors.
   static bool groups_may_pay(std::int64_t k, std::int64_t d) {
-    return k * d >= 16384 && k >= 4 * kGroup && k <= d * kGroup;
+    return k * d >= 16384 && k >= 4 * kGroupCentroids && k <= d * kGroupCentroids;
   }
 
   // What the next pass does, from how long the last ones took.
-  void judge(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
-    constexpr double kGain = 0.95, kManyOpen = 0.75;
+  void adapt(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
+    constexpr double kGain = 0.95, kMaxOpenShare = 0.75;
     // The more features, the less a scan takes beside the distances that it leaves out.
-    constexpr std::int64_t kLeastFeaturesForGroups = 128;
-    if (!uses_) {
+    constexpr std::int64_t kMinGroupFeatures = 128;
+    if (!uses_bounds_) {
       full_ms_ = last_ms;
       return;
     }
-    const bool few_settled = static_cast<double>(open) > kManyOpen * static_cast<double>(samples_);
-    if (groups_ == Groups::go_on) {
+    const bool mostly_open =
+        static_cast<double>(open) > kMaxOpenShare * static_cast<double>(samples_);
+    if (groups_ == Groups::active) {
       // The first pass of groups sets them up.
       if (++group_passes_ == 2 && last_ms > kGain * before_groups_ms_) groups_ = Groups::none;
-    } else if (!tried_groups_ && groups_may_pay(k, d) &&
-               (few_settled || d >= kLeastFeaturesForGroups) && passes_ >= 8) {
+    } else if (!tried_groups_ && groups_may_pay(k, d) && (mostly_open || d >= kMinGroupFeatures) &&
+               passes_ >= 8) {
       tried_groups_ = true;
       group_passes_ = 0;
       before_groups_ms_ = last_ms;
       groups_ = Groups::begin;
       return;
     }
-    if (few_settled && last_ms > kGain * full_ms_ && group_passes_ != 1) {
+    if (mostly_open && last_ms > kGain * full_ms_ && group_passes_ != 1) {
       // Without bounds for a while, each time twice as long.
-      rest_ = next_rest_;
-      next_rest_ *= 2;
+      pause_ = next_pause_;
+      next_pause_ *= 2;
       groups_ = Groups::none;
     } else {
-      next_rest_ = 1;
+      next_pause_ = 1;
     }
   }
 
   Algorithm algorithm_;
-  bool wanted_ = false;
+  bool enabled_ = false;
   std::int64_t passes_ = 0;
-  bool keeps_ = false, uses_ = false;
+  bool keeps_bounds_ = false, uses_bounds_ = false;
   Groups groups_ = Groups::none;
   bool tried_groups_ = false;
   std::int64_t group_passes_ = 0;
-  std::int64_t rest_ = 0;       // passes without bounds that are still to come
-  std::int64_t next_rest_ = 1;  // how many there will be the next time
+  std::int64_t pause_ = 0;       // passes without bounds that are still to come
+  std::int64_t next_pause_ = 1;  // how many there will be the next time
   Clock::time_point pass_began_;
   double full_ms_ = 0;           // the last pass that labelled all samples
   double before_groups_ms_ = 0;  // the last pass without groups
-  CentroidTravel travel_;
+  CentroidDrift drift_;
   std::int64_t samples_ = 0;
   std::unique_ptr<float[]> upper_, lower_;  // of each sample
 };

@@ -19,13 +19,13 @@ namespace HWY_NAMESPACE {
 
 // Samples at once times centroids at once: as many sums as registers hold beside what they are made
 // of.
-constexpr std::size_t kRows = kRowsAhead;
-constexpr std::size_t kApart = kRowsApart;
-constexpr std::size_t kFew = kManyRegisters ? 10 : 5;
+constexpr std::size_t kRows = kInterleavedRows;
+constexpr std::size_t kStride = kInterleaveStride;
+constexpr std::size_t kBatchCentroids = kManyRegisters ? 10 : 5;
 constexpr std::size_t kLine = 64 / sizeof(float);
-using RowTag = hn::CappedTag<float, kLeastRowFeatures>;
+using RowTag = hn::CappedTag<float, kMinRowFeatures>;
 
-// Keeps a vector that several products take in a register: GCC 12 else reads it for each of them.
+// Keeps a vector that several multiply take in a register: GCC 12 else reads it for each of them.
 HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
 #if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
   asm("" : "+v"(vector.raw));
@@ -34,13 +34,13 @@ HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
 #endif
 }
 
-// Dot products of kRows samples with Count centroids, to rows of `scores` from c on; also the
-// samples' squared norms where they are wanted. Meanwhile Ahead samples, those that `next` points
-// to, come from memory.
-template <std::size_t Count, bool kNorms, std::size_t Ahead>
-HWY_INLINE void products(const float* const* samples, const float* const* next, std::size_t d,
+// Dot multiply of kRows samples with Count centroids, to rows of `scores` from c on; also the
+// samples' squared norms where they are wanted. Meanwhile kPrefetched samples, those that `next`
+// points to, come from memory.
+template <std::size_t Count, bool kNorms, std::size_t kPrefetched>
+HWY_INLINE void multiply(const float* const* samples, const float* const* next, std::size_t d,
                          const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                         TileRow<float>* scores, TileRow<float>& norms) {
+                         TileVector<float>* scores, TileVector<float>& norms) {
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto padded = static_cast<std::size_t>(padded_features(static_cast<std::int64_t>(d)));
@@ -64,65 +64,65 @@ HWY_INLINE void products(const float* const* samples, const float* const* next, 
       unroll<kRows>([&](auto r) HWY_ATTR { sums[r][i] = hn::MulAdd(y[r], factor, sums[r][i]); });
     });
   };
-  RowsAhead<float> ahead(next, static_cast<std::int64_t>(d));
-  const auto ask = [&]() HWY_ATTR __attribute__((always_inline)) {
-    unroll<Ahead>([&](auto) HWY_ATTR { ahead.ask_for_line(); });
+  RowPrefetcher<float> prefetcher(next, static_cast<std::int64_t>(d));
+  const auto prefetch = [&]() HWY_ATTR __attribute__((always_inline)) {
+    unroll<kPrefetched>([&](auto) HWY_ATTR { prefetcher.prefetch_line(); });
   };
   std::size_t j = 0;
   for (; j + kLine <= d; j += kLine) {
-    ask();
+    prefetch();
     for (std::size_t v = 0; v < kLine; v += lanes) add(j + v, [](auto y) HWY_ATTR { return y; });
   }
-  if (j < d) ask();
+  if (j < d) prefetch();
   for (; j + lanes <= d; j += lanes) add(j, [](auto y) HWY_ATTR { return y; });
   if (j < d) {
-    // The last vector overlaps the one before: those features are not counted again.
+    // The last vector overlaps the one before: those features are not counted counted_before.
     const std::size_t first = d - lanes;
-    const auto again = hn::FirstN(tag, j - first);
-    add(first, [&](auto y) HWY_ATTR { return hn::IfThenZeroElse(again, y); });
+    const auto counted_before = hn::FirstN(tag, j - first);
+    add(first, [&](auto y) HWY_ATTR { return hn::IfThenZeroElse(counted_before, y); });
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     for (std::size_t i = 0; i < Count; ++i) {
-      scores[c + i].lanes[lane + r * kApart] =
+      scores[c + i].lanes[lane + r * kStride] =
           hn::GetLane(hn::SumOfLanes(tag, sums[r][i])) + centroids.squared_norms[c + i];
     }
     if constexpr (kNorms)
-      norms.lanes[lane + r * kApart] = hn::GetLane(hn::SumOfLanes(tag, squares[r]));
+      norms.lanes[lane + r * kStride] = hn::GetLane(hn::SumOfLanes(tag, squares[r]));
   }
 }
 
-// products() with Count centroids. The first ones find the samples in memory; the first two sets of
+// multiply() with Count centroids. The first ones find the samples in memory; the first two sets of
 // centroids share the asking for the samples that are next.
 template <std::size_t Count>
-HWY_INLINE void products_of_set(const float* const* now, const float* const* next, std::size_t d,
-                                const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                                TileRow<float>* scores, TileRow<float>& norms) {
+HWY_INLINE void multiply_batch(const float* const* now, const float* const* next, std::size_t d,
+                               const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                               TileVector<float>* scores, TileVector<float>& norms) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
   if (c == 0 && k == Count) {
-    products<Count, true, kRows>(now, next, d, centroids, c, lane, scores, norms);
+    multiply<Count, true, kRows>(now, next, d, centroids, c, lane, scores, norms);
   } else if (c == 0) {
-    products<Count, true, 1>(now, next, d, centroids, c, lane, scores, norms);
-  } else if (c <= kFew) {
-    products<Count, false, 1>(now, next + 1, d, centroids, c, lane, scores, norms);
+    multiply<Count, true, 1>(now, next, d, centroids, c, lane, scores, norms);
+  } else if (c <= kBatchCentroids) {
+    multiply<Count, false, 1>(now, next + 1, d, centroids, c, lane, scores, norms);
   } else {
-    products<Count, false, 0>(now, next, d, centroids, c, lane, scores, norms);
+    multiply<Count, false, 0>(now, next, d, centroids, c, lane, scores, norms);
   }
 }
 
 template <std::size_t Count>
-HWY_INLINE void rest_of_products(const float* const* now, const float* const* next, std::size_t d,
-                                 const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                                 TileRow<float>* scores, TileRow<float>& norms) {
+HWY_INLINE void multiply_rest(const float* const* now, const float* const* next, std::size_t d,
+                              const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                              TileVector<float>* scores, TileVector<float>& norms) {
   if constexpr (Count > 0) {
     if (static_cast<std::size_t>(centroids.clusters) - c != Count) {
-      rest_of_products<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
+      multiply_rest<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
     } else {
-      products_of_set<Count>(now, next, d, centroids, c, lane, scores, norms);
+      multiply_batch<Count>(now, next, d, centroids, c, lane, scores, norms);
     }
   }
 }
 
-std::int64_t row_chain_in(std::int64_t d) {
+std::int64_t row_chain_length_in(std::int64_t d) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(RowTag()));
   return (d + lanes - 1) / lanes + std::bit_width(static_cast<std::uint64_t>(lanes)) + 1;
 }
@@ -132,34 +132,34 @@ void screen_rows_in(const float* const* samples, std::int64_t features,
                     TileLabels& nearest) {
   const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
-  TileRow<float> scores[kMostRowClusters];
-  TileRow<float> norms;
-  for (std::size_t lane = 0; lane < kApart; ++lane) {
+  TileVector<float> scores[kMaxRowClusters];
+  TileVector<float> norms;
+  for (std::size_t lane = 0; lane < kStride; ++lane) {
     const float *now[kRows], *next[kRows];
     for (std::size_t r = 0; r < kRows; ++r) {
-      now[r] = samples[lane + r * kApart];
-      next[r] = samples[lane + 1 < kApart ? lane + 1 + r * kApart : kTile + r];
+      now[r] = samples[lane + r * kStride];
+      next[r] = samples[lane + 1 < kStride ? lane + 1 + r * kStride : kTile + r];
     }
     std::size_t c = 0;
-    for (; c + kFew <= k; c += kFew) {
-      products_of_set<kFew>(now, next, d, centroids, c, lane, scores, norms);
+    for (; c + kBatchCentroids <= k; c += kBatchCentroids) {
+      multiply_batch<kBatchCentroids>(now, next, d, centroids, c, lane, scores, norms);
     }
-    rest_of_products<kFew - 1>(now, next, d, centroids, c, lane, scores, norms);
+    multiply_rest<kBatchCentroids - 1>(now, next, d, centroids, c, lane, scores, norms);
   }
 
   const Tag<float> tag;
-  nearest.undecided = 0;
+  nearest.unproven = 0;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
-    Leading<float> leading;
-    Vector<float> of_norms[kVectors];
+    LowestTwo<float> leading;
+    Vector<float> squared_norms[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t at = first + v * hn::Lanes(tag);
-      of_norms[v] = hn::Load(tag, norms.lanes + at);
+      squared_norms[v] = hn::Load(tag, norms.lanes + at);
       for (std::size_t c = 0; c < k; ++c) {
-        leading.offer(v, c, hn::Load(tag, scores[c].lanes + at));
+        leading.update(v, c, hn::Load(tag, scores[c].lanes + at));
       }
     }
-    leading.finish(first, of_norms, centroids.limit, nearest);
+    leading.finish(first, squared_norms, centroids.limit, nearest);
   }
   find_changed(former, nearest);
 }
@@ -171,11 +171,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lloyd_openmp {
 
-HWY_EXPORT(row_chain_in);
+HWY_EXPORT(row_chain_length_in);
 HWY_EXPORT(screen_rows_in);
 
-std::int64_t row_chain(InstructionSet set, std::int64_t d) {
-  return LLOYD_DISPATCH(set, row_chain_in)(d);
+std::int64_t row_chain_length(InstructionSet set, std::int64_t d) {
+  return LLOYD_DISPATCH(set, row_chain_length_in)(d);
 }
 
 void screen_rows(InstructionSet set, const float* const* samples, std::int64_t d,

@@ -20,27 +20,27 @@ namespace HWY_NAMESPACE {
 
 // A group in registers.
 template <class Real>
-using GroupTag = hn::CappedTag<Real, kGroup>;
+using GroupTag = hn::CappedTag<Real, kGroupCentroids>;
 template <class Real>
-constexpr std::size_t kParts = kGroup / hn::MaxLanes(GroupTag<Real>());
+constexpr std::size_t kParts = kGroupCentroids / hn::MaxLanes(GroupTag<Real>());
 
 // Groups at once: as many sums as do not wait for one another.
 constexpr std::size_t kBatch = 4;
 
 template <class Real>
-class Scan {
+class GroupScan {
  public:
-  Scan(const Real* x, std::size_t d, const Real* origin, const GroupedCentroids<Real>& centroids,
-       std::int32_t own, Real* workspace)
+  GroupScan(const Real* x, std::size_t d, const Real* origin,
+            const GroupedCentroids<Real>& centroids, std::int32_t own, Real* workspace)
       : d_(d),
         centroids_(centroids),
         own_slot_(centroids.slots[own]),
         y_(workspace),
-        scores_(workspace + (d + kGroup - 1) / kGroup * kGroup) {
+        scores_(workspace + (d + kGroupCentroids - 1) / kGroupCentroids * kGroupCentroids) {
     const GroupTag<Real> tag;
     std::size_t j = 0;
     for (; j < d; ++j) y_[j] = x[j] - origin[j];
-    for (; j % kGroup != 0; ++j) y_[j] = 0;
+    for (; j % kGroupCentroids != 0; ++j) y_[j] = 0;
     auto squares = hn::Zero(tag);
     for (j = 0; j < d; j += hn::Lanes(tag)) {
       const auto y = hn::Load(tag, y_ + j);
@@ -55,53 +55,54 @@ class Scan {
   // Bounds that do not exceed `limit` are open. `own`: which bound is of the own centroid alone,
   // and is left alone; negative: none is.
   template <class Open>
-  HWY_INLINE void visit(const GroupBounds& bounds, std::int64_t count, float limit,
-                        std::int64_t own, const Open& open) {
+  HWY_INLINE void visit_open(const GroupBounds& bounds, std::int64_t count, float limit,
+                             std::int64_t own, const Open& open) {
     const GroupTag<float> tag;
     constexpr std::size_t lanes = hn::MaxLanes(GroupTag<float>());
     const auto least = hn::Set(tag, limit);
     const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
-    auto rest = infinite;
-    for (std::int64_t first = 0; first < count; first += kGroup) {
+    auto lowest_closed = infinite;
+    for (std::int64_t first = 0; first < count; first += kGroupCentroids) {
       std::uint64_t bits = 0;
       for (std::size_t part = 0; part < kParts<float>; ++part) {
         const std::int64_t at = first + static_cast<std::int64_t>(part * lanes);
-        hn::Vec<GroupTag<float>> down, up;
-        hn::LoadInterleaved2(tag, &bounds.ways[at].down, down, up);
-        const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), up);
-        auto stands = hn::Gt(lower, least);
+        hn::Vec<GroupTag<float>> drift_below, drift_above;
+        hn::LoadInterleaved2(tag, &bounds.drift[at].lower, drift_below, drift_above);
+        const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), drift_above);
+        auto closed = hn::Gt(lower, least);
         if (own >= at && own < at + static_cast<std::int64_t>(lanes)) {
           const auto is_own = hn::Eq(hn::Iota(tag, 0), hn::Set(tag, static_cast<float>(own - at)));
-          rest = hn::Min(rest, hn::IfThenElse(hn::AndNot(is_own, stands), lower, infinite));
-          stands = hn::Or(stands, is_own);
+          lowest_closed =
+              hn::Min(lowest_closed, hn::IfThenElse(hn::AndNot(is_own, closed), lower, infinite));
+          closed = hn::Or(closed, is_own);
         } else {
-          rest = hn::Min(rest, hn::IfThenElse(stands, lower, infinite));
+          lowest_closed = hn::Min(lowest_closed, hn::IfThenElse(closed, lower, infinite));
         }
-        bits |= bits_of(tag, hn::Not(stands)) << (part * lanes);
+        bits |= bits_of(tag, hn::Not(closed)) << (part * lanes);
       }
       // What is behind the last bound is nobody's.
-      if (count - first < kGroup) bits &= (std::uint64_t{1} << (count - first)) - 1;
+      if (count - first < kGroupCentroids) bits &= (std::uint64_t{1} << (count - first)) - 1;
       if (bits != 0) open(first, bits);
     }
-    rest_ = hn::GetLane(hn::MinOfLanes(tag, rest));
+    lowest_closed_ = hn::GetLane(hn::MinOfLanes(tag, lowest_closed));
   }
 
-  // Screens a group, with others of its kind; finished(g) is called after each.
+  // Screens a group, with other_lower of its kind; finished(g) is called after each.
   template <class Finished>
-  HWY_INLINE void add(std::int64_t group, const Finished& finished) {
-    batch_[waiting_++] = group;
-    if (waiting_ == kBatch) flush(finished);
+  HWY_INLINE void enqueue(std::int64_t group, const Finished& finished) {
+    batch_[queued_++] = group;
+    if (queued_ == kBatch) flush(finished);
   }
   template <class Finished>
   HWY_INLINE void flush(const Finished& finished) {
     score_batch<kBatch>();
-    for (std::size_t i = 0; i < waiting_; ++i) {
+    for (std::size_t i = 0; i < queued_; ++i) {
       const std::int64_t group = batch_[i];
       ++groups_;
-      if (own_slot_ / kGroup == group) {
+      if (own_slot_ / kGroupCentroids == group) {
         scores_[own_slot_] = std::numeric_limits<Real>::infinity();
       }
-      const Real least = least_of(group);
+      const Real least = group_minimum(group);
       if (least < least_) {
         second_ = least_;
         least_ = least;
@@ -111,25 +112,26 @@ class Scan {
       }
       finished(group, least);
     }
-    waiting_ = 0;
+    queued_ = 0;
   }
 
   // Takes the nearest one out of its group; returns its slot, or -1 where nothing was screened.
-  std::int64_t take_nearest() {
+  std::int64_t remove_nearest() {
     if (least_group_ < 0) return -1;
-    Real* const scores = scores_ + least_group_ * kGroup;
+    Real* const scores = scores_ + least_group_ * kGroupCentroids;
     std::int64_t lane = 0;
     while (scores[lane] != least_) ++lane;
     scores[lane] = std::numeric_limits<Real>::infinity();
-    second_ = std::min(second_, least_of(least_group_));
-    return least_group_ * kGroup + lane;
+    second_ = std::min(second_, group_minimum(least_group_));
+    return least_group_ * kGroupCentroids + lane;
   }
 
-  Real least_of(std::int64_t group) const {
+  Real group_minimum(std::int64_t group) const {
     const GroupTag<Real> tag;
-    auto least = hn::Load(tag, scores_ + group * kGroup);
+    auto least = hn::Load(tag, scores_ + group * kGroupCentroids);
     for (std::size_t part = 1; part < kParts<Real>; ++part) {
-      least = hn::Min(least, hn::Load(tag, scores_ + group * kGroup + part * hn::Lanes(tag)));
+      least =
+          hn::Min(least, hn::Load(tag, scores_ + group * kGroupCentroids + part * hn::Lanes(tag)));
     }
     return hn::GetLane(hn::MinOfLanes(tag, least));
   }
@@ -143,17 +145,19 @@ class Scan {
 
   Real least() const { return least_; }
   Real second() const { return second_; }
-  float rest() const { return rest_; }  // least of the bounds that are not open
+  float lowest_closed() const { return lowest_closed_; }  // least of the bounds that are not open
   std::int64_t own_slot() const { return own_slot_; }
-  std::int64_t screened() const { return groups_ * kGroup; }
-  const Real* scores(std::int64_t group) const { return scores_ + group * kGroup; }
+  std::int64_t screened() const { return groups_ * kGroupCentroids; }
+  const Real* scores(std::int64_t group) const {
+    return scores_ + group * kGroupCentroids;
+  }
 
  private:
   // Scores of the groups that wait, Count at the most, side by side.
   template <std::size_t Count>
   HWY_INLINE void score_batch() {
     if constexpr (Count > 0) {
-      if (waiting_ != Count) {
+      if (queued_ != Count) {
         score_batch<Count - 1>();
         return;
       }
@@ -162,10 +166,11 @@ class Scan {
       const Real* factors[Count];
       hn::Vec<GroupTag<Real>> sums[Count][kParts<Real>];
       unroll<Count>([&](auto i) HWY_ATTR {
-        factors[i] = centroids_.factors + batch_[i] * static_cast<std::int64_t>(d_) * kGroup;
+        factors[i] =
+            centroids_.factors + batch_[i] * static_cast<std::int64_t>(d_) * kGroupCentroids;
         unroll<kParts<Real>>([&](auto part) HWY_ATTR {
           sums[i][part] =
-              hn::LoadU(tag, centroids_.squared_norms + batch_[i] * kGroup + part * lanes);
+              hn::LoadU(tag, centroids_.squared_norms + batch_[i] * kGroupCentroids + part * lanes);
         });
       });
       for (std::size_t begin = 0; begin < d_; begin += kScoreBlock) {
@@ -181,8 +186,9 @@ class Scan {
           const auto y = hn::Set(tag, y_[j]);
           unroll<Count>([&](auto i) HWY_ATTR {
             unroll<kParts<Real>>([&](auto part) HWY_ATTR {
-              sums[i][part] = hn::MulAdd(hn::LoadU(tag, factors[i] + j * kGroup + part * lanes), y,
-                                         sums[i][part]);
+              sums[i][part] =
+                  hn::MulAdd(hn::LoadU(tag, factors[i] + j * kGroupCentroids + part * lanes), y,
+                             sums[i][part]);
             });
           });
         }
@@ -194,13 +200,13 @@ class Scan {
       }
       unroll<Count>([&](auto i) HWY_ATTR {
         unroll<kParts<Real>>([&](auto part) HWY_ATTR {
-          hn::Store(sums[i][part], tag, scores_ + batch_[i] * kGroup + part * lanes);
+          hn::Store(sums[i][part], tag, scores_ + batch_[i] * kGroupCentroids + part * lanes);
         });
       });
     }
   }
 
-  static constexpr Real kInfinite = std::numeric_limits<Real>::infinity();
+  static constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 
   std::size_t d_;
   const GroupedCentroids<Real>& centroids_;
@@ -210,78 +216,80 @@ class Scan {
   Real norm_;     // |y|^2
   Real excess_;   // how far a squared distance can be off
   std::int64_t batch_[kBatch];
-  std::size_t waiting_ = 0;
+  std::size_t queued_ = 0;
   std::int64_t groups_ = 0;
-  Real least_ = kInfinite;
+  Real least_ = kInfinity;
   std::int64_t least_group_ = -1;
-  Real second_ = kInfinite;
-  float rest_ = std::numeric_limits<float>::infinity();
+  Real second_ = kInfinity;
+  float lowest_closed_ = std::numeric_limits<float>::infinity();
 };
 
 template <class T>
-HWY_INLINE Scanned scan_one(BoundOf of, const T* x, std::int64_t d, const T* origin,
-                            const GroupedCentroids<T>& centroids, std::int32_t own,
-                            double own_squared, GroupBounds bounds, T* workspace) {
-  Scan<T> scan(x, static_cast<std::size_t>(d), origin, centroids, own, workspace);
+HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T* origin,
+                               const GroupedCentroids<T>& centroids, std::int32_t own,
+                               double own_squared, GroupBounds bounds, T* workspace) {
+  GroupScan<T> scan(x, static_cast<std::size_t>(d), origin, centroids, own, workspace);
   const auto store = [&](std::int64_t bound, float lower) {
-    bounds.lower[bound] = store_lower(lower, bounds.ways[bound]);
+    bounds.lower[bound] = store_lower(lower, bounds.drift[bound]);
   };
   const float own_upper = upper_bound(own_squared), own_lower = lower_bound(own_squared);
   const float limit = own_upper * static_cast<float>(1 + kBoundMargin);
-  const std::int64_t own_bound = of == BoundOf::group ? scan.own_slot() / kGroup : scan.own_slot();
-  if (of == BoundOf::group) {
+  const std::int64_t own_bound =
+      of == BoundKind::group ? scan.own_slot() / kGroupCentroids : scan.own_slot();
+  if (of == BoundKind::group) {
     const auto finished = [&](std::int64_t group, T least)
                               HWY_ATTR { store(group, scan.lower_of(least)); };
-    scan.visit(bounds, centroids.groups, limit, -1,
-               [&](std::int64_t first, std::uint64_t bits) HWY_ATTR {
-                 for (; bits != 0; bits &= bits - 1) {
-                   scan.add(first + std::countr_zero(bits), finished);
-                 }
-               });
+    scan.visit_open(bounds, centroids.groups, limit, -1,
+                    [&](std::int64_t first, std::uint64_t bits) HWY_ATTR {
+                      for (; bits != 0; bits &= bits - 1) {
+                        scan.enqueue(first + std::countr_zero(bits), finished);
+                      }
+                    });
     scan.flush(finished);
   } else {
     const auto finished = [&](std::int64_t group, T) HWY_ATTR {
       const T* scores = scan.scores(group);
-      for (std::int64_t lane = 0; lane < kGroup; ++lane) {
-        store(group * kGroup + lane, scan.lower_of(scores[lane]));
+      for (std::int64_t lane = 0; lane < kGroupCentroids; ++lane) {
+        store(group * kGroupCentroids + lane, scan.lower_of(scores[lane]));
       }
     };
-    scan.visit(bounds, centroids.groups * kGroup, limit, own_bound,
-               [&](std::int64_t first, std::uint64_t)
-                   HWY_ATTR { scan.add(first / kGroup, finished); });
+    scan.visit_open(bounds, centroids.groups * kGroupCentroids, limit, own_bound,
+                    [&](std::int64_t first, std::uint64_t)
+                        HWY_ATTR { scan.enqueue(first / kGroupCentroids, finished); });
     scan.flush(finished);
   }
 
-  Scanned found{own, true, own_upper, 0, scan.screened()};
-  found.lower = std::min(scan.lower_of(scan.least()), scan.rest());
-  if (settles(own_upper, found.lower)) return found;
+  ScanResult found{own, true, own_upper, 0, scan.screened()};
+  found.lower = std::min(scan.lower_of(scan.least()), scan.lowest_closed());
+  if (proves_label(own_upper, found.lower)) return found;
 
-  // Another one may be nearer: the own one is one of the others then, and bounded as such.
-  const float others =
-      of == BoundOf::group ? lower_now(bounds.lower[own_bound], bounds.ways[own_bound]) : own_lower;
-  store(own_bound, others > own_lower ? own_lower : others > 0 ? others : 0);
+  // Another one may be nearer: the own one is one of the other_lower then, and bounded as such.
+  const float other_lower = of == BoundKind::group
+                                ? read_lower(bounds.lower[own_bound], bounds.drift[own_bound])
+                                : own_lower;
+  store(own_bound, other_lower > own_lower ? own_lower : other_lower > 0 ? other_lower : 0);
   found.upper = scan.upper_of(scan.least());
-  const std::int64_t slot = scan.take_nearest();
-  found.lower = std::min({scan.lower_of(scan.second()), scan.rest(), own_lower});
-  found.proven = slot >= 0 && settles(found.upper, found.lower);
+  const std::int64_t slot = scan.remove_nearest();
+  found.lower = std::min({scan.lower_of(scan.second()), scan.lowest_closed(), own_lower});
+  found.proven = slot >= 0 && proves_label(found.upper, found.lower);
   if (!found.proven) return found;
   found.label = centroids.labels[slot];
-  if (of == BoundOf::group) {
-    const std::int64_t group = slot / kGroup;
-    const float rest_of_group = scan.lower_of(scan.least_of(group));
-    store(group, group == own_bound ? std::min(rest_of_group, own_lower) : rest_of_group);
+  if (of == BoundKind::group) {
+    const std::int64_t group = slot / kGroupCentroids;
+    const float next_in_group = scan.lower_of(scan.group_minimum(group));
+    store(group, group == own_bound ? std::min(next_in_group, own_lower) : next_in_group);
   }
   return found;
 }
 
-Scanned scan_float(BoundOf of, const float* x, std::int64_t d, const float* origin,
-                   const GroupedCentroids<float>& centroids, std::int32_t own, double own_squared,
-                   GroupBounds bounds, float* workspace) {
+ScanResult scan_float(BoundKind of, const float* x, std::int64_t d, const float* origin,
+                      const GroupedCentroids<float>& centroids, std::int32_t own,
+                      double own_squared, GroupBounds bounds, float* workspace) {
   return scan_one(of, x, d, origin, centroids, own, own_squared, bounds, workspace);
 }
-Scanned scan_double(BoundOf of, const double* x, std::int64_t d, const double* origin,
-                    const GroupedCentroids<double>& centroids, std::int32_t own, double own_squared,
-                    GroupBounds bounds, double* workspace) {
+ScanResult scan_double(BoundKind of, const double* x, std::int64_t d, const double* origin,
+                       const GroupedCentroids<double>& centroids, std::int32_t own,
+                       double own_squared, GroupBounds bounds, double* workspace) {
   return scan_one(of, x, d, origin, centroids, own, own_squared, bounds, workspace);
 }
 
@@ -296,16 +304,17 @@ HWY_EXPORT(scan_float);
 HWY_EXPORT(scan_double);
 
 template <>
-Scanned scan(InstructionSet set, BoundOf of, const float* x, std::int64_t d, const float* origin,
-             const GroupedCentroids<float>& centroids, std::int32_t own, double own_squared,
-             GroupBounds bounds, float* workspace) {
+ScanResult scan_sample(InstructionSet set, BoundKind of, const float* x, std::int64_t d,
+                       const float* origin, const GroupedCentroids<float>& centroids,
+                       std::int32_t own, double own_squared, GroupBounds bounds, float* workspace) {
   return LLOYD_DISPATCH(set, scan_float)(of, x, d, origin, centroids, own, own_squared, bounds,
                                          workspace);
 }
 template <>
-Scanned scan(InstructionSet set, BoundOf of, const double* x, std::int64_t d, const double* origin,
-             const GroupedCentroids<double>& centroids, std::int32_t own, double own_squared,
-             GroupBounds bounds, double* workspace) {
+ScanResult scan_sample(InstructionSet set, BoundKind of, const double* x, std::int64_t d,
+                       const double* origin, const GroupedCentroids<double>& centroids,
+                       std::int32_t own, double own_squared, GroupBounds bounds,
+                       double* workspace) {
   return LLOYD_DISPATCH(set, scan_double)(of, x, d, origin, centroids, own, own_squared, bounds,
                                           workspace);
 }

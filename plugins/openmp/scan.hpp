@@ -11,7 +11,7 @@
 namespace lloyd_openmp {
 
 /// What a lower bound is of.
-enum class BoundOf {
+enum class BoundKind {
   group,     ///< any centroid of a group but the own one: Yinyang (Ding et al. 2015)
   centroid,  ///< one centroid: Elkan (2003), for each slot
 };
@@ -19,11 +19,11 @@ enum class BoundOf {
 /// Lower bounds of one sample as they are stored (bounds.hpp), one for each group or slot.
 struct GroupBounds {
   float* lower;
-  const Travel* ways;  ///< of each
+  const Drift* drift;  ///< of each
 };
 
-/// What a scan found of a sample.
-struct Scanned {
+/// What a scan_sample found of a sample.
+struct ScanResult {
   std::int32_t label;      ///< the nearest, where that is proven
   bool proven;             ///< otherwise no bound but those of groups is known
   float upper;             ///< at least the distance to it
@@ -33,10 +33,11 @@ struct Scanned {
 
 /// Scans a sample x of d features whose squared distance to the centroid of its label `own` is
 /// `own_squared`, as measure_distances() gives it. Bounds are brought up to date. `origin`: d;
-/// `workspace`: d, rounded up to kGroup, and groups x kGroup values, at a 64-byte boundary.
+/// `workspace`: d, rounded up to kGroupCentroids, and groups x kGroupCentroids values, at a 64-byte
+/// boundary.
 template <class T>
-Scanned scan(InstructionSet set, BoundOf of, const T* x, std::int64_t d, const T* origin,
-             const GroupedCentroids<T>& centroids, std::int32_t own, double own_squared,
-             GroupBounds bounds, T* workspace);
+ScanResult scan_sample(InstructionSet set, BoundKind of, const T* x, std::int64_t d,
+                       const T* origin, const GroupedCentroids<T>& centroids, std::int32_t own,
+                       double own_squared, GroupBounds bounds, T* workspace);
 
 }  // namespace lloyd_openmp

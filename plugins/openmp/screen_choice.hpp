@@ -6,7 +6,7 @@
 namespace lloyd_openmp {
 
 enum class ScreenKind {
-  tiles,     ///< screen_nearest(): products in the type of the samples
+  tiles,     ///< screen_tile(): products in the type of the samples
   rows,      ///< screen_rows()
   integers,  ///< screen_integers(), and what it leaves open by rows or tiles
 };
@@ -19,7 +19,7 @@ constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unus
   if (d >= 128 && k <= (d < 256 ? 10 : 20)) return ScreenKind::rows;
 #if defined(__x86_64__)
   if (k >= 32 && d >= 32) return ScreenKind::integers;
-  const bool in_registers = d <= 4 && k <= 64;  // scores have marks there
+  const bool in_registers = d <= 4 && k <= 64;  // scores have score_marks there
   if (k >= 64 && !in_registers) return ScreenKind::integers;
 #endif
   return ScreenKind::tiles;

@@ -68,7 +68,7 @@ class TileWorker {
   void visit_nearest(const double* squared_distances, Visit&& visit) {
     screen_nearest(problem_.instruction_set, tile_.data(), problem_.dataset.features,
                    screened_centroids_, problem_.count, nearest_);
-    bool undecided = false;
+    bool unproven = false;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       limits_.lanes[lane] = -1;
       if (lane >= rows_.size()) continue;
@@ -82,10 +82,10 @@ class TileWorker {
         decide(i, nearest_.index[lane], squared_distances, visit);
       } else {
         limits_.lanes[lane] = std::min(rival, most);
-        undecided = true;
+        unproven = true;
       }
     }
-    if (undecided) visit_below(squared_distances, visit);
+    if (unproven) visit_below(squared_distances, visit);
   }
 
  private:
@@ -116,9 +116,9 @@ class TileWorker {
   const Real* screened_centroids_;
   ScreenBound<Real> bound_;
   std::vector<Real> origin_;  // zeros
-  std::vector<TileRow<Real>> tile_;
+  std::vector<TileVector<Real>> tile_;
   std::vector<std::uint64_t> below_;
-  TileRow<Real> limits_{};
+  TileVector<Real> limits_{};
   TileNearest<Real> nearest_{};
   lloyd::RowRange rows_;
 };
@@ -198,7 +198,7 @@ bool is_float32(double value) {
 }  // namespace
 
 bool OpenmpSeeding::supports(std::int64_t features) {
-  return features <= ScreenBound<float>::kMostFeatures;
+  return features <= ScreenBound<float>::kMaxFeatures;
 }
 
 OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set)

@@ -21,7 +21,7 @@ namespace lloyd_openmp {
 
 /// A sample and where it is from.
 template <class T, std::size_t D>
-struct PlacedSample {
+struct SortedSample {
   T x[D];
   std::int32_t label;  ///< its former one; -1: it had none
   std::uint32_t row;   ///< of the data set
@@ -54,25 +54,25 @@ class Bins {
 /// Where most values of a feature are: few may lie far from the others.
 struct CommonRange {
   explicit CommonRange(const lloyd::FeatureStatistics& feature) {
-    const double wide = 4 * std::sqrt(feature.variance);
-    low = std::max(feature.minimum, feature.mean - wide);
-    high = std::min(feature.maximum, feature.mean + wide);
+    const double width = 4 * std::sqrt(feature.variance);
+    low = std::max(feature.minimum, feature.mean - width);
+    high = std::min(feature.maximum, feature.mean + width);
   }
   double low, high;
 };
 
 /// Where the next sample of each goes stays in the first cache.
-inline constexpr std::uint32_t kRoughBins = 256;
-/// That sort_roughly() takes for itself, for each thread.
-inline constexpr std::int64_t kSortingBytes = kRoughBins * 8;
+inline constexpr std::uint32_t kSortBins = 256;
+/// That sort_by_first_feature() takes for itself, for each thread.
+inline constexpr std::int64_t kSortBytes = kSortBins * 8;
 
-/// Copies all samples in ascending order of the first feature, as far as kRoughBins intervals of it
+/// Copies all samples in ascending order of the first feature, as far as kSortBins intervals of it
 /// tell them apart. `labels`: of all rows, or null where they have none; `sorted`: room for n
 /// samples.
 template <class T, std::size_t D>
-void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads,
-                  PlacedSample<T, D>* sorted) {
-  constexpr std::uint32_t kBins = kRoughBins;
+void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t* labels,
+                           int threads, SortedSample<T, D>* sorted) {
+  constexpr std::uint32_t kBins = kSortBins;
   const CommonRange range(dataset.statistics[0]);
   const Bins<T> bins(range.low, range.high, kBins);
   const T* const data = static_cast<const T*>(dataset.data);
@@ -105,7 +105,7 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
       // Value by value: a whole sample would be read back before it has been written.
       const T* const x = data + i * stride;
-      PlacedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
+      SortedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
       for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
       to.label = labels != nullptr ? labels[i] : -1;
       to.row = static_cast<std::uint32_t>(i);
@@ -113,40 +113,41 @@ void sort_roughly(const lloyd::DatasetView& dataset, const std::int32_t* labels,
   }
 }
 
-/// Orders a part of what sort_roughly() made: cuts it into slices of about equally many samples
-/// along each feature but the last, so that tiles have equal sides, and goes through each along the
-/// last feature, there and back. After S. T. Leutenegger, J. Edgington and M. A. Lopez, "STR: a
-/// simple and efficient algorithm for R-tree packing", 1997, by one counting sort.
+/// Orders a part of what sort_by_first_feature() made: cuts it into slices of about equally many
+/// samples bins_along each feature but the last, so that tiles have equal sides, and goes through
+/// each bins_along the last feature, there and back. After S. T. Leutenegger, J. Edgington and M.
+/// A. Lopez, "STR: a simple and efficient algorithm for R-tree packing", 1997, by one counting
+/// sort.
 ///
 /// T: type of the samples. One for each thread: it has room for what it works with.
 template <class T>
 class SpatialOrder {
  public:
   /// Samples of a part: what is made of them stays in the second cache.
-  static constexpr std::int64_t kMostSamples = std::int64_t{1} << 15;
+  static constexpr std::int64_t kMaxPartSamples = std::int64_t{1} << 15;
 
   /// For n samples in all.
   void reserve(std::int64_t n) {
-    const auto samples = static_cast<std::size_t>(std::min(n, kMostSamples));
-    room_.resize(samples * sizeof(PlacedSample<T, kBoxFeatures>));
+    const auto samples = static_cast<std::size_t>(std::min(n, kMaxPartSamples));
+    part_samples_.resize(samples * sizeof(SortedSample<T, kBoxFeatures>));
     keys_.resize(samples);
-    places_.resize(samples);
-    ends_.resize(kMostKeys + 1);
+    positions_.resize(samples);
+    ends_.resize(kMaxKeys + 1);
   }
   static std::int64_t bytes(std::int64_t n) {
-    constexpr auto kEach = static_cast<std::int64_t>(sizeof(PlacedSample<T, kBoxFeatures>) + 4);
-    return std::min(n, kMostSamples) * kEach + (kMostKeys + 1) * 2;
+    constexpr auto kEach = static_cast<std::int64_t>(sizeof(SortedSample<T, kBoxFeatures>) + 4);
+    return std::min(n, kMaxPartSamples) * kEach + (kMaxKeys + 1) * 2;
   }
 
   /// For the samples of a part.
   template <std::size_t D>
-  PlacedSample<T, D>* room() {
-    return reinterpret_cast<PlacedSample<T, D>*>(room_.data());
+  SortedSample<T, D>* room() {
+    return reinterpret_cast<SortedSample<T, D>*>(part_samples_.data());
   }
 
-  /// The place in the order, from 0 on, of each of `count` samples.
+  /// The position in the order, from 0 on, of each of `count` samples.
   template <std::size_t D>
-  const std::uint16_t* make(const lloyd::DatasetView& dataset, const PlacedSample<T, D>* samples,
+  const std::uint16_t* make(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
                             std::int64_t count) {
     const double all_tiles = static_cast<double>(dataset.samples) / kTile;
     const double tiles = static_cast<double>(count) / kTile;
@@ -164,52 +165,52 @@ class SpatialOrder {
       cells *= slices[j];
     }
     // More than one sample for each key, so that these stay in the first cache.
-    const auto along =
+    const auto bins_along =
         std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
-    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, along);
+    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_along);
 
-    std::fill_n(ends_.begin(), cells * along + 1, std::uint16_t{0});
+    std::fill_n(ends_.begin(), cells * bins_along + 1, std::uint16_t{0});
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const T* const x = samples[i].x;
       std::uint32_t cell = 0;
       for (std::size_t j = 0; j + 1 < D; ++j) {
         cell = cell * slices[j] + slices_[j][bins[j].of(x[j])];
       }
-      // Each second cell from its end, without a branch: `along` is a power of two.
-      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (along - 1));
-      const std::uint32_t key = cell * along + bin;
+      // Each second cell from its end, without a branch: `bins_along` is a power of two.
+      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (bins_along - 1));
+      const std::uint32_t key = cell * bins_along + bin;
       keys_[i] = static_cast<std::uint16_t>(key);
       ++ends_[key + 1];
     }
-    for (std::uint32_t key = 1; key < cells * along; ++key) {
+    for (std::uint32_t key = 1; key < cells * bins_along; ++key) {
       ends_[key] = static_cast<std::uint16_t>(ends_[key] + ends_[key - 1]);
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      places_[i] = ends_[keys_[i]]++;
+      positions_[i] = ends_[keys_[i]]++;
     }
-    return places_.data();
+    return positions_.data();
   }
 
  private:
-  static constexpr std::uint32_t kMostKeys = kMostSamples;
+  static constexpr std::uint32_t kMaxKeys = kMaxPartSamples;
   static constexpr std::uint32_t kSliceBins = 1024;
-  static constexpr std::int64_t kLooks = 2048;  // samples that stand for all
+  static constexpr std::int64_t kProbes = 2048;  // samples that stand for all
 
   using SliceOfBin = std::array<std::uint16_t, kSliceBins>;
 
   template <class Look>
-  static std::int64_t look(std::int64_t count, const Look& look_at) {
-    const std::int64_t step = std::max<std::int64_t>(1, count / kLooks);
-    std::int64_t looks = 0;
-    for (std::int64_t i = 0; i < count; i += step, ++looks) look_at(i);
-    return looks;
+  static std::int64_t probe(std::int64_t count, const Look& visit) {
+    const std::int64_t step = std::max<std::int64_t>(1, count / kProbes);
+    std::int64_t probes = 0;
+    for (std::int64_t i = 0; i < count; i += step, ++probes) visit(i);
+    return probes;
   }
 
   template <std::size_t D>
-  static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const PlacedSample<T, D>* samples,
+  static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const SortedSample<T, D>* samples,
                          std::int64_t count, std::size_t j, std::uint32_t bins) {
     T least = samples[0].x[j], most = least;
-    look(count, [&](std::int64_t i) {
+    probe(count, [&](std::int64_t i) {
       least = std::min(least, samples[i].x[j]);
       most = std::max(most, samples[i].x[j]);
     });
@@ -219,22 +220,22 @@ class SpatialOrder {
   }
 
   template <std::size_t D>
-  static void cut(const PlacedSample<T, D>* samples, std::int64_t count, std::size_t j,
+  static void cut(const SortedSample<T, D>* samples, std::int64_t count, std::size_t j,
                   const Bins<T>& bins, std::uint32_t slices, SliceOfBin& slice_of) {
     std::array<std::int64_t, kSliceBins> found{};
-    const std::int64_t looks =
-        look(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
+    const std::int64_t probes =
+        probe(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
     std::int64_t below = 0;
     for (std::size_t bin = 0; bin < found.size(); ++bin) {
       slice_of[bin] =
-          static_cast<std::uint16_t>((2 * below + found[bin]) * slices / (2 * looks + 1));
+          static_cast<std::uint16_t>((2 * below + found[bin]) * slices / (2 * probes + 1));
       below += found[bin];
     }
   }
 
-  std::vector<std::byte> room_;
-  std::vector<std::uint16_t> keys_, places_;
-  std::vector<std::uint16_t> ends_;  // of each key, the next place
+  std::vector<std::byte> part_samples_;
+  std::vector<std::uint16_t> keys_, positions_;
+  std::vector<std::uint16_t> ends_;  // of each key, the next position
   std::array<SliceOfBin, kBoxFeatures> slices_;
 };
 

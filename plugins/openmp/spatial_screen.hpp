@@ -22,7 +22,7 @@
 namespace lloyd_openmp {
 
 /// What it took to label rows.
-struct SpatialWork {
+struct SpatialCounts {
   std::int64_t distances = 0;
   std::int64_t changed = 0;  ///< labels
 };
@@ -30,7 +30,7 @@ struct SpatialWork {
 /// For data of few features. Nothing is kept of centroids: each pass finds the nearest ones anew,
 /// first for the boxes of some tiles, then for those of tiles, then for samples; a tile that one
 /// centroid has for itself is not looked at. Source: D. Pelleg and A. Moore, "Accelerating exact
-/// k-means algorithms with geometric reasoning", 1999, with tiles in place of a tree.
+/// k-means algorithms with geometric reasoning", 1999, with tiles in position of a tree.
 ///
 /// T: type of the samples.
 template <class T>
@@ -40,69 +40,69 @@ class SpatialScreen {
   SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, int threads)
       : dataset_(dataset), set_(set), threads_(static_cast<std::size_t>(threads)) {}
 
-  /// Blocks of places begin with a multiple of it.
-  static constexpr std::int64_t kUnit = SpatialTiles<T>::kGroupPlaces;
+  /// Blocks of positions begin with a multiple of it.
+  static constexpr std::int64_t kBlockAlignment = SpatialTiles<T>::kGroupSamples;
 
   /// Samples from which on it pays.
-  static constexpr std::int64_t kLeastSamples = std::int64_t{1} << 16;
+  static constexpr std::int64_t kMinSamples = std::int64_t{1} << 16;
 
-  /// Whether fits of n samples of d features may use it; `least`: as kLeastSamples.
-  static bool supports(std::int64_t n, std::int64_t d, std::int64_t least = kLeastSamples) {
+  /// Whether fits of n samples of d features may use it; `least`: as kMinSamples.
+  static bool supports(std::int64_t n, std::int64_t d, std::int64_t least = kMinSamples) {
     return n >= least && SpatialTiles<T>::bytes(n, d) > 0;
   }
 
   /// Bytes that it holds where it is used, for problems that it supports.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
-    const std::int64_t of_thread =
-        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) + kSortingBytes +
+    const std::int64_t thread_bytes =
+        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) + kSortBytes +
         2 * BoxCentroids<T>::bytes(k, d) +
         (k + BoxCentroids<T>::kPadding) * static_cast<std::int64_t>(sizeof(T));
-    return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * of_thread;
+    return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * thread_bytes;
   }
 
-  /// Before the first pass of a fit; `wanted` false: before others, where it is not used.
-  void begin(bool wanted) {
-    wanted_ = wanted;
-    uses_ = false;
+  /// Before the first pass of a fit; `enabled` false: before others, where it is not used.
+  void begin_fit(bool enabled) {
+    enabled_ = enabled;
+    active_ = false;
     ++passes_;  // what is known of labels is another fit's
     fit_passes_ = 0;
     defers_ = false;
-    for (Worker& worker : workers_) worker.unwritten = false;
+    for (Worker& worker : workers_) worker.labels_pending = false;
   }
 
   /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
   /// the centroids, or null where they do not fit, `labels` of all rows by the last pass of the
   /// fit; null where there was none, or they are not known. Returns true when it was found not to
   /// pay and is not used for the rest of the fit.
-  bool next_pass(const double* centroids, std::int64_t k, const T* origin,
-                 const ScoreLimit<T>* limit, std::int32_t* labels) {
+  bool begin_pass(const double* centroids, std::int64_t k, const T* origin,
+                  const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
-    const bool used = std::exchange(uses_, false);
-    const bool gives_up = prepare_pass(centroids, k, origin, limit, labels, used);
-    if (!uses_) write_labels(labels);  // others read them
-    return gives_up;
+    const bool used = std::exchange(active_, false);
+    const bool abandoned = prepare_pass(centroids, k, origin, limit, labels, used);
+    if (!active_) write_labels(labels);  // others read them
+    return abandoned;
   }
 
   /// Before a pass in which label() cannot be used, whatever labels hold.
   void skip_pass() {
     ++passes_;
     ++fit_passes_;
-    uses_ = false;
-    for (Worker& worker : workers_) worker.unwritten = false;
+    active_ = false;
+    for (Worker& worker : workers_) worker.labels_pending = false;
   }
 
-  /// Whether label() may leave labels unwritten in this fit, until write_labels() is called.
+  /// Whether label() may leave labels labels_pending in this fit, until write_labels() is called.
   void defer_labels(bool allowed) { defers_ = allowed; }
 
-  /// Writes labels that were left out. `labels`: of all rows.
+  /// Writes labels that were candidates out. `labels`: of all rows.
   void write_labels(std::int32_t* labels) {
-    bool unwritten = false;
-    for (Worker& worker : workers_) unwritten |= std::exchange(worker.unwritten, false);
-    if (!unwritten) return;
+    bool labels_pending = false;
+    for (Worker& worker : workers_) labels_pending |= std::exchange(worker.labels_pending, false);
+    if (!labels_pending) return;
     for (std::int64_t t = 0; t < (dataset_.samples + kTile - 1) / kTile; ++t) {
       const SpatialTile<T>& tile = tiles_.tile(t);
       for (std::int64_t lane = 0; lane < tile.count; ++lane) {
-        if ((tile.unknown >> lane & 1) != 0) continue;
+        if ((tile.unknown_mask >> lane & 1) != 0) continue;
         labels[tiles_.rows(t)[lane]] =
             tile.label == SpatialTile<T>::kMixed ? tiles_.labels(t)[lane] : tile.label;
       }
@@ -110,53 +110,54 @@ class SpatialScreen {
   }
 
   /// Whether label() can be used in this pass.
-  bool uses() const { return uses_; }
+  bool active() const { return active_; }
 
-  /// Labels the rows at some places of the order, the first of which is a multiple of kUnit, as one
-  /// of the threads. labels[row] are former labels, and become the new ones. Calls wait(row) for
-  /// each that is to be labelled by the definition, and report(samples, stride, changes, count) for
-  /// labels that change, some at a time; a change's sample is at samples + row * stride.
-  template <class Wait, class Report>
-  SpatialWork label(int thread, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
-                    const Report& report) {
+  /// Labels the rows at some positions of the order, the first of which is a multiple of
+  /// kBlockAlignment, as one of the threads. labels[row] are former labels, and become the new
+  /// ones. Calls needs_exact(row) for each that is to be labelled by the definition, and
+  /// report(samples, stride, changes, count) for labels that change, some at a time; a change's
+  /// sample is at samples + row * stride.
+  template <class NeedsExact, class Report>
+  SpatialCounts label(int thread, lloyd::RowRange positions, std::int32_t* labels,
+                      const NeedsExact& needs_exact, const Report& report) {
     Worker& worker = workers_[static_cast<std::size_t>(thread)];
-    SpatialWork work;
-    constexpr std::int64_t kMost = SpatialOrder<T>::kMostSamples;
-    for (std::int64_t begin = places.begin; begin < places.end; begin += kMost) {
-      const std::int64_t end = std::min(begin + kMost, places.end);
-      label_part(worker, {begin, end}, labels, wait, report, work);
+    SpatialCounts work;
+    constexpr std::int64_t kMaxRows = SpatialOrder<T>::kMaxPartSamples;
+    for (std::int64_t begin = positions.begin; begin < positions.end; begin += kMaxRows) {
+      const std::int64_t end = std::min(begin + kMaxRows, positions.end);
+      label_part(worker, {begin, end}, labels, needs_exact, report, work);
     }
     worker.screened += work.distances;
-    worker.unwritten |= defers_;
+    worker.labels_pending |= defers_;
     return work;
   }
 
  private:
   struct alignas(64) Worker {
     SpatialOrder<T> order;
-    BoxCentroids<T> of_group, of_tile;
+    BoxCentroids<T> group_candidates, tile_candidates;
     std::vector<T> scores;
     T samples[kTile * kBoxFeatures];  // of `changes`, one after another
     lloyd::LabelChange changes[kTile];
-    std::int64_t screened = 0;  // distances
-    bool unwritten = false;     // whether labels are
+    std::int64_t screened = 0;    // distances
+    bool labels_pending = false;  // whether labels are
   };
 
-  // Sets uses_; returns what next_pass() does.
+  // Sets active_; returns what begin_pass() does.
   bool prepare_pass(const double* centroids, std::int64_t k, const T* origin,
                     const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
-    if (!wanted_ || limit == nullptr) return false;
+    if (!enabled_ || limit == nullptr) return false;
     ++fit_passes_;
     // To order the samples takes as long as to compare each with some tens of centroids: the more
     // there are, the sooner it pays. In the first pass it does where a second one follows.
-    constexpr std::int64_t kOrderingClusters = 32;
-    const bool pays = tiles_.ordered() || fit_passes_ > kOrderingClusters / (2 * k);
+    constexpr std::int64_t kOrderingCost = 32;
+    const bool pays = tiles_.ordered() || fit_passes_ > kOrderingCost / (2 * k);
     const bool labels_known = labels != nullptr || fit_passes_ == 1;
     if (!labels_known || !pays) return false;
     std::int64_t screened = 0;
     for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
     if (used && screened > dataset_.samples * k / 2) {
-      wanted_ = false;  // neighbours have no centroids of their own
+      enabled_ = false;  // neighbours have no centroids of their own
       return true;
     }
     if (!prepare(k, labels)) return false;
@@ -168,13 +169,14 @@ class SpatialScreen {
       for (std::int64_t j = 0; j < dataset_.features; ++j) {
         const double e = centroids[c * dataset_.features + j] - static_cast<double>(origin[j]);
         squared += e * e;
-        all_.values[static_cast<std::size_t>((j + 1) * all_.apart + c)] = static_cast<T>(-2 * e);
+        all_.values[static_cast<std::size_t>((j + 1) * all_.feature_stride + c)] =
+            static_cast<T>(-2 * e);
       }
       all_.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
       all_.indices[static_cast<std::size_t>(c)] = static_cast<typename BoxCentroids<T>::Index>(c);
     }
     all_.count = k;
-    uses_ = true;
+    active_ = true;
     return false;
   }
 
@@ -190,88 +192,88 @@ class SpatialScreen {
       workers_.resize(threads_);
       for (Worker& worker : workers_) {
         worker.order.reserve(dataset_.samples);
-        worker.of_group.reserve(k, d);
-        worker.of_tile.reserve(k, d);
+        worker.group_candidates.reserve(k, d);
+        worker.tile_candidates.reserve(k, d);
         worker.scores.resize(static_cast<std::size_t>(k + BoxCentroids<T>::kPadding));
       }
       all_.reserve(k, d);
       clusters_ = k;
       return true;
     } catch (const std::bad_alloc&) {
-      wanted_ = false;
+      enabled_ = false;
       clusters_ = 0;
       return false;
     }
   }
 
-  template <class Wait, class Report>
-  void label_part(Worker& worker, lloyd::RowRange places, std::int32_t* labels, const Wait& wait,
-                  const Report& report, SpatialWork& work) {
-    typename SpatialTiles<T>::Part& part = tiles_.part(places.begin);
+  template <class NeedsExact, class Report>
+  void label_part(Worker& worker, lloyd::RowRange positions, std::int32_t* labels,
+                  const NeedsExact& needs_exact, const Report& report, SpatialCounts& work) {
+    typename SpatialTiles<T>::Part& part = tiles_.part(positions.begin);
     bool known = std::exchange(part.pass, passes_) == passes_ - 1;
-    if (part.places != places.size()) {
-      tiles_.make(set_, dataset_, places, origin_, worker.order);
+    if (part.positions != positions.size()) {
+      tiles_.make(set_, dataset_, positions, origin_, worker.order);
       known = labelled_ == passes_;
     }
     std::int32_t owners[SpatialTiles<T>::kGroupTiles];
-    const std::int64_t tiles = (places.end + kTile - 1) / kTile;
-    for (std::int64_t t = places.begin / kTile; t < tiles; ++t) {
+    const std::int64_t tiles = (positions.end + kTile - 1) / kTile;
+    for (std::int64_t t = positions.begin / kTile; t < tiles; ++t) {
       if (t % SpatialTiles<T>::kGroupTiles == 0) {
         const BoxGroup<T>& group = tiles_.group(t / SpatialTiles<T>::kGroupTiles);
         screen_box(set_, group.all, dataset_.features, limit_, all_, worker.scores.data(),
-                   worker.of_group);
-        screen_group(set_, group, dataset_.features, limit_, worker.of_group, owners);
-        work.distances += all_.count + worker.of_group.count * SpatialTiles<T>::kGroupTiles;
+                   worker.group_candidates);
+        screen_group(set_, group, dataset_.features, limit_, worker.group_candidates, owners);
+        work.distances += all_.count + worker.group_candidates.count * SpatialTiles<T>::kGroupTiles;
       }
       SpatialTile<T>& tile = tiles_.tile(t);
-      if (!known) tile.unknown = ~std::uint64_t{0};
+      if (!known) tile.unknown_mask = ~std::uint64_t{0};
       const std::int32_t owner = owners[t % SpatialTiles<T>::kGroupTiles];
-      if (owner >= 0 && tile.label == owner && tile.unknown == 0) continue;
+      if (owner >= 0 && tile.label == owner && tile.unknown_mask == 0) continue;
       if (t + 1 < tiles) prefetch(t + 1);
-      const BoxCentroids<T>* left = &worker.of_group;
-      if (left->count > 1) {
-        screen_box(set_, tile.box, dataset_.features, limit_, worker.of_group, worker.scores.data(),
-                   worker.of_tile);
-        work.distances += left->count;
-        left = &worker.of_tile;
+      const BoxCentroids<T>* candidates = &worker.group_candidates;
+      if (candidates->count > 1) {
+        screen_box(set_, tile.box, dataset_.features, limit_, worker.group_candidates,
+                   worker.scores.data(), worker.tile_candidates);
+        work.distances += candidates->count;
+        candidates = &worker.tile_candidates;
       }
-      const auto first = static_cast<std::int32_t>(left->indices.front());
-      const bool of_one = left->count == 1;
-      if (!of_one) work.distances += left->count * tile.count;
-      recall(tile, t, labels);
+      const auto first = static_cast<std::int32_t>(candidates->indices.front());
+      const bool single = candidates->count == 1;
+      if (!single) work.distances += candidates->count * tile.count;
+      restore_labels(tile, t, labels);
       TileLabels nearest;
-      screen_box_tile(set_, tiles_.values(t), origin_, tile.box, dataset_.features, limit_, *left,
-                      tiles_.labels(t), nearest);
+      screen_box_tile(set_, tiles_.values(t), origin_, tile.box, dataset_.features, limit_,
+                      *candidates, tiles_.labels(t), nearest);
       const std::uint64_t all = ~std::uint64_t{0} >> (kTile - tile.count);
-      for (std::uint64_t open = nearest.undecided & all; open != 0; open &= open - 1) {
+      for (std::uint64_t open = nearest.unproven & all; open != 0; open &= open - 1) {
         const int lane = std::countr_zero(open);
         const std::uint32_t row = tiles_.rows(t)[lane];
-        labels[row] = tiles_.labels(t)[lane];  // which may have been left out
-        wait(row);
+        labels[row] = tiles_.labels(t)[lane];  // which may have been candidates out
+        needs_exact(row);
       }
-      const std::int64_t moved =
-          move(nearest.changed & ~nearest.undecided & all, t, nearest.labels, labels, worker);
+      const std::int64_t moved = apply_changes(nearest.changed & ~nearest.unproven & all, t,
+                                               nearest.labels, labels, worker);
       report(worker.samples, dataset_.features, worker.changes, moved);
       work.changed += moved;
       std::copy_n(nearest.labels, kTile, tiles_.labels(t));
-      tile.unknown = nearest.undecided;
-      tile.label = of_one ? first : SpatialTile<T>::kMixed;
+      tile.unknown_mask = nearest.unproven;
+      tile.label = single ? first : SpatialTile<T>::kMixed;
     }
   }
 
   // Sees to it that the tile's labels are the former ones.
-  void recall(const SpatialTile<T>& tile, std::int64_t t, const std::int32_t* labels) {
+  void restore_labels(const SpatialTile<T>& tile, std::int64_t t, const std::int32_t* labels) {
     std::int32_t* const former = tiles_.labels(t);
     if (tile.label != SpatialTile<T>::kMixed) std::fill_n(former, kTile, tile.label);
-    for (std::uint64_t left = tile.unknown; left != 0; left &= left - 1) {
+    for (std::uint64_t left = tile.unknown_mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       former[lane] = labels[tiles_.rows(t)[lane]];
     }
   }
 
   // Sets the labels of lanes, and lists the samples with the worker.
-  std::int64_t move(std::uint64_t lanes, std::int64_t t, const std::int32_t* nearest,
-                    std::int32_t* labels, Worker& worker) {
+  std::int64_t apply_changes(std::uint64_t lanes, std::int64_t t, const std::int32_t* nearest,
+                             std::int32_t* labels, Worker& worker) {
     const std::int64_t d = dataset_.features;
     const T* const values = tiles_.values(t)->lanes;
     const std::int32_t* const former = tiles_.labels(t);
@@ -288,7 +290,7 @@ class SpatialScreen {
     return moved;
   }
 
-  // What is wanted of a tile whose samples differ.
+  // What is enabled of a tile whose samples differ.
   void prefetch(std::int64_t t) {
     if (tiles_.tile(t).label != SpatialTile<T>::kMixed) return;
     const auto* const first = reinterpret_cast<const char*>(tiles_.values(t));
@@ -308,7 +310,7 @@ class SpatialScreen {
   std::int64_t labelled_ = 0;    // the pass before which samples were ordered with their labels
   std::int64_t passes_ = 0;      // of any kind, since the beginning
   std::int64_t fit_passes_ = 0;  // of this fit
-  bool wanted_ = false, uses_ = false;
+  bool enabled_ = false, active_ = false;
   bool defers_ = false;  // labels
 };
 

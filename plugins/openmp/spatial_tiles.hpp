@@ -27,9 +27,9 @@ struct SpatialTile {
   static constexpr std::int32_t kMixed = -1;
 
   Box<T> box;
-  std::int32_t count;     ///< of its samples
-  std::int32_t label;     ///< of all of them; kMixed: SpatialTiles has those of each
-  std::uint64_t unknown;  ///< bit i: that of sample i is not known
+  std::int32_t count;          ///< of its samples
+  std::int32_t label;          ///< of all of them; kMixed: SpatialTiles has those of each
+  std::uint64_t unknown_mask;  ///< bit i: that of sample i is not known
 };
 
 /// Places in the order of the samples take the part of rows: tile t has those from t * kTile on.
@@ -38,22 +38,23 @@ template <class T>
 class SpatialTiles {
  public:
   static constexpr std::int64_t kGroupTiles = BoxGroup<T>::kBoxes;
-  /// Parts begin with a multiple of so many places.
-  static constexpr std::int64_t kGroupPlaces = kGroupTiles * kTile;
+  /// Parts begin with a multiple of so many positions.
+  static constexpr std::int64_t kGroupSamples = kGroupTiles * kTile;
 
   /// Of n samples of d features; 0: they are not kept.
   static std::int64_t bytes(std::int64_t n, std::int64_t d) {
     if (d > kBoxFeatures) return 0;
-    constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;
     const std::int64_t tiles = count(n) * static_cast<std::int64_t>(sizeof(SpatialTile<T>));
-    const auto of_group = static_cast<std::int64_t>(sizeof(BoxGroup<T>) + sizeof(Part));
-    const std::int64_t bytes = large_bytes(count(n) * tile_bytes(d)) + large_bytes(tiles) +
-                               large_bytes(groups(n) * of_group);
-    return bytes <= kMostBytes ? bytes : 0;
+    const auto group_bytes = static_cast<std::int64_t>(sizeof(BoxGroup<T>) + sizeof(Part));
+    const std::int64_t bytes = page_rounded_bytes(count(n) * tile_bytes(d)) +
+                               page_rounded_bytes(tiles) +
+                               page_rounded_bytes(groups(n) * group_bytes);
+    return bytes <= kMaxBytes ? bytes : 0;
   }
 
-  /// Orders the samples roughly; the tiles are still to be made. `labels`: as sort_roughly().
-  /// Throws std::bad_alloc.
+  /// Orders the samples roughly; the tiles are still to be made. `labels`: as
+  /// sort_by_first_feature(). Throws std::bad_alloc.
   void order(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
     const auto tiles = index(count(dataset.samples));
     features_ = dataset.features;
@@ -61,23 +62,24 @@ class SpatialTiles {
     tiles_ = large_array<SpatialTile<T>>(tiles);
     groups_ = large_array<BoxGroup<T>>(index(groups(dataset.samples)));
     auto parts = std::make_unique<Part[]>(index(groups(dataset.samples)));
-    with_features([&](auto d) { sort_roughly<T, d>(dataset, labels, threads, placed<d>(0)); });
+    with_features(
+        [&](auto d) { sort_by_first_feature<T, d>(dataset, labels, threads, sorted<d>(0)); });
     parts_ = std::move(parts);  // nothing has thrown
   }
   bool ordered() const { return parts_ != nullptr; }
 
-  /// What is known of the places from `begin` on, a multiple of kGroupPlaces: how many were put
+  /// What is known of the positions from `begin` on, a multiple of kGroupSamples: how many were put
   /// into tiles, and when their labels were set last, which the caller counts.
   struct Part {
-    std::int64_t places = 0;
+    std::int64_t positions = 0;
     std::int64_t pass = 0;
   };
-  Part& part(std::int64_t begin) { return parts_[index(begin / kGroupPlaces)]; }
+  Part& part(std::int64_t begin) { return parts_[index(begin / kGroupSamples)]; }
 
   SpatialTile<T>& tile(std::int64_t t) { return tiles_[index(t)]; }
   /// d rows: the samples as they are. The last sample fills the lanes behind it.
-  TileRow<T>* values(std::int64_t t) {
-    return reinterpret_cast<TileRow<T>*>(samples_.get() + t * tile_bytes(features_));
+  TileVector<T>* values(std::int64_t t) {
+    return reinterpret_cast<TileVector<T>*>(samples_.get() + t * tile_bytes(features_));
   }
   /// kTile labels.
   std::int32_t* labels(std::int64_t t) {
@@ -90,58 +92,59 @@ class SpatialTiles {
   /// Tiles g * kGroupTiles to (g + 1) * kGroupTiles - 1, or as many as there are.
   const BoxGroup<T>& group(std::int64_t g) const { return groups_[index(g)]; }
 
-  /// Makes tiles of at most SpatialOrder<T>::kMostSamples places. `origin`: d values.
-  void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange places,
+  /// Makes tiles of at most SpatialOrder<T>::kMaxPartSamples positions. `origin`: d values.
+  void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange positions,
             const T* origin, SpatialOrder<T>& order) {
-    with_features([&](auto d) { place<d>(dataset, places, order); });
-    const std::int64_t first = places.begin / kTile, last = count(places.end);
-    Extent of_group;
+    with_features([&](auto d) { sort_part<d>(dataset, positions, order); });
+    const std::int64_t first = positions.begin / kTile, last = count(positions.end);
+    Extent group_extent;
     for (std::int64_t t = first; t < last; ++t) {
       SpatialTile<T>& tile = this->tile(t);
-      tile.count = static_cast<std::int32_t>(std::min(kTile, places.end - t * kTile));
+      tile.count = static_cast<std::int32_t>(std::min(kTile, positions.end - t * kTile));
       tile.label = SpatialTile<T>::kMixed;
-      tile.unknown = 0;
+      tile.unknown_mask = 0;
       Extent extent;
-      measure_tile(set, values(t), features_, extent.low, extent.high);
-      extent.take_off(origin, features_);
+      find_extent(set, values(t), features_, extent.low, extent.high);
+      extent.subtract(origin, features_);
       tile.box = extent.box(features_);
       BoxGroup<T>& group = groups_[index(t / kGroupTiles)];
       if (t % kGroupTiles == 0) {
-        of_group = {};
+        group_extent = {};
         group = {};
       }
       group.set(t % kGroupTiles, tile.box);
-      of_group.add(extent, features_);
-      group.all = of_group.box(features_);
+      group_extent.add(extent, features_);
+      group.all = group_extent.box(features_);
     }
-    part(places.begin).places = places.size();
+    part(positions.begin).positions = positions.size();
   }
 
  private:
   // Puts the samples where they belong.
   template <std::size_t D>
-  void place(const lloyd::DatasetView& dataset, lloyd::RowRange places, SpatialOrder<T>& order) {
+  void sort_part(const lloyd::DatasetView& dataset, lloyd::RowRange positions,
+                 SpatialOrder<T>& order) {
     // A tile takes the room of its samples as they were.
-    static_assert(sizeof(PlacedSample<T, D>) == D * sizeof(T) + 8);
-    const std::int64_t samples = places.size();
-    PlacedSample<T, D>* const placed = order.template room<D>();
-    std::copy_n(this->placed<D>(places.begin), samples, placed);
-    const std::uint16_t* const place_of = order.make(dataset, placed, samples);
-    const std::int64_t first = places.begin / kTile;
-    const auto put = [&](std::int64_t place, const PlacedSample<T, D>& sample) {
-      const std::int64_t t = first + place / kTile, lane = place % kTile;
-      TileRow<T>* const tile = values(t);
+    static_assert(sizeof(SortedSample<T, D>) == D * sizeof(T) + 8);
+    const std::int64_t samples = positions.size();
+    SortedSample<T, D>* const sorted = order.template room<D>();
+    std::copy_n(this->sorted<D>(positions.begin), samples, sorted);
+    const std::uint16_t* const position_of = order.make(dataset, sorted, samples);
+    const std::int64_t first = positions.begin / kTile;
+    const auto put = [&](std::int64_t position, const SortedSample<T, D>& sample) {
+      const std::int64_t t = first + position / kTile, lane = position % kTile;
+      TileVector<T>* const tile = values(t);
       for (std::size_t j = 0; j < D; ++j) tile[j].lanes[lane] = sample.x[j];
       labels(t)[lane] = sample.label;
       rows(t)[lane] = sample.row;
     };
     std::int64_t last = 0;
     for (std::int64_t i = 0; i < samples; ++i) {
-      put(place_of[i], placed[i]);
-      if (place_of[i] == samples - 1) last = i;
+      put(position_of[i], sorted[i]);
+      if (position_of[i] == samples - 1) last = i;
     }
-    const std::int64_t end = (count(places.end) - first) * kTile;
-    for (std::int64_t place = samples; place < end; ++place) put(place, placed[last]);
+    const std::int64_t end = (count(positions.end) - first) * kTile;
+    for (std::int64_t position = samples; position < end; ++position) put(position, sorted[last]);
   }
 
   // From where to where samples lie in each feature.
@@ -154,7 +157,7 @@ class SpatialTiles {
     }
 
     // By the same rounding as each sample's.
-    void take_off(const T* origin, std::int64_t d) {
+    void subtract(const T* origin, std::int64_t d) {
       for (std::int64_t j = 0; j < d; ++j) {
         low[j] -= origin[j];
         high[j] -= origin[j];
@@ -163,22 +166,22 @@ class SpatialTiles {
 
     Box<T> box(std::int64_t d) const {
       // Covers the roundings of what it is applied to.
-      constexpr T kAbove = 1 + 8 * std::numeric_limits<T>::epsilon();
+      constexpr T kRoundUp = 1 + 8 * std::numeric_limits<T>::epsilon();
       Box<T> box{};
       double center = 0, half = 0;
       for (std::int64_t j = 0; j < d; ++j) {
         box.center[j] = (low[j] + high[j]) / 2;
-        box.half[j] = std::max(high[j] - box.center[j], box.center[j] - low[j]) * kAbove;
+        box.half_width[j] = std::max(high[j] - box.center[j], box.center[j] - low[j]) * kRoundUp;
         center += double{box.center[j]} * double{box.center[j]};
-        half += double{box.half[j]} * double{box.half[j]};
+        half += double{box.half_width[j]} * double{box.half_width[j]};
       }
-      box.reach = static_cast<T>(std::sqrt(center) + std::sqrt(half)) * kAbove;
+      box.radius = static_cast<T>(std::sqrt(center) + std::sqrt(half)) * kRoundUp;
       return box;
     }
 
-    static constexpr T kFar = std::numeric_limits<T>::infinity();
-    T low[kBoxFeatures] = {kFar, kFar, kFar};
-    T high[kBoxFeatures] = {-kFar, -kFar, -kFar};
+    static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    T low[kBoxFeatures] = {kInfinity, kInfinity, kInfinity};
+    T high[kBoxFeatures] = {-kInfinity, -kInfinity, -kInfinity};
   };
 
   // body(d) with the number of features as a constant.
@@ -196,15 +199,15 @@ class SpatialTiles {
 
   // Before the tiles of a part are made, its samples are where these will be.
   template <std::size_t D>
-  PlacedSample<T, D>* placed(std::int64_t place) {
-    return reinterpret_cast<PlacedSample<T, D>*>(samples_.get()) + place;
+  SortedSample<T, D>* sorted(std::int64_t position) {
+    return reinterpret_cast<SortedSample<T, D>*>(samples_.get()) + position;
   }
 
   static std::int64_t tile_bytes(std::int64_t d) {
     return kTile * (d * static_cast<std::int64_t>(sizeof(T)) + 8);
   }
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
-  static std::int64_t groups(std::int64_t n) { return (n + kGroupPlaces - 1) / kGroupPlaces; }
+  static std::int64_t groups(std::int64_t n) { return (n + kGroupSamples - 1) / kGroupSamples; }
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   std::int64_t features_ = 0;

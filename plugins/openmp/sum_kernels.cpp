@@ -24,10 +24,10 @@ HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
                     std::int64_t* counts) {
   const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
   for (std::int64_t i = 0; i < rows; ++i) ++counts[labels[i]];
-  if (layout.features >= kLeastFeaturesSummedTogether) {
-    for (std::int64_t begin = 0; begin < rows; begin += kMostSummedTogether) {
-      add_together<T>(
-          std::min(kMostSummedTogether, rows - begin),
+  if (layout.features >= kMinBatchedFeatures) {
+    for (std::int64_t begin = 0; begin < rows; begin += kMaxBatchedSamples) {
+      add_batch<T>(
+          std::min(kMaxBatchedSamples, rows - begin),
           [&](std::int64_t i) { return labels[begin + i]; },
           [&](std::int64_t i) { return data + (begin + i) * stride; }, layout, sums);
     }
@@ -43,8 +43,8 @@ HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChang
                      std::int64_t count, const lloyd::SumLayout& given, std::int64_t* sums,
                      std::int64_t* counts) {
   const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
-  static_assert(kMostFeaturesOfRuns == 3);
-  if (stride == layout.features && stride <= kMostFeaturesOfRuns && count >= kLeastSamplesOfRun) {
+  static_assert(kMaxRunFeatures == 3);
+  if (stride == layout.features && stride <= kMaxRunFeatures && count >= kMinRunSamples) {
     if (stride == 1) {
       move_runs<1>(data, changes, count, layout, sums, counts);
     } else if (stride == 2) {
@@ -58,10 +58,10 @@ HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChang
     if (changes[i].from >= 0) --counts[changes[i].from];
     ++counts[changes[i].to];
   }
-  if (layout.features >= kLeastFeaturesSummedTogether) {
-    for (std::int64_t begin = 0; begin < count; begin += kMostSummedTogether) {
-      move_together(data, stride, changes + begin, std::min(kMostSummedTogether, count - begin),
-                    layout, sums);
+  if (layout.features >= kMinBatchedFeatures) {
+    for (std::int64_t begin = 0; begin < count; begin += kMaxBatchedSamples) {
+      move_batch(data, stride, changes + begin, std::min(kMaxBatchedSamples, count - begin), layout,
+                 sums);
     }
     return;
   }

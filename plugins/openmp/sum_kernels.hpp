@@ -9,11 +9,11 @@
 
 namespace lloyd_openmp {
 
-/// From so many features on the kernels ask for samples ahead, and take up to kMostSummedTogether
+/// From so many features on the kernels ask for samples ahead, and take up to kMaxBatchedSamples
 /// at a time: of few clusters those that enter, or leave and enter, the same ones are added up
 /// before.
-inline constexpr std::int64_t kLeastFeaturesSummedTogether = 64;
-inline constexpr std::int64_t kMostSummedTogether = 2048;
+inline constexpr std::int64_t kMinBatchedFeatures = 64;
+inline constexpr std::int64_t kMaxBatchedSamples = 2048;
 
 /// Those of an instruction set. T: float or double.
 template <class T>

@@ -34,40 +34,40 @@ HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
   return hn::LoadU(reals, x);
 }
 
-// SumLayout::for_each_part() of features [j, end), `use` with vectors of parts, at most Width of
+// SumLayout::for_each_limb() of features [j, end), `use` with vectors of parts, at most Width of
 // them and fewer for the last features; returns the first feature that is left. Products are exact:
 // all scales are powers of two.
-template <std::size_t Lanes, std::size_t Width, class T, class Use>
-HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layout, std::int64_t j,
-                                        std::int64_t end, const Use& use) {
+template <std::size_t Limbs, std::size_t Width, class T, class Use>
+HWY_INLINE std::int64_t for_each_limb_vector(const T* x, const lloyd::SumLayout& layout,
+                                             std::int64_t j, std::int64_t end, const Use& use) {
   const Reals<Width> reals;
   const Integers<Width> integers;
-  const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
+  const auto magic = hn::Set(reals, lloyd::SumLayout::kRoundingMagic);
   const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
   const std::int64_t d = layout.features;
-  const auto add_shift = [&](auto rest, std::int64_t lane) HWY_ATTR {
-    const auto scales = hn::LoadU(reals, layout.scales + lane * d + j);
-    const auto shifted = hn::MulAdd(rest, scales, shift);
-    use(integers, lane * layout.apart + j,
-        hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
-    return shifted;
+  const auto round_to_limb = [&](auto remainder, std::int64_t limb) HWY_ATTR {
+    const auto scales = hn::LoadU(reals, layout.scales + limb * d + j);
+    const auto biased = hn::MulAdd(remainder, scales, magic);
+    use(integers, limb * layout.limb_stride + j,
+        hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic)));
+    return biased;
   };
   for (; j + width <= end; j += width) {
-    auto rest = load(reals, x + j);
-    if (Lanes == 1 || layout.narrow[j / lloyd::SumLayout::kRun] != 0) {
-      add_shift(rest, 0);
+    auto remainder = load(reals, x + j);
+    if (Limbs == 1 || layout.narrow[j / lloyd::SumLayout::kFeatureBlock] != 0) {
+      round_to_limb(remainder, 0);
       continue;
     }
-    for (std::int64_t lane = Lanes - 1; lane >= 0; --lane) {
-      const auto shifted = add_shift(rest, lane);
-      if (lane > 0) {
-        const auto quanta = hn::LoadU(reals, layout.quanta + lane * d + j);
-        rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
+    for (std::int64_t limb = Limbs - 1; limb >= 0; --limb) {
+      const auto biased = round_to_limb(remainder, limb);
+      if (limb > 0) {
+        const auto quanta = hn::LoadU(reals, layout.quanta + limb * d + j);
+        remainder = hn::NegMulAdd(hn::Sub(biased, magic), quanta, remainder);
       }
     }
   }
   if constexpr (Width > 2) {
-    if (j + 2 <= end) return for_each_vector<Lanes, Width / 2>(x, layout, j, end, use);
+    if (j + 2 <= end) return for_each_limb_vector<Limbs, Width / 2>(x, layout, j, end, use);
   }
   return j;
 }
@@ -75,39 +75,40 @@ HWY_INLINE std::int64_t for_each_vector(const T* x, const lloyd::SumLayout& layo
 // All parts of features [first, end) of x, a run or the last ones: vectors of them to `use`, those
 // of a feature that is left, which is the last of all, to `use_one`.
 template <class T, class Use, class UseOne>
-HWY_INLINE void for_each_part(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
+HWY_INLINE void for_each_limb(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
                               std::int64_t end, const Use& use, const UseOne& use_one) {
-  const std::int64_t done = layout.lanes == 1   ? for_each_vector<1, 8>(x, layout, first, end, use)
-                            : layout.lanes == 2 ? for_each_vector<2, 8>(x, layout, first, end, use)
-                                                : for_each_vector<3, 8>(x, layout, first, end, use);
-  if (done < end) layout.for_each_part(x, use_one, done);
+  const std::int64_t done =
+      layout.limbs == 1   ? for_each_limb_vector<1, 8>(x, layout, first, end, use)
+      : layout.limbs == 2 ? for_each_limb_vector<2, 8>(x, layout, first, end, use)
+                          : for_each_limb_vector<3, 8>(x, layout, first, end, use);
+  if (done < end) layout.for_each_limb(x, use_one, done);
 }
 
 // Features [first, end) of a sample.
 template <class T>
 HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums,
                            std::int64_t first, std::int64_t end) {
-  for_each_part(
+  for_each_limb(
       x, layout, first, end,
       [sums](auto tag, std::int64_t at, auto parts)
           HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); },
       [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
 }
 
-// The same of a sample that leaves a cluster, or none where `leaves` is null.
+// The same of a sample that from_sums a cluster, or none where `from_sums` is null.
 template <class T>
-HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* leaves,
-                            std::int64_t* enters, std::int64_t first, std::int64_t end) {
-  if (leaves == nullptr) return add_sample(x, layout, enters, first, end);
-  for_each_part(
+HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* from_sums,
+                            std::int64_t* to_sums, std::int64_t first, std::int64_t end) {
+  if (from_sums == nullptr) return add_sample(x, layout, to_sums, first, end);
+  for_each_limb(
       x, layout, first, end,
       [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
-        hn::StoreU(hn::Sub(hn::LoadU(tag, leaves + at), parts), tag, leaves + at);
-        hn::StoreU(hn::Add(hn::LoadU(tag, enters + at), parts), tag, enters + at);
+        hn::StoreU(hn::Sub(hn::LoadU(tag, from_sums + at), parts), tag, from_sums + at);
+        hn::StoreU(hn::Add(hn::LoadU(tag, to_sums + at), parts), tag, to_sums + at);
       },
       [&](std::int64_t at, std::int64_t part) {
-        leaves[at] -= part;
-        enters[at] += part;
+        from_sums[at] -= part;
+        to_sums[at] += part;
       });
 }
 

@@ -23,102 +23,102 @@ namespace HWY_NAMESPACE {
 // to be mistaken for SumLayout's of features. They are added up in registers; one by one each would
 // wait for the sums that the one before has written.
 
-constexpr std::int64_t kMostFeaturesOfRuns = 3;
+constexpr std::int64_t kMaxRunFeatures = 3;
 // Fewer take as long one by one; 3 and 6 made no difference to each other.
-constexpr std::int64_t kLeastSamplesOfRun = 4;
+constexpr std::int64_t kMinRunSamples = 4;
 
 // The fewest vectors that hold whole samples of D features, so that a place in them is always of
 // the same feature, and SumLayout's scales and quanta of these.
 template <std::size_t D>
 struct RunVectors {
-  static constexpr std::size_t kWidth = hn::MaxLanes(Reals<8>());
-  static constexpr std::size_t kVectorsOfSamples = D / std::gcd(D, kWidth);
-  static constexpr std::size_t kValues = kVectorsOfSamples * kWidth;
+  static constexpr std::size_t kVectorValues = hn::MaxLanes(Reals<8>());
+  static constexpr std::size_t kPeriodVectors = D / std::gcd(D, kVectorValues);
+  static constexpr std::size_t kPeriodValues = kPeriodVectors * kVectorValues;
 
   HWY_INLINE explicit RunVectors(const lloyd::SumLayout& layout)
-      : lanes(static_cast<std::size_t>(layout.lanes)) {
-    for (std::size_t at = 0; at < lanes * kValues; ++at) {
-      const std::size_t from = at / kValues * D + at % D;
+      : limbs(static_cast<std::size_t>(layout.limbs)) {
+    for (std::size_t at = 0; at < limbs * kPeriodValues; ++at) {
+      const std::size_t from = at / kPeriodValues * D + at % D;
       scales[at] = layout.scales[from];
       quanta[at] = layout.quanta[from];
     }
   }
 
-  std::size_t lanes;  // that values have parts in
-  alignas(64) double scales[3 * kValues], quanta[3 * kValues];
+  std::size_t limbs;  // that values have parts in
+  alignas(64) double scales[3 * kPeriodValues], quanta[3 * kPeriodValues];
 };
 
-// `count` samples of D features from x on; `leaves` is null where they had no cluster. The sums of
-// a lane stand `apart` after those of the one below. SumLayout::narrow need not be asked: where
-// there are several lanes, so few features are not narrow.
-template <std::size_t Lanes, std::size_t D, class T>
+// `count` samples of D features from x on; `from_sums` is null where they had no cluster. The sums
+// of a limb stand `limb_stride` after those of the one below. SumLayout::narrow need not be asked:
+// where there are several limbs, so few features are not narrow.
+template <std::size_t Limbs, std::size_t D, class T>
 HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& vectors,
-                         std::int64_t apart, std::int64_t* leaves, std::int64_t* enters) {
-  constexpr std::size_t kWidth = RunVectors<D>::kWidth,
-                        kVectorsOfSamples = RunVectors<D>::kVectorsOfSamples,
-                        kValues = RunVectors<D>::kValues;
+                         std::int64_t limb_stride, std::int64_t* from_sums, std::int64_t* to_sums) {
+  constexpr std::size_t kVectorValues = RunVectors<D>::kVectorValues,
+                        kPeriodVectors = RunVectors<D>::kPeriodVectors,
+                        kPeriodValues = RunVectors<D>::kPeriodValues;
   const Reals<8> reals;
   const Integers<8> integers;
-  const auto shift = hn::Set(reals, lloyd::SumLayout::kShift);
-  hn::Vec<decltype(integers)> sums[Lanes][kVectorsOfSamples];
-  unroll<Lanes>([&](auto lane) HWY_ATTR {
-    unroll<kVectorsOfSamples>([&](auto v) HWY_ATTR { sums[lane][v] = hn::Zero(integers); });
+  const auto magic = hn::Set(reals, lloyd::SumLayout::kRoundingMagic);
+  hn::Vec<decltype(integers)> sums[Limbs][kPeriodVectors];
+  unroll<Limbs>([&](auto limb) HWY_ATTR {
+    unroll<kPeriodVectors>([&](auto v) HWY_ATTR { sums[limb][v] = hn::Zero(integers); });
   });
   const auto add = [&](const T* values) HWY_ATTR {
-    unroll<kVectorsOfSamples>([&](auto v) HWY_ATTR {
-      auto rest = load(reals, values + v * kWidth);
-      unroll<Lanes>([&](auto below) HWY_ATTR {
-        constexpr std::size_t kLane = Lanes - 1 - decltype(below)::value;
-        const std::size_t at = kLane * kValues + v * kWidth;
-        const auto shifted = hn::MulAdd(rest, hn::Load(reals, vectors.scales + at), shift);
-        sums[kLane][v] = hn::Add(
-            sums[kLane][v], hn::Sub(hn::BitCast(integers, shifted), hn::BitCast(integers, shift)));
-        if constexpr (kLane > 0) {
+    unroll<kPeriodVectors>([&](auto v) HWY_ATTR {
+      auto remainder = load(reals, values + v * kVectorValues);
+      unroll<Limbs>([&](auto below) HWY_ATTR {
+        constexpr std::size_t kLimb = Limbs - 1 - decltype(below)::value;
+        const std::size_t at = kLimb * kPeriodValues + v * kVectorValues;
+        const auto biased = hn::MulAdd(remainder, hn::Load(reals, vectors.scales + at), magic);
+        sums[kLimb][v] = hn::Add(
+            sums[kLimb][v], hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic)));
+        if constexpr (kLimb > 0) {
           const auto quanta = hn::Load(reals, vectors.quanta + at);
-          rest = hn::NegMulAdd(hn::Sub(shifted, shift), quanta, rest);
+          remainder = hn::NegMulAdd(hn::Sub(biased, magic), quanta, remainder);
         }
       });
     });
   };
   const std::size_t values = static_cast<std::size_t>(count) * D;
   std::size_t done = 0;
-  for (; done + kValues <= values; done += kValues) add(x + done);
+  for (; done + kPeriodValues <= values; done += kPeriodValues) add(x + done);
   if (done < values) {
-    T last[kValues] = {};  // all parts of 0 are 0
+    T last[kPeriodValues] = {};  // all parts of 0 are 0
     for (std::size_t i = 0; done < values; ++i, ++done) last[i] = x[done];
     add(last);
   }
-  for (std::size_t lane = 0; lane < Lanes; ++lane) {
-    alignas(64) std::int64_t parts[kValues];
-    for (std::size_t v = 0; v < kVectorsOfSamples; ++v) {
-      hn::Store(sums[lane][v], integers, parts + v * kWidth);
+  for (std::size_t limb = 0; limb < Limbs; ++limb) {
+    alignas(64) std::int64_t parts[kPeriodValues];
+    for (std::size_t v = 0; v < kPeriodVectors; ++v) {
+      hn::Store(sums[limb][v], integers, parts + v * kVectorValues);
     }
     for (std::size_t j = 0; j < D; ++j) {
       std::int64_t sum = 0;
-      for (std::size_t i = j; i < kValues; i += D) sum += parts[i];
-      const std::size_t at = lane * static_cast<std::size_t>(apart) + j;
-      enters[at] += sum;
-      if (leaves != nullptr) leaves[at] -= sum;
+      for (std::size_t i = j; i < kPeriodValues; i += D) sum += parts[i];
+      const std::size_t at = limb * static_cast<std::size_t>(limb_stride) + j;
+      to_sums[at] += sum;
+      if (from_sums != nullptr) from_sums[at] -= sum;
     }
   }
 }
 
 template <std::size_t D, class T>
-HWY_NOINLINE HWY_FLATTEN void move_run_of(const T* x, std::int64_t count,
-                                          const RunVectors<D>& vectors, std::int64_t apart,
-                                          std::int64_t* leaves, std::int64_t* enters) {
-  if (vectors.lanes == 1) {
-    move_run<1>(x, count, vectors, apart, leaves, enters);
-  } else if (vectors.lanes == 2) {
-    move_run<2>(x, count, vectors, apart, leaves, enters);
+HWY_NOINLINE HWY_FLATTEN void move_run_limbs(const T* x, std::int64_t count,
+                                             const RunVectors<D>& vectors, std::int64_t limb_stride,
+                                             std::int64_t* from_sums, std::int64_t* to_sums) {
+  if (vectors.limbs == 1) {
+    move_run<1>(x, count, vectors, limb_stride, from_sums, to_sums);
+  } else if (vectors.limbs == 2) {
+    move_run<2>(x, count, vectors, limb_stride, from_sums, to_sums);
   } else {
-    move_run<3>(x, count, vectors, apart, leaves, enters);
+    move_run<3>(x, count, vectors, limb_stride, from_sums, to_sums);
   }
 }
 
 // How many changes from the first one on are of samples that stand one after another, from and to
 // the same clusters.
-HWY_INLINE std::int64_t length_of_run(const lloyd::LabelChange* changes, std::int64_t count) {
+HWY_INLINE std::int64_t run_length(const lloyd::LabelChange* changes, std::int64_t count) {
   const lloyd::LabelChange first = changes[0];
   std::int64_t length = 1;
   while (length < count && changes[length].row == first.row + length &&
@@ -136,17 +136,17 @@ HWY_INLINE void move_runs(const T* data, const lloyd::LabelChange* changes, std:
   const RunVectors<D> vectors(layout);
   while (count > 0) {
     const auto [row, from, to] = changes[0];
-    const std::int64_t length = length_of_run(changes, count);
-    std::int64_t* const enters = sums + to * kFeatures;
-    std::int64_t* const leaves = from < 0 ? nullptr : sums + from * kFeatures;
+    const std::int64_t length = run_length(changes, count);
+    std::int64_t* const to_sums = sums + to * kFeatures;
+    std::int64_t* const from_sums = from < 0 ? nullptr : sums + from * kFeatures;
     counts[to] += length;
-    if (leaves != nullptr) counts[from] -= length;
+    if (from_sums != nullptr) counts[from] -= length;
     const T* const x = data + row * kFeatures;
-    if (length >= kLeastSamplesOfRun) {
-      move_run_of<D>(x, length, vectors, layout.apart, leaves, enters);
+    if (length >= kMinRunSamples) {
+      move_run_limbs<D>(x, length, vectors, layout.limb_stride, from_sums, to_sums);
     } else {
       for (std::int64_t i = 0; i < length; ++i) {
-        move_sample(x + i * kFeatures, layout, leaves, enters, 0, kFeatures);
+        move_sample(x + i * kFeatures, layout, from_sums, to_sums, 0, kFeatures);
       }
     }
     changes += length;

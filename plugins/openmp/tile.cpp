@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 // A whole tile of float32 samples. d >= 4, or 2 or 3 with rows that follow one another. False where
 // there is nothing to gain.
 bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
-                TileRow<float>* tile) {
+                TileVector<float>* tile) {
   const hn::CappedTag<float, 16> tag;
   const std::size_t lanes = hn::Lanes(tag);
   for (std::size_t at = 0; at < kTile; at += lanes) {
@@ -45,7 +45,7 @@ bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const
 
 #else
 
-bool load_whole(const float*, std::int64_t, std::int64_t, const float*, TileRow<float>*) {
+bool load_whole(const float*, std::int64_t, std::int64_t, const float*, TileVector<float>*) {
   return false;
 }
 
@@ -62,7 +62,7 @@ HWY_EXPORT(load_whole);
 
 template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
-               std::int64_t d, const Real* origin, TileRow<Real>* tile) {
+               std::int64_t d, const Real* origin, TileVector<Real>* tile) {
   if constexpr (sizeof(T) == sizeof(float) && sizeof(Real) == sizeof(float)) {
     if (rows == kTile && (d >= 4 || (d >= 2 && stride == d))) {
       if (LLOYD_DISPATCH(set, load_whole)(samples, stride, d, origin, tile)) return;
@@ -82,11 +82,11 @@ void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::i
 }
 
 template void load_tile(InstructionSet, const float*, std::int64_t, std::int64_t, std::int64_t,
-                        const float*, TileRow<float>*);
+                        const float*, TileVector<float>*);
 template void load_tile(InstructionSet, const float*, std::int64_t, std::int64_t, std::int64_t,
-                        const double*, TileRow<double>*);
+                        const double*, TileVector<double>*);
 template void load_tile(InstructionSet, const double*, std::int64_t, std::int64_t, std::int64_t,
-                        const double*, TileRow<double>*);
+                        const double*, TileVector<double>*);
 
 }  // namespace lloyd_openmp
 #endif  // HWY_ONCE

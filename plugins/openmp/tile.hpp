@@ -12,7 +12,7 @@ inline constexpr std::int64_t kTile = 64;
 
 /// One feature of the samples of a tile.
 template <class Real>
-struct alignas(64) TileRow {
+struct alignas(64) TileVector {
   Real lanes[kTile];
 };
 
@@ -20,13 +20,13 @@ struct alignas(64) TileRow {
 /// rows of a tile. What stands in the lanes beyond is finite and means nothing.
 template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
-               std::int64_t d, const Real* origin, TileRow<Real>* tile);
+               std::int64_t d, const Real* origin, TileVector<Real>* tile);
 
 /// load_tile() of `count` (1 to kTile) samples anywhere in a data set; `rows`: which. The lanes
 /// beyond are as they were.
 template <class T, class Real>
 void gather_tile(const T* samples, std::int64_t stride, const std::int64_t* rows,
-                 std::int64_t count, std::int64_t d, const Real* origin, TileRow<Real>* tile) {
+                 std::int64_t count, std::int64_t d, const Real* origin, TileVector<Real>* tile) {
   for (std::int64_t lane = 0; lane < count; ++lane) {
     const T* sample = samples + rows[lane] * stride;
     for (std::int64_t j = 0; j < d; ++j) {

@@ -30,33 +30,35 @@ class TileScreens {
       : dataset_(dataset), set_(set), scores_(dataset) {}
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
-    const std::int64_t kept = IntegerTiles::bytes(n, k, d);
-    const ScreenKind kind = fastest(k, d, kept > 0);
+    const std::int64_t stored = IntegerTiles::bytes(n, k, d);
+    const ScreenKind kind = fastest(k, d, stored > 0);
     if (kind != ScreenKind::integers) return ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
     // A session may come from the one layout of scores to the other.
-    return IntegerScreen::bytes(k, d) + kept +
+    return IntegerScreen::bytes(k, d) + stored +
            std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
   }
 
   /// Whether passes will follow over the same samples, so that it pays to keep these rounded.
-  void keep_samples(bool wanted) { keeps_ = wanted; }
+  void store_samples(bool wanted) { stores_ = wanted; }
 
   /// `centroids`: k x d.
   void set_centroids(const double* centroids, std::int64_t k) {
     const std::int64_t d = dataset_.features;
-    const bool keeps = (keeps_ || kept_.kept()) && IntegerTiles::bytes(dataset_.samples, k, d) > 0;
-    kind_ = fastest(k, d, keeps);
+    const bool stores =
+        (stores_ || stored_.has_storage()) && IntegerTiles::bytes(dataset_.samples, k, d) > 0;
+    kind_ = fastest(k, d, stores);
     second_kind_ = second_kind(kind_, k, d);
-    scores_.set_centroids(centroids, k, second_kind_ == ScreenKind::rows ? row_chain(set_, d) : 0);
-    if constexpr (kNarrow) {
-      if (keeps_ && kind_ != ScreenKind::integers) kept_ = {};  // of a fit with other k
+    scores_.set_centroids(centroids, k,
+                          second_kind_ == ScreenKind::rows ? row_chain_length(set_, d) : 0);
+    if constexpr (kIsFloat32) {
+      if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // of a fit with other k
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
-      integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.reach());
+      integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.radius());
       if (!integers_.fits()) {
         kind_ = second_kind_;  // seldom: not worth a choice of its own
-      } else if (keeps && !kept_.kept()) {
+      } else if (stores && !stored_.has_storage()) {
         try {
-          kept_.reserve(dataset_.samples, d);
+          stored_.reserve(dataset_.samples, d);
         } catch (const std::bad_alloc&) {
           kind_ = second_kind_;  // that needs no more than there is
         }
@@ -68,22 +70,22 @@ class TileScreens {
   bool fits() const { return scores_.fits(); }
   const T* origin() const { return scores_.origin(); }
   /// The limit of scores that a scan makes.
-  const ScoreLimit<T>& limit_of_scans() const { return scores_.limit_of_tiles(); }
-  /// The limit of scores without marks.
-  const ScoreLimit<T>& limit_unmarked() const { return scores_.limit_unmarked(); }
-  /// Whether samples of whole tiles are screened as they are kept.
-  bool kept() const { return kind_ == ScreenKind::integers && kept_.kept(); }
+  const ScoreLimit<T>& scan_limit() const { return scores_.tile_limit(); }
+  /// The limit of scores without score_marks.
+  const ScoreLimit<T>& unmarked_limit() const { return scores_.unmarked_limit(); }
+  /// Whether samples of whole tiles are screened as they are stored.
+  bool uses_stored_tiles() const { return kind_ == ScreenKind::integers && stored_.has_storage(); }
   /// Whether what screen() leaves open is worth screening again, by screen_again().
   bool screens_twice() const { return kind_ == ScreenKind::integers; }
 
   /// Screens `rows` (1 to kTile) samples from row `begin` on. `former`: kTile labels.
   void screen(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
               Scratch<T>& scratch, TileLabels& nearest) const {
-    if constexpr (kNarrow) {
+    if constexpr (kIsFloat32) {
       if (kind_ == ScreenKind::rows) {
-        const T* samples[kTile + kRowsAhead];
-        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
-          samples[lane] = row(std::min(row_of_lane(begin, lane), dataset_.samples - 1));
+        const T* samples[kTile + kInterleavedRows];
+        for (std::int64_t lane = 0; lane < kTile + kInterleavedRows; ++lane) {
+          samples[lane] = row(std::min(interleaved_row(begin, lane), dataset_.samples - 1));
         }
         screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
         return;
@@ -93,44 +95,44 @@ class TileScreens {
       load_tile(set_, row(begin), dataset_.stride, rows, dataset_.features, scores_.origin(),
                 scratch.tile());
     };
-    if constexpr (kNarrow) {
+    if constexpr (kIsFloat32) {
       if (kind_ == ScreenKind::integers) {
-        const auto round = [&](double reach, IntegerTile& tile) {
+        const auto round = [&](double radius, IntegerTile& tile) {
           const float* samples[kTile];
           for (std::int64_t lane = 0; lane < kTile; ++lane) {
             samples[lane] = row(begin + std::min(lane, rows - 1));
           }
-          this->round(samples, load, reach, scratch, tile);
+          this->round(samples, load, radius, scratch, tile);
         };
         const bool whole =
             begin % kTile == 0 && begin + rows == std::min(begin + kTile, dataset_.samples);
-        if (kept_.kept() && whole) {
-          const double reach = integers_.centroids().reach;
-          screen_rounded(kept_.get(begin / kTile, reach, round), former, scratch, nearest);
+        if (stored_.has_storage() && whole) {
+          const double radius = integers_.centroids().radius;
+          screen_rounded(stored_.get(begin / kTile, radius, round), former, scratch, nearest);
         } else {
-          screen_anew(round, former, scratch, nearest);
+          screen_rounded_now(round, former, scratch, nearest);
         }
         return;
       }
     }
     load();
-    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+    screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
 
   /// screen() of `count` (1 to kTile) rows anywhere.
   void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
               Scratch<T>& scratch, TileLabels& nearest) const {
-    if constexpr (kNarrow) {
+    if constexpr (kIsFloat32) {
       if (kind_ == ScreenKind::integers) {
-        const auto round = [&](double reach, IntegerTile& tile) {
+        const auto round = [&](double radius, IntegerTile& tile) {
           const float* samples[kTile];
           for (std::int64_t lane = 0; lane < kTile; ++lane) {
             samples[lane] = row(rows[lane < count ? lane : 0]);
           }
           this->round(
-              samples, [&] { gather(rows, count, scratch); }, reach, scratch, tile);
+              samples, [&] { gather(rows, count, scratch); }, radius, scratch, tile);
         };
-        screen_anew(round, former, scratch, nearest);
+        screen_rounded_now(round, former, scratch, nearest);
         return;
       }
     }
@@ -140,10 +142,10 @@ class TileScreens {
   /// Screens rows that integers left open.
   void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
                     Scratch<T>& scratch, TileLabels& nearest) const {
-    if constexpr (kNarrow) {
+    if constexpr (kIsFloat32) {
       if (second_kind_ == ScreenKind::rows) {
-        const T* samples[kTile + kRowsAhead];
-        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+        const T* samples[kTile + kInterleavedRows];
+        for (std::int64_t lane = 0; lane < kTile + kInterleavedRows; ++lane) {
           samples[lane] = row(rows[lane < count ? lane : 0]);
         }
         screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
@@ -151,14 +153,14 @@ class TileScreens {
       }
     }
     gather(rows, count, scratch);
-    screen_nearest(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+    screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
 
  private:
-  static constexpr bool kNarrow = std::is_same_v<T, float>;
+  static constexpr bool kIsFloat32 = std::is_same_v<T, float>;
 
-  static ScreenKind fastest(std::int64_t k, std::int64_t d, bool kept) {
-    return kNarrow ? fastest_screen(k, d, kept) : ScreenKind::tiles;
+  static ScreenKind fastest(std::int64_t k, std::int64_t d, bool stored) {
+    return kIsFloat32 ? fastest_screen(k, d, stored) : ScreenKind::tiles;
   }
 
   // The screen of samples that `kind` leaves open; the same where there is none.
@@ -172,7 +174,7 @@ class TileScreens {
 
   // Lanes beyond `count` repeat the first sample: all kTile choose the unit of rounding.
   void gather(const std::int64_t* rows, std::int64_t count, Scratch<T>& scratch) const {
-    TileRow<T>* const tile = scratch.tile();
+    TileVector<T>* const tile = scratch.tile();
     gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(), tile);
     for (std::int64_t j = 0; j < dataset_.features; ++j) {
       std::fill(tile[j].lanes + count, tile[j].lanes + kTile, tile[j].lanes[0]);
@@ -181,22 +183,22 @@ class TileScreens {
 
   // Rounds kTile samples; where a tile of them is needed for that, load() makes it in `scratch`.
   template <class Load>
-  void round(const float* const* samples, const Load& load, double reach, Scratch<T>& scratch,
+  void round(const float* const* samples, const Load& load, double radius, Scratch<T>& scratch,
              IntegerTile& tile) const {
-    if (rounds_rows(set_, dataset_.features)) {
-      round_rows(set_, samples, dataset_.features, scores_.origin(), reach, tile);
+    if (can_round_rows(set_, dataset_.features)) {
+      round_rows(set_, samples, dataset_.features, scores_.origin(), radius, tile);
     } else {
       load();
-      round_tile(set_, scratch.tile(), dataset_.features, reach, tile);
+      round_tile(set_, scratch.tile(), dataset_.features, radius, tile);
     }
   }
 
-  // A tile that is not kept.
+  // A tile that is not stored.
   template <class Round>
-  void screen_anew(const Round& round, const std::int32_t* former, Scratch<T>& scratch,
-                   TileLabels& nearest) const {
+  void screen_rounded_now(const Round& round, const std::int32_t* former, Scratch<T>& scratch,
+                          TileLabels& nearest) const {
     IntegerTile tile = scratch.integers();
-    round(integers_.centroids().reach, tile);
+    round(integers_.centroids().radius, tile);
     screen_rounded(tile, former, scratch, nearest);
   }
 
@@ -210,8 +212,8 @@ class TileScreens {
   InstructionSet set_;
   ScoreScreen<T> scores_;
   IntegerScreen integers_;
-  IntegerTiles kept_;
-  bool keeps_ = false;
+  IntegerTiles stored_;
+  bool stores_ = false;
   ScreenKind kind_ = ScreenKind::tiles;         // of all samples
   ScreenKind second_kind_ = ScreenKind::tiles;  // of those that integers leave open
 };

@@ -9,11 +9,11 @@ namespace lloyd_openmp {
 /// Of `threads`, for the distances of n samples of d features to k centroids: to wake one takes as
 /// long as some million operations.
 inline int useful_threads(std::int64_t n, std::int64_t k, std::int64_t d, int threads) {
-  constexpr double kLeastOperations = 4e6;
+  constexpr double kMinOperationsPerThread = 4e6;
   const double operations =
       static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(d + 2);
   return static_cast<int>(
-      std::clamp(operations / kLeastOperations, 1.0, static_cast<double>(threads)));
+      std::clamp(operations / kMinOperationsPerThread, 1.0, static_cast<double>(threads)));
 }
 
 }  // namespace lloyd_openmp

@@ -14,7 +14,7 @@ class WaitingRows {
   /// Not when seven tiles wait: there must be room for another one.
   void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
   bool empty() const { return waiting_ == 0; }
-  bool fill_tile() const { return waiting_ >= kTile; }
+  bool has_full_tile() const { return waiting_ >= kTile; }
   const std::int64_t* first() const { return rows_.data(); }
   /// Rows of the next tile.
   std::int64_t count() const { return std::min(kTile, waiting_); }

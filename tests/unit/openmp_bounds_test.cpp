@@ -37,27 +37,27 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
     const double before = way;
     const auto bound = static_cast<float>(distance);
     const float upper = std::nextafter(bound, kInfinite), lower = std::nextafter(bound, 0.0F);
-    const float stored_upper = store_upper(upper, published(way));
-    const float stored_lower = store_lower(lower, published(way));
+    const float stored_upper = store_upper(upper, round_outward(way));
+    const float stored_lower = store_lower(lower, round_outward(way));
     way += std::pow(10, exponent(random));
     // True values, but for roundings to float32 that a reader makes and a comparison covers.
     const long double gone = static_cast<long double>(way) - before;
-    EXPECT_GE(upper_now(stored_upper, published(way)), (upper + gone) * (1 - 0x1p-23L));
-    EXPECT_LE(lower_now(stored_lower, published(way)),
+    EXPECT_GE(read_upper(stored_upper, round_outward(way)), (upper + gone) * (1 - 0x1p-23L));
+    EXPECT_LE(read_lower(stored_lower, round_outward(way)),
               (lower - gone) + std::abs(lower - gone) * 0x1p-23L);
   }
 }
 
 TEST(OpenmpBounds, OfWhatFloat32CannotHoldSayNothing) {
-  const Travel far = published(1e300), none = published(0);
+  const Drift far = round_outward(1e300), none = round_outward(0);
   EXPECT_EQ(upper_bound(1e300), kInfinite);
-  EXPECT_FALSE(settles(upper_now(store_upper(1, none), far), 1e30F));
-  EXPECT_FALSE(settles(1, lower_now(store_lower(1e30F, none), far)));
-  EXPECT_FALSE(settles(1, lower_now(store_lower(1e30F, far), far)));
-  EXPECT_FALSE(settles(kInfinite, std::numeric_limits<float>::max() / 2));
-  EXPECT_FALSE(settles(1, 1));
-  EXPECT_FALSE(settles(1, std::nextafter(1.0F, 2.0F)));
-  EXPECT_TRUE(settles(1, 1.001F));
+  EXPECT_FALSE(proves_label(read_upper(store_upper(1, none), far), 1e30F));
+  EXPECT_FALSE(proves_label(1, read_lower(store_lower(1e30F, none), far)));
+  EXPECT_FALSE(proves_label(1, read_lower(store_lower(1e30F, far), far)));
+  EXPECT_FALSE(proves_label(kInfinite, std::numeric_limits<float>::max() / 2));
+  EXPECT_FALSE(proves_label(1, 1));
+  EXPECT_FALSE(proves_label(1, std::nextafter(1.0F, 2.0F)));
+  EXPECT_TRUE(proves_label(1, 1.001F));
 }
 
 TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
@@ -65,16 +65,16 @@ TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
   std::normal_distribution<double> normal;
   constexpr std::int64_t k = 3, d = 5;
   std::vector<double> centroids(k * d);
-  CentroidTravel travel;
-  travel.begin(centroids.data(), k, d);
-  EXPECT_EQ(travel.longest().up, 0);
+  CentroidDrift drift;
+  drift.begin(centroids.data(), k, d);
+  EXPECT_EQ(drift.maximum().upper, 0);
   std::vector<long double> ways(k);
   long double longest = 0;
   for (int pass = 0; pass < 50; ++pass) {
     const std::vector<double> former = centroids;
     // The last one stays where it is.
     for (std::size_t i = 0; i < (k - 1) * d; ++i) centroids[i] += normal(random) / (pass + 1);
-    travel.move(centroids.data());
+    drift.move(centroids.data());
     long double most = 0;
     for (std::size_t c = 0; c < k; ++c) {
       long double squared = 0;
@@ -84,16 +84,16 @@ TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
       }
       ways[c] += std::sqrt(squared);
       most = std::max(most, std::sqrt(squared));
-      const Travel of_this = travel.of(static_cast<std::int64_t>(c));
-      EXPECT_GE(of_this.up, ways[c]);
-      EXPECT_LE(of_this.down, ways[c] * (1 + 0x1p-30L));
-      EXPECT_LE(of_this.up - of_this.down, ways[c] * 0x1p-21L);
+      const Drift of_this = drift.of(static_cast<std::int64_t>(c));
+      EXPECT_GE(of_this.upper, ways[c]);
+      EXPECT_LE(of_this.lower, ways[c] * (1 + 0x1p-30L));
+      EXPECT_LE(of_this.upper - of_this.lower, ways[c] * 0x1p-21L);
     }
     longest += most;
-    EXPECT_GE(travel.longest().up, longest);
-    EXPECT_LE(travel.longest().up, longest * (1 + 0x1p-22L));
+    EXPECT_GE(drift.maximum().upper, longest);
+    EXPECT_LE(drift.maximum().upper, longest * (1 + 0x1p-22L));
   }
-  EXPECT_EQ(travel.of(k - 1).up, 0);
+  EXPECT_EQ(drift.of(k - 1).upper, 0);
 }
 
 TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
@@ -101,11 +101,11 @@ TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
   std::uniform_real_distribution<float> uniform;
   constexpr std::int64_t k = 7, d = 2;
   std::vector<double> centroids(k * d);
-  CentroidTravel travel;
-  travel.begin(centroids.data(), k, d);
+  CentroidDrift drift;
+  drift.begin(centroids.data(), k, d);
   for (const InstructionSet set : instruction_sets()) {
     for (double& value : centroids) value += static_cast<double>(uniform(random));
-    travel.move(centroids.data());
+    drift.move(centroids.data());
     TileLabels nearest;
     TileBounds fresh;
     nearest.bounds = &fresh;
@@ -116,19 +116,19 @@ TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
     }
     constexpr std::uint64_t kUnknown = 0x8000'0000'0001'0002;
     float upper[kTile], lower[kTile];
-    store_bounds(set, nearest, kUnknown, travel, {upper, lower});
+    store_bounds(set, nearest, kUnknown, drift, {upper, lower});
     for (double& value : centroids) value += 0.08 * static_cast<double>(uniform(random));
-    const CentroidTravel before = travel;
-    travel.move(centroids.data());
-    const std::uint64_t unsettled = find_unsettled(set, nearest.labels, {upper, lower}, travel);
+    const CentroidDrift before = drift;
+    drift.move(centroids.data());
+    const std::uint64_t unsettled = find_open(set, nearest.labels, {upper, lower}, drift);
     int settled = 0;
     for (std::int64_t i = 0; i < kTile; ++i) {
-      const Travel own = before.of(nearest.labels[i]);
+      const Drift own = before.of(nearest.labels[i]);
       const bool unknown = (kUnknown >> i & 1) != 0;
       EXPECT_EQ(upper[i], unknown ? kInfinite : store_upper(fresh.upper[i], own));
-      EXPECT_EQ(lower[i], unknown ? -kInfinite : store_lower(fresh.lower[i], before.longest()));
-      const bool stands = settles(upper_now(upper[i], travel.of(nearest.labels[i])),
-                                  lower_now(lower[i], travel.longest()));
+      EXPECT_EQ(lower[i], unknown ? -kInfinite : store_lower(fresh.lower[i], before.maximum()));
+      const bool stands = proves_label(read_upper(upper[i], drift.of(nearest.labels[i])),
+                                       read_lower(lower[i], drift.maximum()));
       EXPECT_EQ((unsettled >> i & 1) == 0, stands) << i;
       settled += stands ? 1 : 0;
     }
@@ -174,7 +174,7 @@ constexpr auto kNobody = [](const auto*, std::int64_t, const lloyd::LabelChange*
 template <class T>
 std::int64_t check_passes(const lloyd::Dataset& data,
                           const std::vector<std::vector<double>>& passes, Algorithm algorithm,
-                          std::int64_t block_rows = Assignment<T>::kUnit) {
+                          std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
   const lloyd::DatasetView view = data.view();
   const std::int64_t n = view.samples, d = view.features;
   std::int64_t distances = 0;
@@ -203,7 +203,7 @@ std::int64_t check_passes(const lloyd::Dataset& data,
       const std::int64_t rows = some ? block_rows : 333;
       for (std::int64_t begin = 0; begin < n; begin += rows) {
         const lloyd::RowRange block{begin, std::min(begin + rows, n)};
-        changed += some ? assignment.assign_some(0, block, labels.data(), report)
+        changed += some ? assignment.assign_positions(0, block, labels.data(), report)
                         : assignment.assign(0, block, labels.data() + begin, report);
       }
       std::int64_t differ = 0;
@@ -294,7 +294,7 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
 
 // So many labels change that they are told of before a block ends.
 TEST(OpenmpPruning, TellsOfManyChanges) {
-  constexpr std::int64_t n = 3 * kMostSummedTogether, d = kLeastFeaturesSummedTogether, k = 8;
+  constexpr std::int64_t n = 3 * kMaxBatchedSamples, d = kMinBatchedFeatures, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
   for (std::size_t pass = 1; pass < made.passes.size(); ++pass) {
     made.passes[pass] = made.passes[pass - 1];

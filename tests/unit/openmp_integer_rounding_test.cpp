@@ -32,7 +32,7 @@ struct Rounded {
   }
 
   std::vector<PairLine> pairs;
-  TileRow<float> norms, residuals;
+  TileVector<float> norms, residuals;
   IntegerTile tile;
 };
 
@@ -59,18 +59,18 @@ class Samples {
         -100 * std::sqrt(static_cast<float>(d_));
   }
 
-  void check_tile(InstructionSet set, double reach) const {
+  void check_tile(InstructionSet set, double radius) const {
     Rounded rounded(d_);
-    std::vector<TileRow<float>> tile(static_cast<std::size_t>(d_));
+    std::vector<TileVector<float>> tile(static_cast<std::size_t>(d_));
     load_tile(set, samples_[0], d_ + kGap, kTile, d_, origin_.data(), tile.data());
-    round_tile(set, tile.data(), d_, reach, rounded.tile);
-    check(rounded, reach);
+    round_tile(set, tile.data(), d_, radius, rounded.tile);
+    check(rounded, radius);
   }
 
-  void check_rows(InstructionSet set, double reach) const {
+  void check_rows(InstructionSet set, double radius) const {
     Rounded rounded(d_);
-    round_rows(set, samples_.data(), d_, origin_.data(), reach, rounded.tile);
-    check(rounded, reach);
+    round_rows(set, samples_.data(), d_, origin_.data(), radius, rounded.tile);
+    check(rounded, radius);
   }
 
  private:
@@ -81,7 +81,7 @@ class Samples {
   }
 
   // Integers next to the values, norms and residuals that are theirs.
-  void check(const Rounded& rounded, double reach) const {
+  void check(const Rounded& rounded, double radius) const {
     const double unit = rounded.tile.unit;
     double greatest = 0, greatest_value = 0;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -101,11 +101,11 @@ class Samples {
       const double off = 5e-4 * std::sqrt(residual) + 0x4p-24 * std::sqrt(norm);
       EXPECT_NEAR(rounded.residuals.lanes[lane], std::sqrt(residual), off);
     }
-    const double needed = IntegerScreen::reach_of(greatest, greatest_value);
-    EXPECT_GE(rounded.tile.reach, needed);
-    EXPECT_LE(rounded.tile.reach, 1.01 * needed);
-    const double most = unit * IntegerScreen::kMostUnits;
-    EXPECT_NEAR(most, std::max<double>(reach, rounded.tile.reach), 1e-5 * most);
+    const double needed = IntegerScreen::radius_of(greatest, greatest_value);
+    EXPECT_GE(rounded.tile.radius, needed);
+    EXPECT_LE(rounded.tile.radius, 1.01 * needed);
+    const double most = unit * IntegerScreen::kMaxUnits;
+    EXPECT_NEAR(most, std::max<double>(radius, rounded.tile.radius), 1e-5 * most);
   }
 
   std::int64_t d_;
@@ -117,10 +117,10 @@ TEST(OpenmpIntegerRounding, IsToTheNextIntegers) {
   for (const std::int64_t d : {1, 3, 16, 17, 31, 32, 33, 49, 63, 64, 100, 257}) {
     const Samples samples(d);
     for (const InstructionSet set : instruction_sets()) {
-      for (const double reach : {1e-3, 1e4}) {
+      for (const double radius : {1e-3, 1e4}) {
         SCOPED_TRACE(d);
-        samples.check_tile(set, reach);
-        if (rounds_rows(set, d)) samples.check_rows(set, reach);
+        samples.check_tile(set, radius);
+        if (can_round_rows(set, d)) samples.check_rows(set, radius);
       }
     }
   }

@@ -53,11 +53,13 @@ class Screener {
         tile_(static_cast<std::size_t>(view.features)),
         pairs_(pair_lines(view.features)),
         norms_(static_cast<std::size_t>(k)) {
-    screen_.set_centroids(centroids, k, kind == Screen::rows ? row_chain(set, view.features) : 0);
+    screen_.set_centroids(centroids, k,
+                          kind == Screen::rows ? row_chain_length(set, view.features) : 0);
     fits_ = screen_.fits();
     if constexpr (std::is_same_v<T, float>) {
       if (!fits_ || kind != Screen::integers) return;
-      integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(), screen_.reach());
+      integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(),
+                              screen_.radius());
       fits_ = integers_.fits();
     }
   }
@@ -72,8 +74,8 @@ class Screener {
     nearest.bounds = &bounds;
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::rows) {
-        const T* of_rows[kTile + kRowsAhead];
-        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+        const T* of_rows[kTile + kInterleavedRows];
+        for (std::int64_t lane = 0; lane < kTile + kInterleavedRows; ++lane) {
           of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
         }
         screen_rows(set_, of_rows, d, screen_.row_centroids(), former, nearest);
@@ -84,22 +86,22 @@ class Screener {
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::integers) {
         IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
-        const double reach = integers_.centroids().reach;
+        const double radius = integers_.centroids().radius;
         // Every other tile in the one way, where there are two.
-        if (begin / kTile % 2 == 0 && rounds_rows(set_, d)) {
+        if (begin / kTile % 2 == 0 && can_round_rows(set_, d)) {
           const T* of_rows[kTile];
           for (std::int64_t lane = 0; lane < kTile; ++lane) {
             of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
           }
-          round_rows(set_, of_rows, d, screen_.origin(), reach, integers);
+          round_rows(set_, of_rows, d, screen_.origin(), radius, integers);
         } else {
-          round_tile(set_, tile_.data(), d, reach, integers);
+          round_tile(set_, tile_.data(), d, radius, integers);
         }
         screen_integers(set_, integers, d, integers_.centroids(), former, norms_.data(), nearest);
         return nearest;
       }
     }
-    screen_nearest(set_, tile_.data(), d, screen_.centroids(), former, nearest);
+    screen_tile(set_, tile_.data(), d, screen_.centroids(), former, nearest);
     return nearest;
   }
 
@@ -109,10 +111,10 @@ class Screener {
   IntegerScreen integers_;
   Screen kind_;
   InstructionSet set_;
-  std::vector<TileRow<T>> tile_;
+  std::vector<TileVector<T>> tile_;
   std::vector<PairLine> pairs_;
   std::vector<std::int32_t> norms_;
-  TileRow<float> squares_[2];
+  TileVector<float> squares_[2];
   bool fits_;
 };
 
@@ -169,7 +171,7 @@ std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
       const TileLabels nearest = screen(begin, rows, former.data(), bounds);
       for (std::int64_t lane = 0; lane < rows; ++lane) {
         EXPECT_EQ((nearest.changed >> lane & 1) != 0, nearest.labels[lane] != 0);
-        if ((nearest.undecided >> lane & 1) != 0) continue;
+        if ((nearest.unproven >> lane & 1) != 0) continue;
         ++proven;
         EXPECT_EQ(nearest.labels[lane], given.defined(begin + lane))
             << "sample " << begin + lane << ", set " << set.index();
@@ -244,7 +246,7 @@ TYPED_TEST(OpenmpNearest, TilesAreTheSamplesLessTheOrigin) {
       std::vector<TypeParam> origin;
       for (std::int64_t j = 0; j < d; ++j) origin.push_back(static_cast<TypeParam>(j));
       for (const std::int64_t rows : {kTile, std::int64_t{5}}) {
-        std::vector<TileRow<TypeParam>> tile(static_cast<std::size_t>(d));
+        std::vector<TileVector<TypeParam>> tile(static_cast<std::size_t>(d));
         // Nothing behind the last value is read.
         const std::vector<TypeParam> exactly(samples.begin(),
                                              samples.begin() + (rows - 1) * stride + d);
@@ -267,7 +269,7 @@ TYPED_TEST(OpenmpNearest, WhatIsProvenIsDefinedSo) {
     for (const std::int64_t k : {1, 2, 5, 33}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
         // Marked scores of float32 prove less.
-        const bool marked = sizeof(TypeParam) == sizeof(float) && marks(k, d) > 16;
+        const bool marked = sizeof(TypeParam) == sizeof(float) && score_marks(k, d) > 16;
         EXPECT_GE(check_screen(blobs<TypeParam>(300, d, k, scale, 0)), marked ? 285 : 290)
             << d << ' ' << k;
       }
@@ -395,7 +397,7 @@ TEST(OpenmpScreen, LeavesOutWhatCouldOverflow) {
 TEST(OpenmpDefinition, IsTheDefinition) {
   for (const std::int64_t d : {1, 3, 17}) {
     const Case<double> ties = near_ties<double>(d, 1);
-    std::vector<TileRow<double>> tile(static_cast<std::size_t>(d));
+    std::vector<TileVector<double>> tile(static_cast<std::size_t>(d));
     const std::vector<double> origin(static_cast<std::size_t>(d));
     for (std::int64_t begin = 0; begin + kTile <= ties.n(); begin += kTile) {
       const InstructionSet best;
@@ -404,7 +406,7 @@ TEST(OpenmpDefinition, IsTheDefinition) {
         for (const std::int64_t count : {std::int64_t{1}, std::int64_t{33}, kTile}) {
           alignas(64) std::int32_t labels[kTile];
           std::fill_n(labels, kTile, -1);
-          define_nearest(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
+          label_exactly(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
           for (std::int64_t lane = 0; lane < count; ++lane) {
             ASSERT_EQ(labels[lane], ties.defined(begin + lane));
           }

@@ -77,18 +77,19 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
   tiles.order(view, labels.data(), threads);
   std::vector<int> seen(static_cast<std::size_t>(view.samples));
   double volume = 0;
-  constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupPlaces;
+  constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupSamples;
   for (std::int64_t begin = 0; begin < view.samples; begin += kPart) {
     const lloyd::RowRange places{begin, std::min(begin + kPart, view.samples)};
     tiles.make(InstructionSet(), view, places, origin.data(), order);
-    EXPECT_EQ(tiles.part(begin).places, places.size());
+    EXPECT_EQ(tiles.part(begin).positions, places.size());
     for (std::int64_t t = begin / kTile; t * kTile < places.end; ++t) {
       const SpatialTile<T>& tile = tiles.tile(t);
       EXPECT_EQ(tile.count, std::min(kTile, places.end - t * kTile));
       const BoxGroup<T>& group = tiles.group(t / BoxGroup<T>::kBoxes);
-      double of_tile = 1;
-      for (std::int64_t j = 0; j < view.features; ++j) of_tile *= double{tile.box.half[j]};
-      volume += of_tile;
+      double tile_candidates = 1;
+      for (std::int64_t j = 0; j < view.features; ++j)
+        tile_candidates *= double{tile.box.half_width[j]};
+      volume += tile_candidates;
       for (std::int64_t lane = 0; lane < kTile; ++lane) {
         const std::uint32_t row = tiles.rows(t)[lane];
         if (lane < tile.count) ++seen[row];
@@ -100,12 +101,12 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
           const T y = x - origin[static_cast<std::size_t>(j)];
           norm += double{y} * double{y};
           for (const Box<T>& box : {tile.box, group.all}) {
-            EXPECT_LE(std::abs(static_cast<long double>(y) - box.center[j]), box.half[j]);
+            EXPECT_LE(std::abs(static_cast<long double>(y) - box.center[j]), box.half_width[j]);
           }
           EXPECT_EQ(group.center[j][t % BoxGroup<T>::kBoxes], tile.box.center[j]);
-          EXPECT_EQ(group.half[j][t % BoxGroup<T>::kBoxes], tile.box.half[j]);
+          EXPECT_EQ(group.half_width[j][t % BoxGroup<T>::kBoxes], tile.box.half_width[j]);
         }
-        EXPECT_LE(std::sqrt(norm) * (1 - 1e-15), double{tile.box.reach});
+        EXPECT_LE(std::sqrt(norm) * (1 - 1e-15), double{tile.box.radius});
       }
     }
   }
@@ -149,7 +150,8 @@ BoxCentroids<T> box_centroids(const std::vector<double>& centroids, std::int64_t
     for (std::int64_t j = 0; j < d; ++j) {
       const double e = centroids[static_cast<std::size_t>(c * d + j)];
       squared += e * e;
-      made.values[static_cast<std::size_t>((j + 1) * made.apart + c)] = static_cast<T>(-2 * e);
+      made.values[static_cast<std::size_t>((j + 1) * made.feature_stride + c)] =
+          static_cast<T>(-2 * e);
     }
     made.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
     made.indices[static_cast<std::size_t>(c)] = static_cast<typename BoxCentroids<T>::Index>(c);
@@ -189,16 +191,16 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
         const auto wide = static_cast<std::size_t>(d);
         // One corner, or the center, is half way.
         const double middle = (centroids[first * wide + at] + centroids[second * wide + at]) / 2;
-        box.half[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
-        box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half[j]} : 0));
+        box.half_width[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
+        box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half_width[j]} : 0));
         center += double{box.center[j]} * double{box.center[j]};
-        half += double{box.half[j]} * double{box.half[j]};
+        half += double{box.half_width[j]} * double{box.half_width[j]};
       }
-      box.reach = static_cast<T>((std::sqrt(center) + std::sqrt(half)) * (1 + 1e-6));
+      box.radius = static_cast<T>((std::sqrt(center) + std::sqrt(half)) * (1 + 1e-6));
       group.set(b, box);
       left[b].reserve(k, d);
       std::vector<T> scores(from.values.size());
-      screen_box(set, box, d, screen.limit_unmarked(), from, scores.data(), left[b]);
+      screen_box(set, box, d, screen.unmarked_limit(), from, scores.data(), left[b]);
       ASSERT_GE(left[b].count, 1);
       kept += left[b].count;
       ++boxes;
@@ -207,8 +209,8 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
         for (std::int64_t j = 0; j < d; ++j) {
           // The last one is the center.
           const T side = corner == (std::uint64_t{1} << d) ? T{0}
-                         : (corner >> j & 1) != 0          ? box.half[j]
-                                                           : -box.half[j];
+                         : (corner >> j & 1) != 0          ? box.half_width[j]
+                                                           : -box.half_width[j];
           x.push_back(box.center[j] + side);
         }
         const std::int32_t nearest =
@@ -218,7 +220,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       }
     }
     std::int32_t owners[BoxGroup<T>::kBoxes];
-    screen_group(set, group, d, screen.limit_unmarked(), from, owners);
+    screen_group(set, group, d, screen.unmarked_limit(), from, owners);
     for (std::int64_t b = 0; b < BoxGroup<T>::kBoxes; ++b) {
       const bool one = left[b].count == 1;
       owned += one ? 1 : 0;
@@ -252,8 +254,9 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
   assignment.defer_labels(true);
   assignment.set_centroids(samples.data(), k, true);
   for (std::int64_t begin = 0; begin < n / 2; begin += block_rows) {
-    assignment.assign_some(0, {begin, std::min(begin + block_rows, n)}, labels.data(),
-                           [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
+    assignment.assign_positions(
+        0, {begin, std::min(begin + block_rows, n)}, labels.data(),
+        [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
   }
 }
 
@@ -261,7 +264,7 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
 // after one that was given up.
 template <class T>
 void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
-                std::int64_t block_rows = Assignment<T>::kUnit) {
+                std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
   constexpr std::int64_t kAbandonedFirst = 50;
   const lloyd::Dataset data = dataset_of<T>(samples, d);
   const lloyd::DatasetView view = data.view();
@@ -301,7 +304,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
           if (by_rows) {
             assignment.assign(thread, block, labels.data() + begin, report);
           } else {
-            assignment.assign_some(thread, block, labels.data(), report);
+            assignment.assign_positions(thread, block, labels.data(), report);
           }
         }
         std::vector<std::int32_t> expected;
@@ -341,7 +344,8 @@ TEST(OpenmpSpatial, LabelsAreTheDefinitions) {
 // Blocks of several groups of tiles, and of more than are ordered at once.
 TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
   for (const std::int64_t groups : {3, 33}) {
-    check_fits<float>(samples_of("blob", 40000, 2), 2, 20, groups * Assignment<float>::kUnit);
+    check_fits<float>(samples_of("blob", 40000, 2), 2, 20,
+                      groups * Assignment<float>::kBlockAlignment);
   }
 }
 
@@ -358,7 +362,7 @@ TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   std::vector<std::int64_t> distances;
   for (int pass = 0; pass < 4; ++pass) {
     assignment.set_centroids(centroids.data(), k, true);
-    assignment.assign_some(
+    assignment.assign_positions(
         0, {0, n}, labels.data(),
         [](const float*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
     distances.push_back(assignment.take_distances());

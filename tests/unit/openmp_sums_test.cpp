@@ -103,7 +103,7 @@ void check_sums(const std::vector<T>& values, std::int64_t d, int lanes, std::in
   const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
-  EXPECT_EQ(plan.lanes, lanes);
+  EXPECT_EQ(plan.limbs, lanes);
   const std::vector<lloyd::SumWords> expected = sum_up(plan, data.view(), clusters, {});
   for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
@@ -186,7 +186,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
 
 // And for more samples than are taken together.
 TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
-  constexpr std::int64_t kManyRows = kMostSummedTogether + 61;
+  constexpr std::int64_t kManyRows = kMaxBatchedSamples + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
     for (const int bits : {20, 60}) {
       check_sums(values_of<float>(kManyRows * 67, bits), 67, bits / 40 + 1, clusters);
