@@ -6,7 +6,7 @@
 
 #include "bounds.hpp"
 #include "instruction_set.hpp"
-#include "nearest.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 

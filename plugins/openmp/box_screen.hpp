@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "nearest.hpp"
+#include "score_limit.hpp"
+#include "tile.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 

@@ -7,8 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bounds.hpp"
-#include "nearest.hpp"
+#include "score_limit.hpp"
 
 namespace lloyd_openmp {
 

@@ -10,23 +10,14 @@
 #define HWY_TARGET_INCLUDE "distance_screen.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include <hwy/highway.h>
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-// Registers for the samples of a tile, times centroids at once: as many sums as there are registers
-// for beside them.
-constexpr std::size_t kVectors = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
+// Centroids at once: with kVectors registers of samples their sums fill the vector registers.
 constexpr std::size_t kCentroids = 4;
-
-template <class Real>
-using Tag = hn::CappedTag<Real, kTile / kVectors>;
-template <class Real>
-using Vector = hn::Vec<Tag<Real>>;
 
 // Squared distances of the samples in lanes [first, first + kVectors registers) to Count centroids.
 template <std::size_t Count, class Real>

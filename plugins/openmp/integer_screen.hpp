@@ -9,7 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "nearest.hpp"
+#include "tile.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 

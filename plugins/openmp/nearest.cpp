@@ -9,7 +9,8 @@
 #define HWY_TARGET_INCLUDE "nearest.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "leading-inl.hpp"
+#include "screen_results-inl.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {

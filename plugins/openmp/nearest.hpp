@@ -5,25 +5,14 @@
 #include <bit>
 #include <cstdint>
 
+#include "score_limit.hpp"
 #include "tile.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 
-/// The label of a sample y is proven where the second score is above the least one by more than
-/// base + slope |y| + square |y|^2: score_screen.hpp. No score is off by more than half of that,
-/// and |y|^2 not by more than norm_excess |y|^2.
-template <class Real>
-struct ScoreLimit {
-  Real base, slope, square;
-  Real norm_excess;
-};
-
 /// Centroids whose factors stand side by side: as many scores as registers hold at once.
 inline constexpr std::int64_t kPanelCentroids = 6;
-
-/// Products that are summed one after another; sums of so many are added up. Shorter chains of
-/// roundings prove more labels.
-inline constexpr std::int64_t kScoreBlock = 64;
 
 /// Features up to which samples stay in registers.
 inline constexpr std::int64_t kMaxRegisterFeatures = 8;
@@ -45,20 +34,6 @@ struct TileCentroids {
   const Real* packed_centroids;
   std::int64_t clusters;  ///< k >= 1
   ScoreLimit<Real> limit;
-};
-
-/// Distances of the samples of a tile, on the safe side: bounds.hpp.
-struct TileBounds {
-  alignas(64) float upper[kTile];  ///< at least that to the centroid of the label
-  alignas(64) float lower[kTile];  ///< at most that to any other; half of the greatest at most
-};
-
-/// Labels of a tile.
-struct TileLabels {
-  alignas(64) std::int32_t labels[kTile];  ///< of several equal scores or distances the lowest
-  std::uint64_t unproven;                  ///< bit i: the label of sample i is not proven
-  std::uint64_t changed;                   ///< bit i: it is not the former one
-  TileBounds* bounds = nullptr;            ///< of proven labels; null: not wanted
 };
 
 /// Screens a tile. The score of a sample y and a centroid e is |e|^2 - 2 y.e, its squared distance

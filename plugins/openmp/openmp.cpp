@@ -149,7 +149,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    const bool by_rows = !any_order_ || !assignment_.in_space();
+    const bool by_rows = !any_order_ || !assignment_.in_spatial_order();
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && by_rows) {
       return assign_first(block, labels, changes);
     }

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 
-#include "bound_kernels.hpp"
-#include "bounds.hpp"
 #include "centroid_groups.hpp"
 #include "group_bounds.hpp"
+#include "sample_bounds.hpp"
 #include "scan.hpp"
 
 namespace lloyd_openmp {
@@ -30,7 +28,7 @@ class Pruning {
 
   static std::int64_t bytes(Algorithm algorithm, std::int64_t n, std::int64_t k, std::int64_t d) {
     if (algorithm == Algorithm::lloyd) return 0;
-    const std::int64_t sample_bytes = 2 * 4 * n + CentroidDrift::bytes(k, d);
+    const std::int64_t sample_bytes = SampleBounds::bytes(n, k, d);
     switch (algorithm) {
       case Algorithm::elkan:
         return sample_bytes + GroupBoundStore::bytes(BoundKind::centroid, n, k);
@@ -61,9 +59,7 @@ class Pruning {
     tried_groups_ = false;
     group_passes_ = 0;
     full_ms_ = 0;
-    if (!enabled_ || n == samples_) return;
-    upper_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n));
-    lower_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n));
+    if (enabled_) bounds_.reserve(n);
     samples_ = n;
   }
 
@@ -75,9 +71,9 @@ class Pruning {
     pass_began_ = now;
     if (++passes_ == 1) return;
     if (passes_ == 2) {
-      drift_.begin(centroids, k, d);
+      bounds_.drift().begin(centroids, k, d);
     } else {
-      drift_.move(centroids);
+      bounds_.drift().move(centroids);
     }
     const bool all_bounded = keeps_bounds_;  // all samples have bounds
     if (groups_ == Groups::begin) groups_ = Groups::active;
@@ -101,8 +97,7 @@ class Pruning {
     return algorithm_ == Algorithm::elkan ? BoundKind::centroid : BoundKind::group;
   }
 
-  const CentroidDrift& drift() const { return drift_; }
-  StoredBounds of(std::int64_t row) const { return {upper_.get() + row, lower_.get() + row}; }
+  const SampleBounds& bounds() const { return bounds_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -159,9 +154,8 @@ class Pruning {
   Clock::time_point pass_began_;
   double full_ms_ = 0;           // the last pass that labelled all samples
   double before_groups_ms_ = 0;  // the last pass without groups
-  CentroidDrift drift_;
   std::int64_t samples_ = 0;
-  std::unique_ptr<float[]> upper_, lower_;  // of each sample
+  SampleBounds bounds_;
 };
 
 }  // namespace lloyd_openmp

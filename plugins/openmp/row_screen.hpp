@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-#include "nearest.hpp"
+#include "score_limit.hpp"
+#include "tile.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 

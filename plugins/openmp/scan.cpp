@@ -12,7 +12,7 @@
 #define HWY_TARGET_INCLUDE "scan.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "leading-inl.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
@@ -148,9 +148,7 @@ class GroupScan {
   float lowest_closed() const { return lowest_closed_; }  // least of the bounds that are not open
   std::int64_t own_slot() const { return own_slot_; }
   std::int64_t screened() const { return groups_ * kGroupCentroids; }
-  const Real* scores(std::int64_t group) const {
-    return scores_ + group * kGroupCentroids;
-  }
+  const Real* scores(std::int64_t group) const { return scores_ + group * kGroupCentroids; }
 
  private:
   // Scores of the groups that wait, Count at the most, side by side.

@@ -13,7 +13,6 @@
 #include <lloyd/plugin/guard.hpp>
 
 #include "distance_screen.hpp"
-#include "nearest.hpp"
 #include "useful_threads.hpp"
 
 namespace lloyd_openmp {

@@ -15,9 +15,10 @@
 
 #include "box_screen.hpp"
 #include "instruction_set.hpp"
-#include "nearest.hpp"
+#include "score_limit.hpp"
 #include "spatial_order.hpp"
 #include "spatial_tiles.hpp"
+#include "tile_labels.hpp"
 
 namespace lloyd_openmp {
 

@@ -12,10 +12,10 @@
 
 #include <lloyd/plugin/cluster_sums.hpp>
 
-#include "leading-inl.hpp"
 #include "rows_ahead.hpp"
 #include "sum_kernels.hpp"
 #include "sum_parts-inl.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {

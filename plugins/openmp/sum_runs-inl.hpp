@@ -12,8 +12,8 @@
 
 #include <lloyd/plugin/cluster_sums.hpp>
 
-#include "leading-inl.hpp"
 #include "sum_parts-inl.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {

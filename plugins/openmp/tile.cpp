@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "tile.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "leading-inl.hpp"
+#include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {

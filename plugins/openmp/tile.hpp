@@ -10,6 +10,11 @@ namespace lloyd_openmp {
 /// Samples of a tile.
 inline constexpr std::int64_t kTile = 64;
 
+/// Bit i is set for each lane i < count; `count`: 0 to kTile.
+constexpr std::uint64_t lane_mask(std::int64_t count) {
+  return count < kTile ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
+}
+
 /// One feature of the samples of a tile.
 template <class Real>
 struct alignas(64) TileVector {

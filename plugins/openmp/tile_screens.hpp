@@ -15,8 +15,8 @@
 #include "nearest.hpp"
 #include "row_screen.hpp"
 #include "score_screen.hpp"
-#include "scratch.hpp"
 #include "screen_choice.hpp"
+#include "screen_scratch.hpp"
 #include "tile.hpp"
 
 namespace lloyd_openmp {
@@ -80,7 +80,7 @@ class TileScreens {
 
   /// Screens `rows` (1 to kTile) samples from row `begin` on. `former`: kTile labels.
   void screen(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
-              Scratch<T>& scratch, TileLabels& nearest) const {
+              ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {
       if (kind_ == ScreenKind::rows) {
         const T* samples[kTile + kInterleavedRows];
@@ -121,7 +121,7 @@ class TileScreens {
 
   /// screen() of `count` (1 to kTile) rows anywhere.
   void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
-              Scratch<T>& scratch, TileLabels& nearest) const {
+              ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {
       if (kind_ == ScreenKind::integers) {
         const auto round = [&](double radius, IntegerTile& tile) {
@@ -141,7 +141,7 @@ class TileScreens {
 
   /// Screens rows that integers left open.
   void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
-                    Scratch<T>& scratch, TileLabels& nearest) const {
+                    ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {
       if (second_kind_ == ScreenKind::rows) {
         const T* samples[kTile + kInterleavedRows];
@@ -173,7 +173,7 @@ class TileScreens {
   }
 
   // Lanes beyond `count` repeat the first sample: all kTile choose the unit of rounding.
-  void gather(const std::int64_t* rows, std::int64_t count, Scratch<T>& scratch) const {
+  void gather(const std::int64_t* rows, std::int64_t count, ScreenScratch<T>& scratch) const {
     TileVector<T>* const tile = scratch.tile();
     gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(), tile);
     for (std::int64_t j = 0; j < dataset_.features; ++j) {
@@ -183,8 +183,8 @@ class TileScreens {
 
   // Rounds kTile samples; where a tile of them is needed for that, load() makes it in `scratch`.
   template <class Load>
-  void round(const float* const* samples, const Load& load, double radius, Scratch<T>& scratch,
-             IntegerTile& tile) const {
+  void round(const float* const* samples, const Load& load, double radius,
+             ScreenScratch<T>& scratch, IntegerTile& tile) const {
     if (can_round_rows(set_, dataset_.features)) {
       round_rows(set_, samples, dataset_.features, scores_.origin(), radius, tile);
     } else {
@@ -195,15 +195,15 @@ class TileScreens {
 
   // A tile that is not stored.
   template <class Round>
-  void screen_rounded_now(const Round& round, const std::int32_t* former, Scratch<T>& scratch,
+  void screen_rounded_now(const Round& round, const std::int32_t* former, ScreenScratch<T>& scratch,
                           TileLabels& nearest) const {
-    IntegerTile tile = scratch.integers();
+    IntegerTile tile = scratch.integer_tile();
     round(integers_.centroids().radius, tile);
     screen_rounded(tile, former, scratch, nearest);
   }
 
-  void screen_rounded(const IntegerTile& tile, const std::int32_t* former, Scratch<T>& scratch,
-                      TileLabels& nearest) const {
+  void screen_rounded(const IntegerTile& tile, const std::int32_t* former,
+                      ScreenScratch<T>& scratch, TileLabels& nearest) const {
     screen_integers(set_, tile, dataset_.features, integers_.centroids(), former,
                     scratch.integer_offsets(), nearest);
   }
