@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "bound_kernels.hpp"
 
 #include <bit>
@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bound_kernels.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 using BoundTag = Tag<float>;
 using LabelTag = SignedTag<float>;
 
-// How far the centroids of some labels moved.
+// Loads the drift of the centroids with these labels, rounded down or up.
 enum class Side { lower, upper };
 template <Side kSide>
 HWY_INLINE hn::Vec<BoundTag> gather_drift(hn::Vec<LabelTag> labels, const CentroidDrift& drift) {

@@ -1,4 +1,4 @@
-// CentroidGroups: centroids in groups of neighbours, as rows of samples are scanned against them.
+// CentroidGroups: centroids in groups of neighbours, packed for scans of single samples.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,26 @@
 
 namespace lloyd_openmp {
 
-/// Centroids of a group: lanes of one or more vectors.
+/// Centroids of a group; they fill one or more vectors.
 inline constexpr std::int64_t kGroupCentroids = 16;
 
 constexpr std::int64_t groups_of(std::int64_t k) {
   return (k + kGroupCentroids - 1) / kGroupCentroids;
 }
 
-/// k centroids of d features in groups, relative to the origin of a ScoreScreen; slot s is place
-/// s % kGroupCentroids of group s / kGroupCentroids.
+/// k centroids of d features in groups, relative to the origin. Slot s is lane s % kGroupCentroids
+/// of group s / kGroupCentroids.
 template <class Real>
 struct GroupedCentroids {
-  const Real* squared_norms;   ///< of each slot; infinite where it is empty
-  const Real* factors;         ///< -2 times the centroids: groups x d x kGroupCentroids
-  const std::int32_t* labels;  ///< of each slot
-  const std::int32_t* slots;   ///< of each centroid
+  const Real* squared_norms;   ///< per slot; infinite for empty slots
+  const Real* factors;         ///< -2 e: groups x d x kGroupCentroids
+  const std::int32_t* labels;  ///< centroid of each slot
+  const std::int32_t* slots;   ///< slot of each centroid
   std::int64_t groups;
   ScoreLimit<Real> limit;
 };
 
-/// Groups are made once in a fit, of centroids that lie together then.
+/// Groups are formed once per fit, from centroids that are close to each other at that time.
 template <class Real>
 class CentroidGroups {
  public:
@@ -55,7 +55,7 @@ class CentroidGroups {
     factors_.assign(labels_.size() * static_cast<std::size_t>(d), 0);
   }
 
-  /// Centroids as they are now: k x d. `origin`: d.
+  /// Current centroids: k x d. `origin`: d values.
   void set_centroids(const double* centroids, const Real* origin, const ScoreLimit<Real>& limit) {
     limit_ = limit;
     for (std::int64_t s = 0; s < clusters_; ++s) {
@@ -79,7 +79,7 @@ class CentroidGroups {
  private:
   using Order = std::vector<std::int32_t>::iterator;
 
-  // Halves a set along the feature in which it is widest, down to single groups.
+  // Splits a set along its widest feature until each part is one group.
   void split(const double* centroids, Order begin, Order end) const {
     if (end - begin <= kGroupCentroids) return;
     std::int64_t widest = 0;
@@ -95,7 +95,7 @@ class CentroidGroups {
         widest = j;
       }
     }
-    // Whole groups on the lower side.
+    // The lower part gets whole groups.
     const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroupCentroids;
     std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
       const double of_a = centroids[a * d_ + widest], of_b = centroids[b * d_ + widest];
@@ -107,9 +107,9 @@ class CentroidGroups {
 
   std::int64_t d_ = 0;
   std::int64_t clusters_ = 0;
-  std::vector<std::int32_t> labels_;  // of each slot
-  std::vector<std::int32_t> slots_;   // of each centroid
-  std::vector<Real> squared_norms_;   // of each slot
+  std::vector<std::int32_t> labels_;  // centroid of each slot
+  std::vector<std::int32_t> slots_;   // slot of each centroid
+  std::vector<Real> squared_norms_;   // per slot
   std::vector<Real> factors_;         // groups x d x kGroupCentroids
   ScoreLimit<Real> limit_{};
 };

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "distance_screen.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "distance_screen.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

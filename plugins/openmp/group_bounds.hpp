@@ -1,4 +1,4 @@
-// GroupBoundStore: lower bounds kind all samples, for each group kind centroids or each centroid.
+// GroupBoundStore: lower bounds of all samples per group of centroids, or per centroid.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class GroupBoundStore {
     return (n * 4 + 16) * bounds_per_sample(kind, k);
   }
 
-  /// Before a pass in which fill() is called for every sample. k centroids, n samples.
+  /// Starts with undefined bounds; call fill() for every sample in the same pass.
   void begin(BoundKind kind, std::int64_t n, std::int64_t k) {
     kind_ = kind;
     clusters_ = k;
@@ -31,7 +31,7 @@ class GroupBoundStore {
     drift_.assign(static_cast<std::size_t>(bounds_per_sample_), {});
   }
 
-  /// Centroids moved. `labels`: kind each slot.
+  /// Centroids have moved. `labels`: centroid of each slot.
   void add_drift(const CentroidDrift& drift, const std::int32_t* labels) {
     const std::int64_t slots = kind_ == BoundKind::group ? kGroupCentroids : 1;
     for (std::int64_t first = 0, bound = 0; first < clusters_; first += slots, ++bound) {
@@ -46,8 +46,8 @@ class GroupBoundStore {
     }
   }
 
-  /// The same bound for all that a sample has: no centroid but its own is nearer than `lower`. 0
-  /// says nothing, whatever its label is.
+  /// Sets all bounds of a sample: no centroid but its own is nearer than `lower`. 0 proves nothing,
+  /// whatever the label is.
   void fill(std::int64_t sample, float lower) const {
     float* const bounds = lower_.get() + sample * bounds_per_sample_;
     const std::int64_t used = kind_ == BoundKind::group ? groups_of(clusters_) : clusters_;
@@ -55,13 +55,13 @@ class GroupBoundStore {
     std::fill(bounds + used, bounds + bounds_per_sample_, std::numeric_limits<float>::infinity());
   }
 
-  /// No centroid kind a slot's bound but the sample's own, as far as is known, is nearer than
-  /// `lower`.
+  /// States that no centroid in the group (or slot) of `slot`, apart from the sample's own, is
+  /// nearer than `lower`, if that is weaker than the current bound.
   void limit_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = of_sample(sample);
     const Drift distance = bounds.drift[bound];
-    // A single centroid had no bound while it was the sample's own.
+    // A sample has no bound for its own centroid, so the stored one is meaningless.
     const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], distance) : lower;
     bounds.lower[bound] = store_lower(now > lower ? lower : now > 0 ? now : 0, distance);
   }
@@ -72,7 +72,7 @@ class GroupBoundStore {
   }
 
  private:
-  // Whole vectors; nobody is behind the last one.
+  // Rounded up to whole vectors; the excess bounds belong to no centroid.
   static std::int64_t bounds_per_sample(BoundKind kind, std::int64_t k) {
     const std::int64_t groups = groups_of(k);
     return kind == BoundKind::centroid
@@ -82,10 +82,10 @@ class GroupBoundStore {
 
   BoundKind kind_ = BoundKind::group;
   std::int64_t clusters_ = 0;
-  std::int64_t bounds_per_sample_ = 0;  // bounds kind a sample
-  std::unique_ptr<float[]> lower_;      // samples x bounds_per_sample_
-  std::vector<double> distances_;       // kind each bound
-  std::vector<Drift> drift_;            // likewise
+  std::int64_t bounds_per_sample_ = 0;
+  std::unique_ptr<float[]> lower_;  // samples x bounds_per_sample_
+  std::vector<double> distances_;   // accumulated drift of each bound
+  std::vector<Drift> drift_;        // the same, rounded outward
 };
 
 }  // namespace lloyd_openmp

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "integer_rounding.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "integer_rounding.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,8 +23,8 @@ using IntTag = SignedTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 using IntVector = hn::Vec<IntTag>;
 
-// The integer q next to a value in units, and what is left of the value. hn::NearestInt() takes
-// twice as long, since it is for any value.
+// Rounds values to integer multiples of a unit. hn::NearestInt() takes twice as long, because it
+// handles values of any size; these are below 2^22 units.
 template <class D>
 struct UnitRounder {
   using Value = hn::Vec<D>;
@@ -35,7 +35,7 @@ struct UnitRounder {
         inverse_(hn::Set(D(), 1 / unit)),
         magic_(hn::Set(D(), 0x1.8p23f)) {}
 
-  // Adds the square of the residual to `squares`.
+  // Adds the square of the rounding residual to `squares`.
   HWY_INLINE Integer operator()(Value y, Value& squares) const {
     const hn::RebindToSigned<D> integers;
     const auto biased = hn::MulAdd(y, inverse_, magic_);
@@ -48,7 +48,7 @@ struct UnitRounder {
   Value unit_, inverse_, magic_;
 };
 
-// |y| of each sample.
+// Computes |y| of each sample.
 HWY_INLINE void compute_norms(const TileVector<float>* tile, std::size_t d,
                               TileVector<float>& norms) {
   const FloatTag tag;
@@ -67,7 +67,7 @@ HWY_INLINE void compute_norms(const TileVector<float>* tile, std::size_t d,
   }
 }
 
-// Samples in units; `residuals`: |y - s q|.
+// Rounds a tile; `residuals`: |y - s q|.
 HWY_INLINE void round_to_units(const TileVector<float>* tile, std::size_t d, float unit,
                                PairLine* pairs, TileVector<float>& residuals) {
   const FloatTag tag;
@@ -88,15 +88,15 @@ HWY_INLINE void round_to_units(const TileVector<float>* tile, std::size_t d, flo
   }
 }
 
-// Norms and values may be greater than computed ones by this factor, and less.
+// Relative error of computed norms and of their largest component, with ample room.
 constexpr double kNormSlack = 1 + 4e-3;
 
 float greatest_norm(const IntegerTile& integers) {
   return *std::max_element(std::begin(integers.norms->lanes), std::end(integers.norms->lanes));
 }
 
-// The unit that samples of the norms that were stored are rounded to, whose values are no greater
-// than `greatest_value`.
+// Chooses the unit for samples whose norms have been stored and whose components are at most
+// `greatest_value`.
 void choose_unit(double radius, float greatest_value, IntegerTile& integers) {
   const double own =
       IntegerScreen::radius_of(double{greatest_norm(integers)}, double{greatest_value}) *
@@ -109,7 +109,8 @@ void round_tile_in(const TileVector<float>* tile, std::int64_t features, double 
                    IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
   compute_norms(tile, d, *integers.norms);
-  // Of few features a value may be all of a sample, and to look for it takes longer.
+  // With few features one component may make up the whole norm, and finding the largest one costs
+  // more than it gains.
   choose_unit(radius, greatest_norm(integers), integers);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
 }
@@ -120,7 +121,7 @@ using RowTag = hn::CappedTag<float, kPairLanes>;
 using RowVector = hn::Vec<RowTag>;
 using RowIntTag = hn::RebindToSigned<RowTag>;
 
-// Features that are rounded at a time, and pairs of them.
+// Features, and pairs of features, that are rounded together.
 constexpr std::size_t kBlockFeatures = 32;
 constexpr std::size_t kBlockPairs = kBlockFeatures / 2;
 
@@ -131,8 +132,8 @@ HWY_INLINE void replace_by_roots(TileVector<float>& squares) {
   }
 }
 
-// |y| of each sample; returns their greatest value. Two samples at a time, half a tile apart: the
-// machine reads ahead in two pages.
+// Computes |y| of each sample and returns the largest |component|. Takes two samples at a time,
+// half a tile apart, so that the hardware prefetcher follows two pages.
 HWY_INLINE float compute_row_norms(const float* const* samples, const float* origin, std::size_t d,
                                    TileVector<float>& norms) {
   constexpr std::size_t kHalfTile = kTile / 2;
@@ -169,7 +170,7 @@ HWY_INLINE float compute_row_norms(const float* const* samples, const float* ori
   return std::max(greatest_of_rest, hn::GetLane(hn::MaxOfLanes(tag, greatest)));
 }
 
-// Which pair of features stands where ReorderDemote2To() puts some.
+// For each position in the output of ReorderDemote2To(): the pair of features that ends up there.
 constexpr auto kPairAt = [] {
   constexpr std::size_t kLanes = hn::MaxLanes(RowTag());
   std::array<std::size_t, kBlockPairs> pairs{};
@@ -180,7 +181,7 @@ constexpr auto kPairAt = [] {
   return pairs;
 }();
 
-// Rows of `pairs` pairs of features to lines of samples.
+// Transposes `pairs` pairs of features of each sample into cache lines of 16 samples.
 HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::size_t all_pairs,
                                 PairLine* lines) {
   const RowIntTag tag;
@@ -198,8 +199,8 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
   }
 }
 
-// Asks for one of the lines that the next kBlockPairs pairs of features go to, from `pairs` on:
-// they come from memory, and whole blocks of them are written at a time.
+// Prefetches one of the output lines of the next kBlockPairs pairs. Lines that are written are
+// first read from memory, and a block writes many at once.
 HWY_INLINE void prefetch_output_line(const PairLine* pairs, std::size_t all_pairs,
                                      std::size_t line) {
   static_assert(kBlockPairs == kPairLanes, "one line for each sample");
@@ -207,7 +208,7 @@ HWY_INLINE void prefetch_output_line(const PairLine* pairs, std::size_t all_pair
   __builtin_prefetch(pairs + line / kPairLanes * all_pairs + line % kPairLanes, kForWriting);
 }
 
-// The values of a block of features, [begin, end), relative to an origin; zeros follow them.
+// Loads features [begin, end) of samples relative to the origin, padded with zeros.
 class FeatureBlock {
  public:
   FeatureBlock(const float* origin, std::size_t begin, std::size_t end)
@@ -220,14 +221,15 @@ class FeatureBlock {
 
   std::size_t size() const { return size_; }
 
-  // Of a vector from feature j of the block on; `x`: a sample from `begin` on.
+  // Loads a vector of features from feature j of the block on; `x`: a sample, from feature `begin`
+  // on.
   template <bool kWhole>
   HWY_INLINE RowVector load(const float* x, std::size_t j) const {
     const RowTag tag;
     const std::size_t lanes = hn::Lanes(tag);
     if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
     if (j >= size_) return hn::Zero(tag);
-    // There are as many before the end as a vector holds.
+    // A sample has at least as many features before the block's end as fit a vector.
     static_assert(hn::MaxLanes(RowTag()) <= kMinRowRoundingFeatures);
     const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
     return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
@@ -241,12 +243,13 @@ class FeatureBlock {
 
   const float* origin_;
   std::size_t size_;
-  // For each lane of the last vector where its value is in one that ends with the block.
+  // For each lane of the last vector: the lane that holds its value in the vector that ends with
+  // the block.
   alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
 };
 
-// Rounds a block for all samples, adds to the squares of residuals, one vector for each sample, and
-// asks for the lines that the next block goes to where that is a whole one.
+// Rounds a block of features of all samples and adds to the squared residuals (one vector per
+// sample). If a whole block follows, prefetches its output lines.
 template <bool kWhole>
 HWY_INLINE void round_block(const float* const* samples, std::size_t begin,
                             const FeatureBlock& block, const UnitRounder<RowTag>& rounder,

@@ -1,4 +1,4 @@
-// Rounding: tiles of float32 samples to the 16-bit integers that screen_integers() takes.
+// Rounds float32 samples to the 16-bit tiles that screen_integers() takes.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,19 @@
 
 namespace lloyd_openmp {
 
-/// Rounds a tile of d rows, samples relative to the origin. `radius`: E of IntegerScreen, or what
-/// it may become; `integers` points to room for pair_lines(d) lines, norms and residuals. The
-/// farthest of all kTile samples chooses the unit, as if all of it were one value.
+/// Rounds a tile of d vectors, relative to the origin. `radius`: E of IntegerScreen, or what it may
+/// grow to. `integers`: points to pair_lines(d) lines, norms and residuals. The unit follows from
+/// the sample with the largest norm.
 void round_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d, double radius,
                 IntegerTile& integers);
 
-/// Least features for round_rows(): of fewer the sums across rows weigh more than making a tile.
+/// With fewer features, building a float tile first is faster: sums across a row would dominate.
 inline constexpr std::int64_t kMinRowRoundingFeatures = 32;
-/// Whether round_rows() takes samples of d features.
+/// True if round_rows() supports d features with this instruction set.
 bool can_round_rows(InstructionSet set, std::int64_t d);
 
-/// The same of kTile samples of d features as they lie in memory, which saves making a tile of many
-/// features; their greatest value is looked for, so that the unit may be smaller. `samples`: where
-/// they are, any of them more than once; `origin`: d.
+/// Rounds kTile samples in row order, without building a float tile. The unit also uses the largest
+/// component, so it may be finer. `samples`: pointers, duplicates allowed; `origin`: d values.
 void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,
                 const float* origin, double radius, IntegerTile& integers);
 

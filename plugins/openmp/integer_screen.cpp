@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "integer_screen.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "integer_screen.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "screen_results-inl.hpp"
 #include "vectors-inl.hpp"
 
@@ -24,28 +24,28 @@ using IntTag = SignedTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 using IntVector = hn::Vec<IntTag>;
 
-// Registers for the samples of a tile at once, and centroids whose scores the others have room for:
-// the fewer times a tile is read, the better.
+// Registers for samples, and centroids whose scores fill the other registers. More centroids per
+// panel mean fewer reads of a tile.
 constexpr std::size_t kSampleRegisters = 2;
 constexpr std::size_t kMaxPanelCentroids = kManyRegisters ? 12 : 6;
 
-// A score's low bits say whose it is.
+// The low bits of a score hold the index of its centroid.
 constexpr std::int32_t kIndexMask = IntegerScreen::kIndexMask;
 
-// No score is below (IntegerScreen).
+// Below every score: docs/design/openmp/exactness.md, section 2.
 constexpr std::int32_t kLowestScore = std::numeric_limits<std::int32_t>::min();
 constexpr double kMaxRoundedUnits = IntegerScreen::kMaxUnits + 32;
 static_assert(32 * 32 * 4 == IntegerScreen::kMaxFeatures);
 static_assert(kMaxRoundedUnits * kMaxRoundedUnits + kIndexMask + 1 < -double{kLowestScore});
 
-// 0 to kIndexMask, to be read from memory: a broadcast of a counter takes two operations more.
+// 0 to kIndexMask. Reading an index from memory saves two operations over broadcasting a counter.
 constexpr auto kIndices = [] {
   std::array<std::int32_t, kIndexMask + 1> indices{};
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(i);
   return indices;
 }();
 
-// TopTwo and second score of the samples in kSampleRegisters registers.
+// The greatest and second greatest score of the samples in kSampleRegisters registers.
 struct TopTwo {
   HWY_INLINE TopTwo() {
     for (std::size_t v = 0; v < kSampleRegisters; ++v)
@@ -60,8 +60,8 @@ struct TopTwo {
   IntVector greatest[kSampleRegisters], second[kSampleRegisters];
 };
 
-// Not all machines with AVX-512 have the instruction, but InstructionSet::of_integers() takes AVX2
-// there, if that is compiled.
+// Some machines with AVX-512 lack VNNI; InstructionSet::of_integers() selects AVX2 there, if AVX2
+// kernels are compiled.
 #undef LLOYD_HAS_DOT_PRODUCT
 #if HWY_TARGET == HWY_AVX3 && ((HWY_TARGETS & HWY_AVX2) || defined(__AVX512VNNI__))
 #define LLOYD_HAS_DOT_PRODUCT 1
@@ -69,7 +69,7 @@ struct TopTwo {
 #define LLOYD_HAS_DOT_PRODUCT 0
 #endif
 
-// sums + a.b over each lane's pair.
+// Returns sums + a.b, per lane the dot product of two 16-bit pairs.
 HWY_INLINE IntVector add_dot_products(IntVector sums, IntVector a, IntVector b) {
 #if LLOYD_HAS_DOT_PRODUCT
   asm("vpdpwssd %2, %1, %0" : "+v"(sums.raw) : "v"(a.raw), "v"(b.raw));
@@ -85,7 +85,7 @@ HWY_INLINE IntVector add_dot_products(IntVector sums, IntVector a, IntVector b) 
   IntVector unused = hn::Zero(IntTag());
   const IntVector products = hn::ReorderWidenMulAccumulate(
       IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
-  // In place: GCC 12 gives each sum another register, or none, and moves it back.
+  // In place: GCC 12 otherwise moves each sum to another register or to memory.
 #if !HWY_COMPILER_GCC_ACTUAL
   return hn::Add(sums, products);
 #elif HWY_TARGET <= HWY_AVX2
@@ -98,52 +98,51 @@ HWY_INLINE IntVector add_dot_products(IntVector sums, IntVector a, IntVector b) 
 #endif
 }
 
-// When panels next_prefetch for lines of samples, so that these come from memory all the time, not
-// only while the first panel reads them: the first one asks for what it comes to last itself, the
-// others for what the next samples' first panel comes to before. Of few lines only the first panel
-// asks.
+// Spreads the prefetches of the next sample block over all centroid panels, so that memory stays
+// busy for the whole tile instead of only during the first panel. Panel p prefetches the p-th share
+// of the block, the distance kL1Distance or kL2Distance ahead. Blocks shorter than one burst are
+// prefetched by panel 0 alone.
 class PrefetchSchedule {
  public:
-  // Lines that are asked for at once.
+  // Cache lines per prefetch burst.
   static constexpr std::size_t kBurstLines = 8;
 
-  // No panel asks.
+  // Prefetches nothing.
   HWY_INLINE PrefetchSchedule() : to_l2_(false), panels_(0), share_(0), offset_(0) {}
-  // `lines`: those of kPairLanes samples.
+  // `lines`: cache lines of kPairLanes samples.
   HWY_INLINE PrefetchSchedule(std::size_t clusters, std::size_t panels, std::size_t lines)
       : to_l2_(clusters <= kMaxL2Clusters),
         panels_(std::clamp<std::size_t>(lines / kBurstLines, 1, panels)),
         share_((lines + panels_ - 1) / panels_),
         offset_((to_l2_ ? kL2Distance : kL1Distance) + lines - share_) {}
 
-  // The first line that a panel asks for, counted from the one that it reads first.
+  // The first line that a panel prefetches, relative to the first line that it reads.
   HWY_INLINE std::size_t first(std::size_t panel) const { return offset_ + panel * share_; }
-  // A panel asks for kBurstLines each time that it has multiplied so many times kBurstLines pairs
-  // of features; 0: it does not.
+  // A panel prefetches one burst after every `period` bursts of its own lines; 0: never.
   HWY_INLINE std::size_t period(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
-  // Whether lines go to the second cache only: with few centroids lines are used up faster than
-  // memory gives as many at once as the first cache can wait for.
+  // With few centroids lines are consumed so fast that L1 cannot have enough prefetches in flight.
   HWY_INLINE bool prefetch_to_l2() const { return to_l2_; }
 
  private:
-  // At 32 the first cache is 3 % faster, at 20 the second one 5 % (NOTES).
+  // At 32 clusters L1 is 3 % faster, at 20 L2 is 5 % faster.
   static constexpr std::size_t kMaxL2Clusters = 24;
-  // So many that the time they take to be used up is what memory takes: half of it to the second
-  // cache was slower, four times as many no faster.
+  // In lines: about the latency of memory. To L2, half of it was slower and four times as much no
+  // faster.
   static constexpr std::size_t kL1Distance = 32, kL2Distance = 64;
 
   bool to_l2_;
   std::size_t panels_, share_, offset_;
 };
 
-// Asks for `count` lines. Inlined always: of a function GCC 12 finds that it does nothing.
+// Prefetches `count` lines. Must be inlined: GCC 12 removes calls of a function that only
+// prefetches.
 template <bool kToL2>
 HWY_INLINE void prefetch(const PairLine* lines, std::size_t count) {
   constexpr int kRead = 0, kLocality = kToL2 ? 2 : 3;
   for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines + i, kRead, kLocality);
 }
 
-// Scores of Count centroids, which `indices` stand for.
+// Scores Count centroids with these `indices`.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
                       const std::int32_t* panel, const std::int32_t* offsets,
@@ -156,7 +155,7 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   const std::int32_t* values[kSampleRegisters];
   unroll<kSampleRegisters>(
       [&](auto v) HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
-  // sums(i, v) of a pair of features: what it is added to.
+  // Adds the products of one pair of features; sums(i, v) yields the sums to add to.
   const auto add_pair = [&](const auto& sums) HWY_ATTR {
     IntVector q[kSampleRegisters];
     unroll<kSampleRegisters>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values[v]); });
@@ -168,12 +167,12 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
     unroll<kSampleRegisters>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
     panel += Count;
   };
-  // Not in the loop: registers need not be set to offsets before.
+  // The first pair is peeled off, so that registers need no initialisation with the offsets.
   add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, offsets[i]); });
-  // Sections of samples that the registers hold.
+  // Sections of kPairLanes samples that the registers hold.
   constexpr std::size_t kSections =
       std::max<std::size_t>(1, kSampleRegisters * hn::MaxLanes(tag) / kPairLanes);
-  // Not in the inner loop, where GCC 12 then keeps a sum in memory.
+  // Not in the inner loop: GCC 12 would keep a sum in memory.
   std::size_t countdown = 1;
   for (std::size_t left = count - 1; left != 0;) {
     const std::size_t now = std::min(left, PrefetchSchedule::kBurstLines);
@@ -201,8 +200,8 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   });
 }
 
-// Scores of `panels` panels of Count centroids. A function of its own, flat: else GCC 12 keeps sums
-// in memory where they are many.
+// Scores `panels` panels of Count centroids. A flattened function of its own: otherwise GCC 12
+// keeps some sums in memory.
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
                                            std::size_t count, const std::int32_t* panel,
@@ -218,7 +217,7 @@ HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t fi
   best = found;
 }
 
-// The same of panels of `panel_size` centroids, Count at the most.
+// Scores panels of `panel_size` centroids, at most Count.
 template <std::size_t Count>
 HWY_INLINE void score_panels_of_size(std::size_t panel_size, const PairLine* pairs,
                                      std::size_t first, std::size_t count,
@@ -249,7 +248,8 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
     offsets[c] = static_cast<std::int32_t>(centroids.offsets[c] * (1 / s));
   }
 
-  // limit = residual_factor |y - s q| + norm_factor |y| + square |y|^2 + base, in units of st.
+  // The limit in units of s t (sigma tau in docs/design/openmp/exactness.md, section 2):
+  // residual_factor |y - s q| + norm_factor |y| + square |y|^2 + base.
   const double definition = 2 * static_cast<double>(d + 3) * v / (s * t);
   const double residual_factor = IntegerScreen::kSlack * 2 * (l + p) / s;
   const double norm_factor = IntegerScreen::kSlack * 2 * (4 * u * (l + p) + p) / s;
@@ -301,18 +301,18 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
                               hn::Set(tag, static_cast<float>(base)));
       limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(norm_factor)), limit);
       limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(residual_factor)), limit);
-      // In float32: to kLowestScore there may be more than 32 bits hold.
+      // In float32, because the difference to kLowestScore may exceed 32 bits.
       const auto gap =
           hn::Sub(hn::ConvertTo(tag, best.greatest[i]), hn::ConvertTo(tag, best.second[i]));
       unproven |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
-      // |y|^2 - |y - e|^2: the same for all centroids left out of A.
+      // |y|^2 - |y - e|^2, from which A leaves out terms that are equal for all centroids.
       const auto score = [&](IntVector a) HWY_ATTR {
         return hn::MulSub(hn::ConvertTo(tag, a), two_units, squared_radius);
       };
       const auto nearest_score = score(best.greatest[i]), next_score = score(best.second[i]);
-      // A is off by half of the limit, a score by all of it; the rest are roundings.
+      // A is off by half of the limit, a score by all of it; the other terms are roundings.
       const auto excess = [&](auto of_score) HWY_ATTR {
         const auto added = hn::MulAdd(squared_radius, hn::Set(tag, 2.0f), hn::Abs(of_score));
         const auto rounded = hn::MulAdd(added, hn::Set(tag, 0x1p-21f),

@@ -1,5 +1,5 @@
-// IntegerScreen: centroids in 16-bit integers, whose products with samples in 16-bit integers cost
-// half of what those in float32 do, with the bound that proves labels.
+// IntegerScreen: screens samples and centroids that are rounded to 16-bit integers, whose products
+// cost half of those in float32.
 #pragma once
 
 #include <algorithm>
@@ -14,90 +14,73 @@
 
 namespace lloyd_openmp {
 
-/// Samples of a tile whose pairs of features stand side by side.
+/// Samples of a tile that share a cache line of pairs.
 inline constexpr std::size_t kPairLanes = 16;
 
-/// Two features of kPairLanes samples of a tile, 16 bits each.
+/// Two features, 16 bits each, of kPairLanes samples.
 struct alignas(64) PairLine {
   std::int32_t lanes[kPairLanes];
 };
 
-/// Lines that the pairs of features of a tile take.
+/// Number of PairLines in a tile of d features.
 constexpr std::size_t pair_lines(std::int64_t d) {
   return static_cast<std::size_t>((d + 1) / 2 * (kTile / std::ssize(PairLine().lanes)));
 }
 
-/// Where the first pair is of the sample in `lane`, of `pairs` pairs of features; each further one
-/// is kPairLanes later.
+/// The first pair of features of the sample in `lane`; following pairs are kPairLanes values apart.
+/// `pairs`: pairs of features of a sample.
 template <class Line>
 constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
   return lines[lane / kPairLanes * pairs].lanes + lane % kPairLanes;
 }
 
-/// k centroids of d features as screen_integers takes them; see IntegerScreen.
+/// k centroids of d features, packed for screen_integers(). Symbols:
+/// docs/design/openmp/exactness.md, section 2.
 struct IntegerCentroids {
   const std::int32_t*
-      packed_centroids;     ///< in panels: for each pair of features those of its centroids
-  std::int64_t panel_size;  ///< centroids of a panel; the last one may have fewer
-  const double* offsets;    ///< k: (E^2 - |e|^2) / 2t
+      packed_centroids;     ///< in panels: for each pair of features the panel's centroids
+  std::int64_t panel_size;  ///< centroids per panel; the last panel may have fewer
+  const double* offsets;    ///< k values: (E^2 - |e|^2) / (2 tau)
   std::int64_t clusters;    ///< k >= 1
-  double unit;              ///< t
+  double unit;              ///< tau
   double radius;            ///< E
-  double norm;              ///< greatest |e/t|
-  double residual;          ///< greatest |e/t - p|
+  double norm;              ///< L: largest |e / tau|
+  double residual;          ///< P: largest |e / tau - p|
 };
 
-/// Samples y of a tile in units s, rounded to integers q.
+/// The samples y of a tile in units of sigma, rounded to integers q.
 struct IntegerTile {
-  PairLine* pairs;               ///< (d + 1) / 2 for each kPairLanes samples, one after another
+  PairLine* pairs;               ///< (d + 1) / 2 for each kPairLanes samples
   TileVector<float>* norms;      ///< |y|
-  TileVector<float>* residuals;  ///< |y - s q|
-  float unit;                    ///< s
-  float radius;                  ///< no less than IntegerScreen::radius_of() the samples
+  TileVector<float>* residuals;  ///< |y - sigma q|
+  float unit;                    ///< sigma
+  float radius;                  ///< at least IntegerScreen::radius_of() of the samples
 };
 
-/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `offsets`: room for k
-/// integers.
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `offsets`: scratch of k
+/// values.
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* offsets, TileLabels& nearest);
 
-/// Centroids that an instruction set has registers for, the most that a panel may have.
+/// Most centroids of a panel with this instruction set.
 std::int64_t max_panel_size(InstructionSet set);
 
-/// Samples y and centroids e, relative to an origin, in units s and t: q = y/s and p = e/t, rounded
-/// to integers. With E no less than any |e|, the nearest centroid has the greatest
-/// A = y.e + (E^2 - |e|^2)/2, which in units of st is
-///   a = q.p + (E^2 - |e|^2)/2st,
-/// the last term as an integer; then low bits of a, M = kIndexMask, say whose it is. With
-/// s >= max(|y|, E)/Q but for its rounding, where |y| is the greatest of a tile's samples, and
-/// t = E/Q, |q.p| and its parts are below (Q + sqrt(d)/2)^2 by Cauchy-Schwarz, and so are sums of
-/// them and the last term: with x = |e|/E these are no more than Q^2 (x + (1 - x^2)/2) but for what
-/// rounding adds. So 32 bits hold them; 16 hold values of q and p, since sQ and E are as great as
-/// the values of samples and centroids need, too: radius_of(). By the same inequality
-///   |A/st - a| <= R L + |q| P + 1 + M,
-///   R = |y/s - q|,  L = greatest |e/t|,  P = greatest |e/t - p|,  |q| <= |y|/s + R:
-/// actual residuals, a third of the worst case. R is measured for each sample; what its measuring
-/// and the rounding of y to float32 leave out is below 4u|y|/s, u = 2^-24, and squares that
-/// underflow add less than a tenth to the 1.
-/// The definition is off by at most (d + 2) 2^-53 of a distance (score_screen.hpp). So a label is
-/// proven where the greatest a is above the second by more than
-///   2 (R' L + (|y|/s + R') P + 1.5 + M) + 2 (d + 3) 2^-53 (|y|^2 + E^2)/st,  R' = R + 4u|y|/s,
-/// and 128 for taking that difference in float32, which below 2^31 has every 128th integer; the
-/// rounding of the difference and of the limit itself is within the factor kSlack.
+/// Rounds and packs centroids. Range and error bound of the integer scores:
+/// docs/design/openmp/exactness.md, section 2.
 class IntegerScreen {
  public:
   static constexpr double kMaxUnits = 46240;  ///< Q
-  static constexpr double kMaxValue = 32760;  ///< of q and p
+  static constexpr double kMaxValue = 32760;  ///< largest component of q and p
   static constexpr double kSlack = 1 + 1e-3;
-  static constexpr std::int32_t kIndexMask = 255;  ///< M
+  static constexpr std::int32_t kIndexMask = 255;  ///< I
   static constexpr std::int64_t kMaxFeatures = 4096;
 
-  /// `centroids`: k x d, `origin`: d; `radius`: no sample is farther from the origin. For
-  /// screen_integers() of the same instruction set.
+  /// `centroids`: k x d; `origin`: d values; `sample_radius`: upper bound on the distance of any
+  /// sample to the origin. Packs for screen_integers() with the same instruction set.
   void set_centroids(InstructionSet set, const double* centroids, std::int64_t k, std::int64_t d,
                      const float* origin, double sample_radius) {
-    // Units and squares of residuals stay normal numbers.
+    // Keeps units and squared residuals normal numbers.
     constexpr double kMinRadius = 1e-10, kMaxRadius = 1e10;
     const auto value = [&](std::int64_t c, std::int64_t j) {
       return centroids[c * d + j] - static_cast<double>(origin[j]);
@@ -120,7 +103,7 @@ class IntegerScreen {
 
     const double unit = radius / kMaxUnits;
     const std::int64_t pairs = (d + 1) / 2;
-    // Few centroids in panels of one size: of a small one each sum would wait for its last product.
+    // Panels of equal size: in a small panel each sum would wait for its last product.
     const std::int64_t panels = divide_up(k, max_panel_size(set));
     const std::int64_t panel_size = divide_up(k, panels);
     packed_.assign(static_cast<std::size_t>(k * pairs), 0);
@@ -147,12 +130,12 @@ class IntegerScreen {
                   unit,           radius,     max_norm / unit, std::sqrt(residual) * (1 + 1e-6)};
   }
 
-  /// Q units of vectors whose norms and values are no greater than these.
+  /// The radius that Q units must cover for vectors with at most this norm and component.
   static constexpr double radius_of(double norm, double value) {
     return std::max(norm, value * (kMaxUnits / kMaxValue));
   }
 
-  /// Whether the centroids that were set last can be screened.
+  /// True if the current centroids can be screened.
   bool fits() const { return fits_; }
   const IntegerCentroids& centroids() const { return centroids_; }
 
@@ -164,7 +147,7 @@ class IntegerScreen {
   static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
   std::vector<std::int32_t> packed_;
-  std::vector<double> offsets_;  // k
+  std::vector<double> offsets_;  // k values
   IntegerCentroids centroids_{};
   bool fits_ = false;
 };

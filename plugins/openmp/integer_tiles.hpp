@@ -1,5 +1,4 @@
-// IntegerTiles: the samples of a data set in 16-bit integers, has_storage from one pass to the
-// next.
+// IntegerTiles: rounded samples of a data set, stored across passes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,13 @@
 
 namespace lloyd_openmp {
 
-/// Tile t has samples [t kTile, (t + 1) kTile). Each is rounded when it is asked for first, and
-/// again where the centroids have gone too far out, or so far in that a smaller unit proves more.
+/// Tile t holds samples [t kTile, (t + 1) kTile). A tile is rounded at its first use, and again
+/// when centroids have moved too far out for its unit, or so far in that a finer unit proves more.
 class IntegerTiles {
  public:
-  /// Of n samples of d features for k centroids; 0: they are not has_storage.
+  /// Bytes for n samples of d features and k centroids; 0: not stored.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
-    // More centroids than this take so long to screen that rounding does not count.
+    // With more centroids screening takes so long that rounding does not matter.
     constexpr std::int64_t kMaxClusters = 512;
     constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;
     constexpr auto kLineBytes = static_cast<std::int64_t>(sizeof(PairLine));
@@ -31,8 +30,8 @@ class IntegerTiles {
     return keeps ? bytes : 0;
   }
 
-  /// Room for n samples of d features, of which none is has_storage yet. Throws std::bad_alloc;
-  /// then nothing is held.
+  /// Allocates memory for n samples of d features; all tiles are empty. Throws std::bad_alloc, and
+  /// then holds nothing.
   void reserve(std::int64_t n, std::int64_t d) {
     const auto tiles = static_cast<std::size_t>(count(n));
     const std::size_t lines = pair_lines(d);
@@ -44,12 +43,12 @@ class IntegerTiles {
     tile_lines_ = lines;
   }
 
-  /// Whether reserve() was called.
+  /// True after reserve().
   bool has_storage() const { return units_ != nullptr; }
 
-  /// Tile t, which is in one block of rows and so asked for by one thread at a time, for centroids
-  /// no farther from the origin than `radius`. round(radius, tile) rounds the samples where they
-  /// are not, for centroids within that radius.
+  /// Returns tile t for centroids within `radius` of the origin. Calls round(radius, tile) if the
+  /// tile is empty or its unit does not fit. A tile belongs to one block of rows, so only one
+  /// thread uses it at a time.
   template <class Round>
   IntegerTile get(std::int64_t t, double radius, const Round& round) const {
     const auto at = static_cast<std::size_t>(t);
@@ -66,17 +65,18 @@ class IntegerTiles {
   }
 
  private:
-  // Centroids may move so much farther out, or in, before a tile is rounded again.
+  // How far centroids may move outwards before a tile is rounded again, and how much too coarse a
+  // unit may be.
   static constexpr double kGrowthRoom = 1.05, kMaxSlackRatio = 1.25;
 
   struct Units {
-    float unit = 0, radius = 0;  // of IntegerTile; 0: nothing is there
+    float unit = 0, radius = 0;  // of IntegerTile; 0: empty
   };
 
   static std::int64_t count(std::int64_t n) { return (n + kTile - 1) / kTile; }
 
-  std::size_t tile_lines_ = 0;                  // of a tile
-  LargeArray<PairLine> pairs_;                  // not touched before a thread rounds its own
+  std::size_t tile_lines_ = 0;                  // per tile
+  LargeArray<PairLine> pairs_;                  // untouched until a thread rounds its tiles
   std::unique_ptr<TileVector<float>[]> norms_;  // and residuals
   std::unique_ptr<Units[]> units_;
 };

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "nearest.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "nearest.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "screen_results-inl.hpp"
 #include "vectors-inl.hpp"
 
@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 template <std::size_t Count, class Real>
 using Scores = Vector<Real>[Count][kVectors];
 
-// Adds the products of `features` features, at tile and panel, to scores of Count centroids.
+// Adds the products of `features` features to the scores of Count centroids.
 template <std::size_t Count, class Real>
 HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t features,
                          Scores<Count, Real>& scores) {
@@ -37,7 +37,7 @@ HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t feat
   } while (--features != 0);
 }
 
-// Count centroids of a panel, the first of them number c.
+// Scores Count centroids of a panel, the first of which has index c.
 template <std::size_t Count, class Real>
 HWY_INLINE void score(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                       const Real* panel, const Real* squared_norms, std::size_t c,
@@ -70,7 +70,7 @@ HWY_INLINE void score(const TileVector<Real>* tile, std::size_t first, std::size
   });
 }
 
-// The centroids after the last whole panel: k - c of them, Count at the most.
+// Scores the last, incomplete panel: k - c centroids, at most Count.
 template <std::size_t Count, class Real>
 HWY_INLINE void score_rest(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                            const Real* panel, const Real* squared_norms, std::size_t c,
@@ -84,8 +84,8 @@ HWY_INLINE void score_rest(const TileVector<Real>* tile, std::size_t first, std:
   }
 }
 
-// |y|^2 of the samples in kVectors registers. Sums of every fourth feature: with one sum each of
-// many features would wait for the one before.
+// Computes |y|^2 of the samples in kVectors registers. Four partial sums per register: with one,
+// every addition would wait for the one before.
 template <class Real>
 HWY_INLINE void square(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                        Vector<Real> (&norms)[kVectors]) {
@@ -111,7 +111,8 @@ HWY_INLINE void square(const TileVector<Real>* tile, std::size_t first, std::siz
   });
 }
 
-// LowestTwo, with whose a score is in its last bits: costs less than to keep that apart.
+// LowestTwo with the index of a centroid in the low bits of its score, which saves a register and
+// an operation per score.
 template <class Real>
 struct MarkedLowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
@@ -141,8 +142,8 @@ struct MarkedLowestTwo {
   LowestTwo<Real> leading;
 };
 
-// Samples of D features stay in registers, and what is known of their least scores. A function of
-// its own, into which everything is inlined: else GCC 12 keeps arrays of vectors in memory.
+// Keeps the samples of D features and their lowest scores in registers. A flattened function of its
+// own: otherwise GCC 12 keeps the arrays of vectors in memory.
 template <std::size_t D, template <class> class LowestTwoOf, class Real>
 HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
                                                   const TileCentroids<Real>& centroids,
@@ -198,7 +199,7 @@ HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d
   }
 }
 
-// D features at the most, or many.
+// Dispatches on the number of features, 1 to D; more are screened by screen_many_features().
 template <std::size_t D, class Real>
 HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
                                 const TileCentroids<Real>& centroids, TileLabels& nearest) {
@@ -225,7 +226,7 @@ HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t features,
   find_changed(former, nearest);
 }
 
-// One centroid after another: a sum over ascending features, each operation rounded.
+// One centroid at a time: the definition's sum over ascending features, without fused multiply-add.
 void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
                       const double* centroids, std::int64_t k, std::int32_t* labels) {
   const Tag<double> tag;

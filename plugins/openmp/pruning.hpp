@@ -1,4 +1,4 @@
-// Pruning: which passes of a fit keep bounds, and which leave samples out by them.
+// Pruning: decides which passes of a fit keep and use bounds.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,11 @@ namespace lloyd_openmp {
 enum class Algorithm : std::int64_t { lloyd, hamerly, elkan, yinyang, automatic };
 inline constexpr const char* kAlgorithmNames[] = {"lloyd", "hamerly", "elkan", "yinyang", "auto"};
 
-/// The bounds of a fit's samples, pass after pass.
-///
-/// The first pass labels all samples: the move of the centroids that follows is the longest one,
-/// and would spoil bounds. The second one labels all of them again and leaves two bounds of each.
-/// Where there are to be bounds of groups or of single centroids, they begin with the third one, at
-/// what the lower bound says; `auto` tries those of groups from the eighth on.
+/// Schedule of a fit:
+///   pass 1   labels all samples without bounds: the centroids then move farthest, which would make
+///   bounds useless; pass 2   labels all samples again and stores two bounds for each; pass 3 uses
+///   the bounds. Bounds per group or centroid start here, from the lower bound; `auto` tries bounds
+///   per group from pass 8 on.
 class Pruning {
  public:
   explicit Pruning(Algorithm algorithm) : algorithm_(algorithm) {}
@@ -41,14 +40,13 @@ class Pruning {
     }
   }
 
-  /// Whether there are scans_groups in some pass.
+  /// True if some pass of a fit may scan groups.
   static bool may_scan_groups(Algorithm algorithm, std::int64_t k, std::int64_t d) {
     return algorithm == Algorithm::elkan || algorithm == Algorithm::yinyang ||
            (algorithm == Algorithm::automatic && groups_may_pay(k, d));
   }
 
-  /// Before the first pass of a fit of n samples; `enabled` false: before others, which keep
-  /// nothing.
+  /// Call before the first pass of a fit of n samples. `enabled`: whether passes may keep bounds.
   void begin(bool enabled, std::int64_t n) {
     enabled_ = enabled && algorithm_ != Algorithm::lloyd;
     passes_ = 0;
@@ -63,7 +61,7 @@ class Pruning {
     samples_ = n;
   }
 
-  /// Before each pass. `open`: samples that bounds did not settle in the last one.
+  /// Call before each pass. `open`: samples whose bounds proved nothing in the last pass.
   void next_pass(const double* centroids, std::int64_t k, std::int64_t d, std::int64_t open) {
     if (!enabled_) return;
     const Clock::time_point now = Clock::now();
@@ -75,7 +73,7 @@ class Pruning {
     } else {
       bounds_.drift().move(centroids);
     }
-    const bool all_bounded = keeps_bounds_;  // all samples have bounds
+    const bool all_bounded = keeps_bounds_;
     if (groups_ == Groups::begin) groups_ = Groups::active;
     if (algorithm_ == Algorithm::automatic) {
       adapt(last_ms, open, k, d);
@@ -89,9 +87,10 @@ class Pruning {
 
   bool keeps_bounds() const { return keeps_bounds_; }  ///< in this pass
   bool uses_bounds() const { return uses_bounds_; }    ///< in this pass
-  /// Whether what the two bounds leave open is scanned in this pass, by bounds of bound_kind().
+  /// True if samples that the two bounds leave open are scanned by groups, with bounds of
+  /// bound_kind().
   bool scans_groups() const { return groups_ != Groups::none; }
-  /// Whether those begin in this pass.
+  /// True in the pass in which bounds per group begin.
   bool begins_groups() const { return groups_ == Groups::begin; }
   BoundKind bound_kind() const {
     return algorithm_ == Algorithm::elkan ? BoundKind::centroid : BoundKind::group;
@@ -103,17 +102,17 @@ class Pruning {
   using Clock = std::chrono::steady_clock;
   enum class Groups { none, begin, active };
 
-  // Where scans_groups of some groups may be cheaper than screening against all centroids:
-  // NOTES.md. There are no more of their bounds than features, but for rounding up to whole
-  // vectors.
+  // Shapes for which scanning some groups may be cheaper than screening all centroids:
+  // docs/design/openmp/bounds.md. The bounds need no more memory than the samples, apart from
+  // rounding up to whole vectors.
   static bool groups_may_pay(std::int64_t k, std::int64_t d) {
     return k * d >= 16384 && k >= 4 * kGroupCentroids && k <= d * kGroupCentroids;
   }
 
-  // What the next pass does, from how long the last ones took.
+  // Decides about the next pass from the times of the last ones.
   void adapt(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
     constexpr double kGain = 0.95, kMaxOpenShare = 0.75;
-    // The more features, the less a scan takes beside the distances that it leaves out.
+    // With many features a scan costs little compared to the distances that it saves.
     constexpr std::int64_t kMinGroupFeatures = 128;
     if (!uses_bounds_) {
       full_ms_ = last_ms;
@@ -122,7 +121,7 @@ class Pruning {
     const bool mostly_open =
         static_cast<double>(open) > kMaxOpenShare * static_cast<double>(samples_);
     if (groups_ == Groups::active) {
-      // The first pass of groups sets them up.
+      // The first pass with groups builds them.
       if (++group_passes_ == 2 && last_ms > kGain * before_groups_ms_) groups_ = Groups::none;
     } else if (!tried_groups_ && groups_may_pay(k, d) && (mostly_open || d >= kMinGroupFeatures) &&
                passes_ >= 8) {
@@ -133,7 +132,7 @@ class Pruning {
       return;
     }
     if (mostly_open && last_ms > kGain * full_ms_ && group_passes_ != 1) {
-      // Without bounds for a while, each time twice as long.
+      // Pauses bounds, each time for twice as many passes.
       pause_ = next_pause_;
       next_pause_ *= 2;
       groups_ = Groups::none;
@@ -149,11 +148,11 @@ class Pruning {
   Groups groups_ = Groups::none;
   bool tried_groups_ = false;
   std::int64_t group_passes_ = 0;
-  std::int64_t pause_ = 0;       // passes without bounds that are still to come
-  std::int64_t next_pause_ = 1;  // how many there will be the next time
+  std::int64_t pause_ = 0;       // remaining passes without bounds
+  std::int64_t next_pause_ = 1;  // length of the next pause
   Clock::time_point pass_began_;
-  double full_ms_ = 0;           // the last pass that labelled all samples
-  double before_groups_ms_ = 0;  // the last pass without groups
+  double full_ms_ = 0;           // time of the last pass that labelled all samples
+  double before_groups_ms_ = 0;  // time of the last pass without groups
   std::int64_t samples_ = 0;
   SampleBounds bounds_;
 };

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "row_screen.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "row_screen.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "rows_ahead.hpp"
 #include "screen_results-inl.hpp"
 #include "vectors-inl.hpp"
@@ -18,15 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Samples at once times centroids at once: as many sums as registers hold beside what they are made
-// of.
+// kRows samples times kBatchCentroids centroids: their sums fill the registers beside the operands.
 constexpr std::size_t kRows = kInterleavedRows;
 constexpr std::size_t kStride = kInterleaveStride;
 constexpr std::size_t kBatchCentroids = kManyRegisters ? 10 : 5;
 constexpr std::size_t kLine = 64 / sizeof(float);
 using RowTag = hn::CappedTag<float, kMinRowFeatures>;
 
-// Keeps a vector that several multiply take in a register: GCC 12 else reads it for each of them.
+// Keeps an operand of several products in a register; GCC 12 would reload it for each product.
 HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
 #if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
   asm("" : "+v"(vector.raw));
@@ -35,9 +34,9 @@ HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
 #endif
 }
 
-// Dot multiply of kRows samples with Count centroids, to rows of `scores` from c on; also the
-// samples' squared norms where they are wanted. Meanwhile kPrefetched samples, those that `next`
-// points to, come from memory.
+// Computes dot products of kRows samples with Count centroids into scores[c] onwards, and the
+// samples' squared norms if kNorms. Meanwhile prefetches kPrefetched of the samples that `next`
+// points to.
 template <std::size_t Count, bool kNorms, std::size_t kPrefetched>
 HWY_INLINE void multiply(const float* const* samples, const float* const* next, std::size_t d,
                          const RowCentroids& centroids, std::size_t c, std::size_t lane,
@@ -77,7 +76,7 @@ HWY_INLINE void multiply(const float* const* samples, const float* const* next, 
   if (j < d) prefetch();
   for (; j + lanes <= d; j += lanes) add(j, [](auto y) HWY_ATTR { return y; });
   if (j < d) {
-    // The last vector overlaps the one before: those features are not counted counted_before.
+    // The last vector overlaps the one before; features that were counted before are masked out.
     const std::size_t first = d - lanes;
     const auto counted_before = hn::FirstN(tag, j - first);
     add(first, [&](auto y) HWY_ATTR { return hn::IfThenZeroElse(counted_before, y); });
@@ -92,8 +91,8 @@ HWY_INLINE void multiply(const float* const* samples, const float* const* next, 
   }
 }
 
-// multiply() with Count centroids. The first ones find the samples in memory; the first two sets of
-// centroids share the asking for the samples that are next.
+// multiply() of one batch of centroids. The first batch reads the samples from memory; the first
+// two batches share the prefetches of the next samples.
 template <std::size_t Count>
 HWY_INLINE void multiply_batch(const float* const* now, const float* const* next, std::size_t d,
                                const RowCentroids& centroids, std::size_t c, std::size_t lane,

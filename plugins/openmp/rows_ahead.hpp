@@ -1,4 +1,4 @@
-// RowPrefetcher: samples that kernels come to next, on their way from memory.
+// RowPrefetcher: prefetches upcoming samples while a kernel runs.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace lloyd_openmp {
 
-/// Asks for lines of samples, to the second cache: all lines of one sample, then those of the next,
-/// which come faster than one line of each by turns.
+/// Prefetches to L2, all cache lines of one sample and then those of the next: faster than
+/// round-robin over several samples (docs/design/openmp/memory.md).
 template <class T>
 class RowPrefetcher {
  public:
-  /// `samples`: enough for all calls of prefetch_line(), of which each sample takes one for every
-  /// begun 64 bytes of its first `features`.
+  /// `samples`: pointers to the upcoming samples, enough for all calls of prefetch_line(). A sample
+  /// takes one call per 64 bytes of its first `features` values.
   RowPrefetcher(const T* const* samples, std::int64_t features)
       : samples_(samples), features_(features) {}
 

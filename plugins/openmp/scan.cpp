@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "scan.hpp"
 
 #include <algorithm>
@@ -11,20 +11,20 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "scan.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// A group in registers.
+// The values of a group in vectors.
 template <class Real>
 using GroupTag = hn::CappedTag<Real, kGroupCentroids>;
 template <class Real>
 constexpr std::size_t kParts = kGroupCentroids / hn::MaxLanes(GroupTag<Real>());
 
-// Groups at once: as many sums as do not wait for one another.
+// Groups that are scored together: enough sums to hide the latency of multiply-adds.
 constexpr std::size_t kBatch = 4;
 
 template <class Real>
@@ -52,8 +52,8 @@ class GroupScan {
               limit.norm_excess * norm_;
   }
 
-  // Bounds that do not exceed `limit` are open. `own`: which bound is of the own centroid alone,
-  // and is left alone; negative: none is.
+  // Calls open(first, mask) for the bounds that do not exceed `limit`. `own`: a bound that belongs
+  // to the own centroid alone and is skipped; negative: none.
   template <class Open>
   HWY_INLINE void visit_open(const GroupBounds& bounds, std::int64_t count, float limit,
                              std::int64_t own, const Open& open) {
@@ -80,14 +80,14 @@ class GroupScan {
         }
         bits |= bits_of(tag, hn::Not(closed)) << (part * lanes);
       }
-      // What is behind the last bound is nobody's.
+      // Bounds beyond the last one belong to no centroid.
       if (count - first < kGroupCentroids) bits &= (std::uint64_t{1} << (count - first)) - 1;
       if (bits != 0) open(first, bits);
     }
     lowest_closed_ = hn::GetLane(hn::MinOfLanes(tag, lowest_closed));
   }
 
-  // Screens a group, with other_lower of its kind; finished(g) is called after each.
+  // Queues a group for scoring; finished(group, minimum) is called for each group after scoring.
   template <class Finished>
   HWY_INLINE void enqueue(std::int64_t group, const Finished& finished) {
     batch_[queued_++] = group;
@@ -115,7 +115,7 @@ class GroupScan {
     queued_ = 0;
   }
 
-  // Takes the nearest one out of its group; returns its slot, or -1 where nothing was screened.
+  // Removes the nearest centroid from its group and returns its slot; -1 if nothing was scored.
   std::int64_t remove_nearest() {
     if (least_group_ < 0) return -1;
     Real* const scores = scores_ + least_group_ * kGroupCentroids;
@@ -145,13 +145,13 @@ class GroupScan {
 
   Real least() const { return least_; }
   Real second() const { return second_; }
-  float lowest_closed() const { return lowest_closed_; }  // least of the bounds that are not open
+  float lowest_closed() const { return lowest_closed_; }  // lowest bound that is not open
   std::int64_t own_slot() const { return own_slot_; }
   std::int64_t screened() const { return groups_ * kGroupCentroids; }
   const Real* scores(std::int64_t group) const { return scores_ + group * kGroupCentroids; }
 
  private:
-  // Scores of the groups that wait, Count at the most, side by side.
+  // Scores the queued groups, at most Count.
   template <std::size_t Count>
   HWY_INLINE void score_batch() {
     if constexpr (Count > 0) {
@@ -210,9 +210,9 @@ class GroupScan {
   const GroupedCentroids<Real>& centroids_;
   std::int64_t own_slot_;
   Real* y_;
-  Real* scores_;  // of each slot
+  Real* scores_;  // per slot
   Real norm_;     // |y|^2
-  Real excess_;   // how far a squared distance can be off
+  Real excess_;   // error bound of a squared distance
   std::int64_t batch_[kBatch];
   std::size_t queued_ = 0;
   std::int64_t groups_ = 0;
@@ -261,7 +261,8 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   found.lower = std::min(scan.lower_of(scan.least()), scan.lowest_closed());
   if (proves_label(own_upper, found.lower)) return found;
 
-  // Another one may be nearer: the own one is one of the other_lower then, and bounded as such.
+  // Another centroid may be nearer. Then the own centroid becomes one of the others and needs a
+  // bound.
   const float other_lower = of == BoundKind::group
                                 ? read_lower(bounds.lower[own_bound], bounds.drift[own_bound])
                                 : own_lower;

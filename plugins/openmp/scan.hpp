@@ -1,5 +1,4 @@
-// Scans: samples that one bound does not settle, against centroids in groups or one by one, as far
-// as bounds of these leave them open.
+// Scans one sample against the groups of centroids that its bounds leave open.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +9,30 @@
 
 namespace lloyd_openmp {
 
-/// What a lower bound is of.
+/// What a lower bound refers to.
 enum class BoundKind {
-  group,     ///< any centroid of a group but the own one: Yinyang (Ding et al. 2015)
-  centroid,  ///< one centroid: Elkan (2003), for each slot
+  group,     ///< all centroids of a group except the own one: Yinyang (Ding et al. 2015)
+  centroid,  ///< one centroid, by slot: Elkan (2003)
 };
 
-/// Lower bounds of one sample as they are stored (bounds.hpp), one for each group or slot.
+/// Lower bounds of one sample in stored form (bounds.hpp), one per group or slot.
 struct GroupBounds {
   float* lower;
-  const Drift* drift;  ///< of each
+  const Drift* drift;  ///< per bound
 };
 
-/// What a scan_sample found of a sample.
+/// The result of scanning a sample.
 struct ScanResult {
-  std::int32_t label;      ///< the nearest, where that is proven
-  bool proven;             ///< otherwise no bound but those of groups is known
-  float upper;             ///< at least the distance to it
-  float lower;             ///< at most that to any other
-  std::int64_t distances;  ///< screened
+  std::int32_t label;      ///< the nearest centroid, if proven
+  bool proven;             ///< if false, `upper` and `lower` are unknown
+  float upper;             ///< >= distance to the centroid of the label
+  float lower;             ///< <= distance to any other centroid
+  std::int64_t distances;  ///< number of screened distances
 };
 
-/// Scans a sample x of d features whose squared distance to the centroid of its label `own` is
-/// `own_squared`, as measure_distances() gives it. Bounds are brought up to date. `origin`: d;
-/// `workspace`: d, rounded up to kGroupCentroids, and groups x kGroupCentroids values, at a 64-byte
-/// boundary.
+/// Scans a sample x of d features and updates its bounds. `own_squared`: squared distance to the
+/// centroid of its label `own`, from measure_distances(). `origin`: d values. `workspace`: d
+/// rounded up to kGroupCentroids, plus groups x kGroupCentroids values, 64-byte aligned.
 template <class T>
 ScanResult scan_sample(InstructionSet set, BoundKind of, const T* x, std::int64_t d,
                        const T* origin, const GroupedCentroids<T>& centroids, std::int32_t own,

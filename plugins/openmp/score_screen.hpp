@@ -1,4 +1,4 @@
-// ScoreScreen: centroids made ready for screen_tile(), with the bound that proves labels.
+// ScoreScreen: packs centroids for the floating-point screens and computes their error bound.
 #pragma once
 
 #include <algorithm>
@@ -15,31 +15,13 @@
 
 namespace lloyd_openmp {
 
-/// Scores in Real of samples and centroids relative to an origin near the mean of the data.
-///
-/// With the origin s, y = x - s and e = c - s, a squared distance is |y|^2 + T, T = |e|^2 - 2 y.e.
-/// The screen computes T from y' and e', which are y and e rounded, and from |e|^2 rounded, by sums
-/// of products that each go through at most h roundings. All partial results are at most
-/// M = |e|^2 + 2|y||e| (Cauchy-Schwarz) but for roundings, and none overflows: fits() says so. With
-/// u the unit roundoff of Real, sums are off by h u M, y', e' and |e|^2 by u M together three
-/// times, and the products, where the machine rounds them, by u M together; in float64, where |e|^2
-/// is no better than the rest, d + 2 times more. So the screened score is off by at most
-///   E = g M,  g = (h + 8) u, or (h + d + 10) u in float64,
-/// where the small excess covers terms of the order u^2 for (2d + 10) u < 1/16. A mark in a score
-/// (score_marks()) changes it by less than 2u M for each value of the mark, as so many roundings
-/// do. What underflows adds at most t, half the least denormal, for each rounding: 2 sqrt(d) t (|y|
-/// + |e|) + (d + h + 2) t.
-///
-/// The definition rounds to float64, v = 2^-53: it is off by at most (d + 2) v of a distance, which
-/// is at most 2 (|y|^2 + |e|^2). Where the least score is below the second by more than
-///   2 E + 4 (d + 3) v (|y|^2 + |e|^2)
-/// with |e| the max_norm of all centroids', its centroid is the nearest by the definition too, and
-/// no other is as near. That limit is base + slope |y| + square |y|^2. The screen's own roundings
-/// of it, of |y|^2 (d + 1 of them) and of the difference are within the factor `slack`.
+/// Centroids relative to an origin near the mean of the data, in Real (the type of the samples).
+/// Error bound of the scores: docs/design/openmp/exactness.md, section 1, whose symbols limit_of()
+/// uses.
 template <class Real>
 class ScoreScreen {
  public:
-  /// Above it the bound does not hold.
+  /// The error bound does not hold beyond.
   static constexpr std::int64_t kMaxFeatures = 1 << 16;
 
   explicit ScoreScreen(const lloyd::DatasetView& dataset) : d_(dataset.features) {
@@ -56,10 +38,11 @@ class ScoreScreen {
     radius_ = std::sqrt(squared);
   }
 
-  /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
+  /// True if the current centroids can be screened without overflow. If not, only this function may
+  /// be called.
   bool fits() const { return fits_; }
   const Real* origin() const { return origin_.data(); }
-  /// No sample is farther from the origin.
+  /// Upper bound on the distance of any sample to the origin.
   double radius() const { return radius_ * (1 + 1e-6); }
   TileCentroids<Real> centroids() const {
     return {squared_norms_.data(), factors_.data()->values, clusters_, limit_};
@@ -68,7 +51,8 @@ class ScoreScreen {
     return {squared_norms_.data(), factors_.data()->values, origin_.data(), clusters_, limit_};
   }
 
-  /// `centroids`: k x d. `row_chain_length`: that of screen_rows(); 0: for screen_tile().
+  /// `centroids`: k x d. `row_chain_length`: pass row_chain_length() to pack for screen_rows(), 0
+  /// to pack for screen_tile().
   void set_centroids(const double* centroids, std::int64_t k, std::int64_t row_chain_length = 0) {
     double max_norm = 0;
     for (std::int64_t c = 0; c < k; ++c) {
@@ -107,9 +91,9 @@ class ScoreScreen {
     unmarked_limit_ = limit_of(max_norm, std::min(d_, kScoreBlock) + blocks);
   }
 
-  /// The limit of scores that are summed as screen_tile() does.
+  /// The limit for scores that are accumulated as in screen_tile().
   const ScoreLimit<Real>& tile_limit() const { return tile_limit_; }
-  /// The same where whose a score is does not stand in its last bits.
+  /// The same for scores without indices in their low bits.
   const ScoreLimit<Real>& unmarked_limit() const { return unmarked_limit_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d, bool by_rows) {
@@ -145,7 +129,7 @@ class ScoreScreen {
     double slope = 4 * g * max_norm + 4 * std::sqrt(d) * t;
     double base = 2 * g * max_norm * max_norm + square * max_norm * max_norm +
                   4 * std::sqrt(d) * t * max_norm + 2 * (d + h + 2) * t;
-    // Squares that underflow make |y| too small by this at most.
+    // Upper bound on what |y| loses to squares that underflow.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
     return {above(base * slack), above(slope * slack), above(square * slack), above((d + 16) * u)};
   }
@@ -156,8 +140,8 @@ class ScoreScreen {
 
   std::int64_t d_;
   std::vector<Real> origin_;         // d
-  double radius_ = 0;                // max_norm |y| there can be
-  std::vector<CacheLine> factors_;   // in panels, or by rows
+  double radius_ = 0;                // largest possible |y|
+  std::vector<CacheLine> factors_;   // packed in panels or by rows
   std::vector<Real> squared_norms_;  // k
   std::int64_t clusters_ = 0;
   ScoreLimit<Real> limit_{}, tile_limit_{}, unmarked_limit_{};

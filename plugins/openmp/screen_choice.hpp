@@ -1,4 +1,4 @@
-// Which screen is fastest for a shape: NOTES.md has the measurements.
+// Chooses the fastest screen for a shape. Measurements: docs/design/openmp/screens.md.
 #pragma once
 
 #include <cstdint>
@@ -6,26 +6,26 @@
 namespace lloyd_openmp {
 
 enum class ScreenKind {
-  tiles,     ///< screen_tile(): products in the type of the samples
+  tiles,     ///< screen_tile(), in the type of the samples
   rows,      ///< screen_rows()
-  integers,  ///< screen_integers(), and what it leaves open by rows or tiles
+  integers,  ///< screen_integers(); open samples go to one of the others
 };
 
-/// For k centroids of d features in float32; `kept`: samples are at hand in integers.
+/// For k centroids of d features in float32. `kept`: rounded samples are stored across passes.
 constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unused]] bool kept) {
-#if defined(__x86_64__)  // elsewhere products of 16 bits come without a sum
+#if defined(__x86_64__)  // other machines have no 16-bit multiply-add
   if (kept && d > 8 && k >= (d < 128 ? 8 : 4)) return ScreenKind::integers;
 #endif
   if (d >= 128 && k <= (d < 256 ? 10 : 20)) return ScreenKind::rows;
 #if defined(__x86_64__)
   if (k >= 32 && d >= 32) return ScreenKind::integers;
-  const bool in_registers = d <= 4 && k <= 64;  // scores have score_marks there
+  const bool in_registers = d <= 4 && k <= 64;  // with indices in their scores
   if (k >= 64 && !in_registers) return ScreenKind::integers;
 #endif
   return ScreenKind::tiles;
 }
 
-/// For what integers leave open: samples here and there, which tiles would have to be made of.
+/// For scattered samples that integers leave open and that would have to be gathered into tiles.
 constexpr ScreenKind fastest_for_some(std::int64_t k, std::int64_t d) {
   return d >= 128 && k <= 32 ? ScreenKind::rows : ScreenKind::tiles;
 }

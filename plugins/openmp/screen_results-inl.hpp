@@ -32,7 +32,8 @@ HWY_INLINE void store_float(Vector<double> values, float* to) {
   }
 }
 
-// Bounds of distances whose squares are at most `most` and at least `least`, but for roundings.
+// Stores distance bounds. `most` and `least`: bounds on the squared distances, before the roundings
+// of this function, which are covered here.
 template <class Real>
 HWY_INLINE void finish_bounds(Vector<Real> most, Vector<Real> least, std::size_t at,
                               TileBounds& bounds) {
@@ -45,17 +46,18 @@ HWY_INLINE void finish_bounds(Vector<Real> most, Vector<Real> least, std::size_t
   const auto lower =
       hn::MulSub(root(least), hn::Set(tag, static_cast<Real>(1 - kBoundExcess)), tiny);
   store_float(upper, bounds.upper + at);
-  // Half of the greatest: what is added to it stays finite.
+  // Capped, so that adding drift cannot overflow.
   const auto greatest = hn::Set(tag, static_cast<Real>(std::numeric_limits<float>::max() / 2));
   store_float(hn::Min(hn::Max(lower, hn::Zero(tag)), greatest), bounds.lower + at);
 }
 
-// Least and second score of the samples in kVectors registers, and whose the least is.
+// The lowest and second lowest score of the samples in kVectors registers, and the index of the
+// lowest.
 template <class Real>
 struct LowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
-  // As others are made that mark scores.
+  // Has the same signature as MarkedLowestTwo.
   HWY_INLINE explicit LowestTwo(std::int64_t /*score_marks*/) : LowestTwo() {}
 
   HWY_INLINE LowestTwo() {
@@ -73,8 +75,8 @@ struct LowestTwo {
                               hn::Set(SignedTag<Real>(), static_cast<Index>(c)), index[v]);
   }
 
-  // Labels of lanes [first, first + kVectors registers), proven where the second score is far
-  // enough from the least. `norms`: |y|^2.
+  // Stores the labels of lanes [first, first + kVectors registers). A label is proven if the second
+  // score is far enough above the lowest. `norms`: |y|^2.
   HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
                          const ScoreLimit<Real>& limit, TileLabels& nearest) const {
     const Tag<Real> tag;
@@ -87,7 +89,7 @@ struct LowestTwo {
       nearest.unproven |= bits_of(tag, hn::Not(proven)) << at;
       store_index(index[v], nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
-      // The other half of the gap covers the roundings here.
+      // A score is off by half of the gap; the other half covers the roundings here.
       const Vector<Real> excess = hn::MulAdd(norms[v], hn::Set(tag, limit.norm_excess), gap);
       finish_bounds<Real>(hn::Add(hn::Add(norms[v], least[v]), excess),
                           hn::Sub(hn::Add(norms[v], second[v]), excess), at, *nearest.bounds);

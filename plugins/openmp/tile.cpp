@@ -1,4 +1,4 @@
-// Compiled once for each instruction set; the best one for the machine is chosen when it runs.
+// Compiled once per instruction set; InstructionSet selects one at run time.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tile.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,8 +17,8 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// A whole tile of float32 samples. d >= 4, or 2 or 3 with rows that follow one another. False where
-// there is nothing to gain.
+// Loads a whole tile of float32 samples. Requires d >= 4, or contiguous samples of 2 or 3 features.
+// Returns false if the target has no vectors.
 bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
                 TileVector<float>* tile) {
   const hn::CappedTag<float, 16> tag;
@@ -32,7 +32,7 @@ bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const
       hn::LoadInterleaved3(tag, rows, x[0], x[1], x[2]);
     }
     for (std::int64_t done = 0; done < d; done += 4) {
-      // The last four overlap the ones before where d is no multiple of 4.
+      // Unless d is a multiple of 4, the last four features overlap the ones before.
       const std::int64_t first = d < 4 ? 0 : std::min(done, d - 4);
       if (d >= 4) transpose(tag, rows + first, stride, x);
       for (std::int64_t j = 0; j < std::min<std::int64_t>(d, 4); ++j) {
@@ -68,7 +68,7 @@ void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::i
       if (LLOYD_DISPATCH(set, load_whole)(samples, stride, d, origin, tile)) return;
     }
   }
-  // Blocks of features, so that each line of a sample is read once.
+  // In blocks of features, so that each cache line of a sample is read once.
   constexpr std::int64_t kFeatures = 16;
   for (std::int64_t begin = 0; begin < d; begin += kFeatures) {
     const std::int64_t end = std::min(begin + kFeatures, d);

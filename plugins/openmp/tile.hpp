@@ -1,4 +1,4 @@
-// Tiles: samples side by side, one in each lane of vector registers.
+// Tiles: kTile samples stored feature by feature, one sample per SIMD lane.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace lloyd_openmp {
 
-/// Samples of a tile.
+/// Number of samples in a tile.
 inline constexpr std::int64_t kTile = 64;
 
 /// Bit i is set for each lane i < count; `count`: 0 to kTile.
@@ -15,20 +15,19 @@ constexpr std::uint64_t lane_mask(std::int64_t count) {
   return count < kTile ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0};
 }
 
-/// One feature of the samples of a tile.
+/// One value for each sample of a tile. A tile of d features is an array of d of these.
 template <class Real>
 struct alignas(64) TileVector {
   Real lanes[kTile];
 };
 
-/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, less `origin` (d), to d
-/// rows of a tile. What stands in the lanes beyond is finite and means nothing.
+/// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, minus `origin` (d
+/// values) into a tile of d vectors. Unused lanes get finite values without meaning.
 template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
                std::int64_t d, const Real* origin, TileVector<Real>* tile);
 
-/// load_tile() of `count` (1 to kTile) samples anywhere in a data set; `rows`: which. The lanes
-/// beyond are as they were.
+/// load_tile() of `count` (1 to kTile) samples with numbers `rows`. Unused lanes are not written.
 template <class T, class Real>
 void gather_tile(const T* samples, std::int64_t stride, const std::int64_t* rows,
                  std::int64_t count, std::int64_t d, const Real* origin, TileVector<Real>* tile) {

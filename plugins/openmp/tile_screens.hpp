@@ -1,4 +1,4 @@
-// TileScreens: the screens of a data set's samples, of which the fastest for the shape is taken.
+// TileScreens: screens tiles of a data set with the fastest screen for its shape.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace lloyd_openmp {
 template <class T>
 class TileScreens {
  public:
-  /// What `dataset` points to must outlive it.
+  /// The data that `dataset` refers to must outlive it.
   TileScreens(const lloyd::DatasetView& dataset, InstructionSet set)
       : dataset_(dataset), set_(set), scores_(dataset) {}
 
@@ -33,12 +33,12 @@ class TileScreens {
     const std::int64_t stored = IntegerTiles::bytes(n, k, d);
     const ScreenKind kind = fastest(k, d, stored > 0);
     if (kind != ScreenKind::integers) return ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
-    // A session may come from the one layout of scores to the other.
+    // Sessions whose k changes may switch between both layouts.
     return IntegerScreen::bytes(k, d) + stored +
            std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
   }
 
-  /// Whether passes will follow over the same samples, so that it pays to keep these rounded.
+  /// Whether passes over the same samples will follow, so that storing rounded samples pays.
   void store_samples(bool wanted) { stores_ = wanted; }
 
   /// `centroids`: k x d.
@@ -51,31 +51,31 @@ class TileScreens {
     scores_.set_centroids(centroids, k,
                           second_kind_ == ScreenKind::rows ? row_chain_length(set_, d) : 0);
     if constexpr (kIsFloat32) {
-      if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // of a fit with other k
+      if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // of a fit with another k
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
       integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.radius());
       if (!integers_.fits()) {
-        kind_ = second_kind_;  // seldom: not worth a choice of its own
+        kind_ = second_kind_;  // rare, so it needs no choice of its own
       } else if (stores && !stored_.has_storage()) {
         try {
           stored_.reserve(dataset_.samples, d);
         } catch (const std::bad_alloc&) {
-          kind_ = second_kind_;  // that needs no more than there is
+          kind_ = second_kind_;  // needs no further memory
         }
       }
     }
   }
 
-  /// Whether the centroids that were set last can be screened; otherwise nothing else may be asked.
+  /// True if the current centroids can be screened. If not, only this function may be called.
   bool fits() const { return scores_.fits(); }
   const T* origin() const { return scores_.origin(); }
-  /// The limit of scores that a scan makes.
+  /// The limit for scores of scan_sample().
   const ScoreLimit<T>& scan_limit() const { return scores_.tile_limit(); }
-  /// The limit of scores without score_marks.
+  /// The limit for scores without indices in their low bits.
   const ScoreLimit<T>& unmarked_limit() const { return scores_.unmarked_limit(); }
-  /// Whether samples of whole tiles are screened as they are stored.
+  /// True if whole tiles are screened as stored integers.
   bool uses_stored_tiles() const { return kind_ == ScreenKind::integers && stored_.has_storage(); }
-  /// Whether what screen() leaves open is worth screening again, by screen_again().
+  /// True if rows that screen() leaves open are worth screening by screen_again().
   bool screens_twice() const { return kind_ == ScreenKind::integers; }
 
   /// Screens `rows` (1 to kTile) samples from row `begin` on. `former`: kTile labels.
@@ -119,7 +119,7 @@ class TileScreens {
     screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
 
-  /// screen() of `count` (1 to kTile) rows anywhere.
+  /// Screens `count` (1 to kTile) samples with numbers `rows`.
   void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
               ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {
@@ -139,7 +139,7 @@ class TileScreens {
     screen_again(rows, count, former, scratch, nearest);
   }
 
-  /// Screens rows that integers left open.
+  /// Screens rows that integers left open, in floating point.
   void screen_again(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
                     ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {
@@ -163,7 +163,7 @@ class TileScreens {
     return kIsFloat32 ? fastest_screen(k, d, stored) : ScreenKind::tiles;
   }
 
-  // The screen of samples that `kind` leaves open; the same where there is none.
+  // The screen for samples that `kind` leaves open; `kind` itself if there is none.
   static ScreenKind second_kind(ScreenKind kind, std::int64_t k, std::int64_t d) {
     return kind == ScreenKind::integers ? fastest_for_some(k, d) : kind;
   }
@@ -172,7 +172,7 @@ class TileScreens {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
-  // Lanes beyond `count` repeat the first sample: all kTile choose the unit of rounding.
+  // Lanes beyond `count` repeat the first sample, because all lanes determine the unit of rounding.
   void gather(const std::int64_t* rows, std::int64_t count, ScreenScratch<T>& scratch) const {
     TileVector<T>* const tile = scratch.tile();
     gather_tile(row(0), dataset_.stride, rows, count, dataset_.features, scores_.origin(), tile);
@@ -181,7 +181,7 @@ class TileScreens {
     }
   }
 
-  // Rounds kTile samples; where a tile of them is needed for that, load() makes it in `scratch`.
+  // Rounds kTile samples. load() builds their float tile in `scratch` if that is needed.
   template <class Load>
   void round(const float* const* samples, const Load& load, double radius,
              ScreenScratch<T>& scratch, IntegerTile& tile) const {
@@ -193,7 +193,7 @@ class TileScreens {
     }
   }
 
-  // A tile that is not stored.
+  // Screens samples that are not stored.
   template <class Round>
   void screen_rounded_now(const Round& round, const std::int32_t* former, ScreenScratch<T>& scratch,
                           TileLabels& nearest) const {
@@ -214,8 +214,8 @@ class TileScreens {
   IntegerScreen integers_;
   IntegerTiles stored_;
   bool stores_ = false;
-  ScreenKind kind_ = ScreenKind::tiles;         // of all samples
-  ScreenKind second_kind_ = ScreenKind::tiles;  // of those that integers leave open
+  ScreenKind kind_ = ScreenKind::tiles;         // for all samples
+  ScreenKind second_kind_ = ScreenKind::tiles;  // for samples that integers leave open
 };
 
 }  // namespace lloyd_openmp

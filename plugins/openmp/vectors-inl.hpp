@@ -1,4 +1,4 @@
-// Vector code that kernels over tiles share. Included once for each instruction set, after
+// Vector helpers that all kernels over tiles share. Included once per instruction set, after
 // vector_targets.hpp.
 #if defined(LLOYD_OPENMP_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_VECTORS_INL_HPP
@@ -22,13 +22,13 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether there are 32 vector registers, not 16.
+// True with 32 vector registers, false with 16.
 constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM;
-// Registers for the samples of a tile at once.
+// Registers that hold samples of a tile in the inner loops.
 constexpr std::size_t kVectors = kManyRegisters ? 4 : 2;
 
-// body(0) to body(Count - 1), with constants for arguments: arrays of vectors that are indexed by
-// them stay in registers.
+// Calls body(0) to body(Count - 1) with compile-time constants: arrays of vectors that are indexed
+// by constants stay in registers.
 template <std::size_t Count, class Body>
 HWY_INLINE void unroll(const Body& body) {
   if constexpr (Count > 0) {
@@ -46,7 +46,7 @@ using Vector = hn::Vec<Tag<Real>>;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Four values of each fourth row, from the first on.
+// Loads the first four values of rows 0, 4, 8, ...; as many rows as fit the vector.
 template <class D>
 HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const hn::TFromD<D>* rows, std::int64_t stride) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -59,7 +59,7 @@ HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const hn::TFromD<D>* rows, std::in
   }
 }
 
-// The first four values of as many rows as there are lanes.
+// Transposes the first four values of as many rows as the vector has lanes.
 template <class D>
 HWY_INLINE void transpose(D tag, const hn::TFromD<D>* rows, std::int64_t stride,
                           hn::Vec<D> (&columns)[4]) {
