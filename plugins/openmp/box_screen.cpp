@@ -82,7 +82,7 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
     V limit_sum = hn::MulAdd(radius, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
     limit_sum =
         hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(radius, limit_sum, hn::Set(tag, limit.base)));
-    auto remaining = hn::Zero(integers);  // less how many
+    auto remaining = hn::Zero(integers);  // minus the number of remaining candidates
     for (std::int64_t c = 0; c < candidates.count; ++c) {
       V bound = hn::Sub(score_of(values + c), least);
       unroll<D>([&](auto j) HWY_ATTR {
@@ -98,7 +98,7 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
   }
 }
 
-// The limit of a score's proof for any sample of the box.
+// The score limit for the worst sample of the box.
 template <class Real>
 HWY_INLINE Real limit_in(const Box<Real>& box, const ScoreLimit<Real>& limit) {
   return limit.base + box.radius * (limit.slope + box.radius * limit.square);
@@ -151,8 +151,8 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
       const V difference = hn::Abs(hn::Sub(hn::LoadU(tag, factors(j) + c), own[j]));
       bound = hn::NegMulAdd(half_width[j], difference, bound);
     });
-    // What is no number is kept; the infinitely far ones behind the last one are not. Highway's
-    // compressing stores copy their tables where GCC 12 compiles them.
+    // NaN stays a candidate; the infinite padding does not. CompressStore copies a table at each
+    // call (docs/design/openmp/spatial_order.md), hence the loop.
     std::uint64_t open = bits_of(tag, hn::Not(hn::Gt(bound, limit_sum)));
     for (; open != 0; open &= open - 1, ++kept) {
       const std::size_t at = c + static_cast<std::size_t>(std::countr_zero(open));

@@ -1,4 +1,4 @@
-// Screens of boxes: which centroids can be the nearest to any of the samples that lie in one.
+// Screens boxes: which centroids can be nearest to a sample inside a box?
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace lloyd_openmp {
 
-/// Features up to which there are boxes.
+/// Maximum number of features of boxes.
 inline constexpr std::int64_t kBoxFeatures = 3;
 
-/// Where samples y lie, relative to the origin of the tiles: |y_j - center_j| <= half_j. `radius`
-/// is no less than |center| + |half_width|, and so than any |y|.
+/// A box that contains samples y, relative to the origin: |y_j - center_j| <= half_width_j.
+/// `radius` is at least |center| + |half_width|, and so at least any |y|.
 template <class Real>
 struct Box {
   Real center[kBoxFeatures], half_width[kBoxFeatures];
   Real radius;
 };
 
-/// Boxes of some tiles side by side.
+/// The boxes of several tiles, stored side by side for SIMD.
 template <class Real>
 struct alignas(64) BoxGroup {
   static constexpr std::int64_t kBoxes = 16;
@@ -38,15 +38,15 @@ struct alignas(64) BoxGroup {
   }
 
   Real center[kBoxFeatures][kBoxes], half_width[kBoxFeatures][kBoxes], radius[kBoxes];
-  Box<Real> all;  ///< in which they lie
+  Box<Real> all;  ///< contains all of them
 };
 
-/// Some of the centroids, feature by feature.
+/// A subset of the centroids, stored feature by feature.
 template <class Real>
 struct BoxCentroids {
   /// For up to k centroids of d features.
   void reserve(std::int64_t k, std::int64_t d) {
-    // Behind the last one there may be a vector of others, which are infinitely far.
+    // The last centroid may be followed by a vector of padding.
     feature_stride = (k + 2 * kPadding - 1) / kPadding * kPadding;
     values.resize(static_cast<std::size_t>(feature_stride * (d + 1)));
     indices.resize(static_cast<std::size_t>(feature_stride));
@@ -56,7 +56,7 @@ struct BoxCentroids {
     return (k + 2 * kPadding) * (d + 2) * static_cast<std::int64_t>(sizeof(Real));
   }
 
-  /// Makes others of the kPadding ones candidates `first` on.
+  /// Makes the kPadding entries from `first` on infinitely far.
   void pad(std::int64_t first, std::int64_t d) {
     Real* const value = values.data() + first;
     std::fill_n(value, kPadding, std::numeric_limits<Real>::infinity());
@@ -69,43 +69,35 @@ struct BoxCentroids {
   using Index = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
 
   std::vector<Real>
-      values;  ///< rows `feature_stride` values feature_stride: |e|^2, and -2 e_j for each j
-  std::vector<Index> indices;  ///< which they are
+      values;  ///< d + 1 rows, feature_stride values apart: |e|^2, then -2 e_j for each feature j
+  std::vector<Index> indices;  ///< index of each centroid
   std::int64_t feature_stride = 0;
   std::int64_t count = 0;
 };
 
-/// From where to where the samples of a tile lie in each of d features. `low`, `high`: d values.
+/// The range of each of d features in a tile. `low`, `high`: d values.
 template <class Real>
 void find_extent(InstructionSet set, const TileVector<Real>* tile, std::int64_t d, Real* low,
                  Real* high);
 
-/// Puts into `remaining` those of the centroids `candidates`, at least one, that can be the nearest
-/// to a sample in the box; their order stays. `scores`: room for as many values as `candidates` has
-/// room for.
-///
-/// With the score T of score_screen.hpp, T_a(y) - T_b(y) is linear in y: nowhere in the box is it
-/// below its value at the center less sum_j half_j |f_aj - f_bj|, f = -2e. Centroid b is the one
-/// nearest to the center. Where that bound is above three times `limit` at `radius`, the definition
-/// has b nearer than a for all samples of the box: a limit covers the rounding of the samples and
-/// the centroids, and the definition's own, one that of both scores at the center and of their
-/// difference, and one that of the sum, each for any sample no farther than `radius`. Source: the
-/// test of T. Kanungo et al., "An efficient k-means clustering algorithm: analysis and
-/// implementation", 2002, by center and half_width edges in place of a corner.
+/// Copies those of at least one `candidates` that can be nearest to a sample in the box to
+/// `remaining`, in the same order. `scores`: scratch with the capacity of `candidates`. Proof:
+/// docs/design/openmp/exactness.md, section 3.
 template <class Real>
 void screen_box(InstructionSet set, const Box<Real>& box, std::int64_t d,
                 const ScoreLimit<Real>& limit, const BoxCentroids<Real>& candidates, Real* scores,
                 BoxCentroids<Real>& remaining);
 
-/// For each box of a group which of the centroids `candidates`, at least one, is the only one that
-/// screen_box() would leave; -1: there are several. `owners`: BoxGroup::kBoxes numbers.
+/// For each box of a group: the index of the only centroid that screen_box() would leave, or -1 if
+/// there are several. `candidates`: at least one; `owners`: BoxGroup::kBoxes values.
 template <class Real>
 void screen_group(InstructionSet set, const BoxGroup<Real>& group, std::int64_t d,
                   const ScoreLimit<Real>& limit, const BoxCentroids<Real>& candidates,
                   std::int32_t* owners);
 
-/// Labels a tile in the box by the nearest of `centroids`, at least one, if screen_box() remaining
-/// these. `tile`: d rows, the samples as they are; `origin`: d values; `former`: kTile labels.
+/// Labels a tile inside the box by the nearest of `centroids`, the candidates that screen_box()
+/// left. `tile`: d vectors without the origin subtracted; `origin`: d values; `former`: kTile
+/// labels.
 template <class Real>
 void screen_box_tile(InstructionSet set, const TileVector<Real>* tile, const Real* origin,
                      const Box<Real>& box, std::int64_t d, const ScoreLimit<Real>& limit,

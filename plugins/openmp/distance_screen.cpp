@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Centroids at once: with kVectors registers of samples their sums fill the vector registers.
+// Centroids at once: their sums, for kVectors registers of samples, fill the registers.
 constexpr std::size_t kCentroids = 4;
 
 // Squared distances of the samples in lanes [first, first + kVectors registers) to Count centroids.
@@ -42,7 +42,7 @@ HWY_INLINE void distances(const TileVector<Real>* tile, std::size_t first, std::
   }
 }
 
-// Calls visit.template operator()<Count>(c) for groups of centroids that cover [0, m).
+// Calls visit.centroids<Count>(c) for groups of centroids that cover [0, m).
 template <class Visitor>
 HWY_INLINE void for_each_group(std::size_t m, Visitor& visit) {
   std::size_t c = 0;

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "vector_targets.hpp"
-// After vector_targets.hpp.
+// Must follow vector_targets.hpp.
 #include <hwy/highway.h>
 
 namespace lloyd_openmp {
@@ -11,7 +11,7 @@ namespace {
 
 using Targets = decltype(hwy::SupportedTargets());
 
-// Of number `choice` of kNames; 0: none, where this machine is of another family.
+// The Highway targets for kNames[choice]; 0 if this machine is of another family.
 Targets targets_of(std::int64_t choice) {
   constexpr Targets kTargets[] = {~Targets{0}, HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON};
   static_assert(std::size(kTargets) == std::size(InstructionSet::kNames));
@@ -31,7 +31,7 @@ InstructionSet::InstructionSet(std::int64_t choice) {
 InstructionSet InstructionSet::of_integers() const {
 #if defined(__x86_64__)
   constexpr std::int64_t kAvx512 = 1, kAvx2 = 2;
-  // Looked up once: to ask the processor may take microseconds on a virtual machine.
+  // Cached: querying the processor may take microseconds on a virtual machine.
   static const bool lacks_products =
       has(kAvx512) && has(kAvx2) && !__builtin_cpu_supports("avx512vnni");
   if (lacks_products) {

@@ -1,4 +1,4 @@
-// InstructionSet: which of the instruction sets that kernels are compiled for they use.
+// InstructionSet: selects the instruction set whose kernels run.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,28 @@
 
 namespace lloyd_openmp {
 
-/// Kernels take it as their first argument.
+/// The first argument of every kernel.
 class InstructionSet {
  public:
-  /// The best one of this machine.
+  /// The best one that this machine has.
   InstructionSet();
 
-  /// Values of the parameter `isa`; the first one is the best of this machine.
+  /// Values of the parameter `isa`. The first one means the best one that this machine has.
   static constexpr const char* kNames[] = {"auto", "avx512", "avx2", "sse4", "neon"};
 
-  /// Number `choice` of kNames, which the machine has to have: has().
+  /// kNames[choice]; requires has(choice).
   explicit InstructionSet(std::int64_t choice);
 
-  /// Whether this machine has number `choice` of kNames, and the kernels were compiled for it.
+  /// True if this machine has kNames[choice] and the kernels were compiled for it.
   static bool has(std::int64_t choice);
-  /// Those that it has, as in "avx2, sse4".
+  /// All that this machine has, as in "avx2, sse4".
   static std::string all();
 
-  /// Whose kernels of integer_screen to take: the same, or AVX2 on machines whose AVX-512, as on
-  /// the first ones, lacks the instruction that adds products of 16 bits to sums, which the kernels
-  /// for AVX-512 consist of.
+  /// The set for the integer screen: the same, or AVX2 if the machine has AVX-512 without VNNI, on
+  /// which the AVX-512 integer kernels rely.
   InstructionSet of_integers() const;
 
-  /// Where it stands in Highway's tables of functions.
+  /// Index into Highway's dispatch tables.
   std::size_t index() const { return index_; }
 
  private:

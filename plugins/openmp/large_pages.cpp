@@ -20,7 +20,7 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// What was page_cache, for who takes as much next.
+// Released blocks that the next session may use.
 class PageCache {
  public:
   void* take(std::size_t bytes) {
@@ -91,7 +91,7 @@ void* acquire_pages(std::size_t bytes) {
   }
   void* const memory = std::aligned_alloc(is_large(bytes) ? kLargePage : 64, whole);
   if (memory == nullptr) throw std::bad_alloc();
-  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
+  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // a hint; failure does no harm
   return memory;
 }
 

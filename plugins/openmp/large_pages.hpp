@@ -1,5 +1,4 @@
-// Arrays that are not touched before they are used, in large pages where they are large, which the
-// next session takes over.
+// Uninitialised arrays, in huge pages if they are large, that are reused by the next session.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +9,25 @@ namespace lloyd_openmp {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
-/// At a 64-byte boundary. Of at least two large pages, memory of the same size that was given back
-/// before, if there is any: what is new to the process comes at 1 to 10 GB/s. Throws
-/// std::bad_alloc.
+/// Returns uninitialised memory, 64-byte aligned. At least two huge pages: reuses a released block
+/// of the same size, because pages that are new to the process arrive at only 1 to 10 GB/s. Throws
+/// std::bad_alloc. Thread-safe, as are all functions here.
 void* acquire_pages(std::size_t bytes);
 
-/// What was taken. Of at least two large pages it stays with the process, kMaxCachedBytes bytes at
-/// the most, until as much of another size is taken, or trim_pages() is called.
+/// Releases memory of acquire_pages(bytes). Blocks of at least two huge pages stay with the
+/// process, kMaxCachedBytes in total, until a large block of another size is acquired or
+/// trim_pages() is called.
 void release_pages(void* memory, std::size_t bytes) noexcept;
 
-/// Frees what stays with the process and is not in use.
+/// Frees all blocks that stay with the process and are not in use.
 void trim_pages() noexcept;
 
-/// Bytes that stay with the process.
+/// Bytes of those blocks.
 std::size_t cached_page_bytes() noexcept;
 
 inline constexpr std::size_t kMaxCachedBytes = std::size_t{1} << 28;
 
-/// What acquire_pages() takes for so many bytes.
+/// What acquire_pages() allocates for this number of bytes.
 constexpr std::int64_t page_rounded_bytes(std::int64_t bytes) {
   constexpr auto kPage = static_cast<std::int64_t>(kLargePage);
   return bytes >= 2 * kPage ? (bytes + kPage - 1) / kPage * kPage : bytes;
@@ -40,7 +40,7 @@ struct ReleasePages {
 template <class T>
 using LargeArray = std::unique_ptr<T[], ReleasePages>;
 
-/// `count` values, which are anything. Throws std::bad_alloc.
+/// `count` uninitialised values. Throws std::bad_alloc.
 template <class T>
 LargeArray<T> large_array(std::size_t count) {
   static_assert(alignof(T) <= 64);

@@ -1,4 +1,4 @@
-// All cores, vectorised and exact: the backend, its parameters and its threads.
+// The openmp backend: its parameters, its threads, and the step that Lloyd's loop calls.
 #include <omp.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // Seeding takes a tile of its own for each thread and one more, and its centroids once more.
+    // Seeding uses one tile per thread and one more, and copies its centroids.
     const std::int64_t tile =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);
@@ -176,8 +176,8 @@ class OpenmpStep : public lloyd::StepBase {
   static constexpr std::int64_t kBlockAlignment = lloyd_openmp::Assignment<T>::kBlockAlignment;
   static constexpr std::int64_t kMaxFirstPassFeatures = 8;
 
-  // The first pass of a fit, in which no row has a label: all are added to sums, some at a time
-  // while they are in the first caches. With many features there are too few of them for that.
+  // The first pass of a fit, in which no row has a label: rows are summed in small batches while
+  // they are still in L1 or L2. With many features too few rows fit for that.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChanges<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
@@ -195,8 +195,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
-  // Enough chunks to balance the load, none so small that handing it out costs more than it takes;
-  // whole tiles, since only these are kept in integers.
+  // Enough chunks to balance the load, but large enough to amortise scheduling. Whole tiles,
+  // because only these are stored in integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     const std::int64_t unit =
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;
@@ -208,8 +208,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t features_;
   std::int64_t clusters_ = 0;
-  std::int64_t passes_ = 0;  // of the fit
-  bool any_order_ = false;   // whether the pass may be by places, not by rows
+  std::int64_t passes_ = 0;  // of this fit
+  bool any_order_ = false;   // whether the pass may use assign_positions()
   int threads_;
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;

@@ -20,8 +20,8 @@ namespace {
 
 using lloyd::squared_distance;
 
-// Fewer centroids than this are screened against the squared distances at hand, one by one; more
-// against one another first.
+// From this number of new centroids on, the nearest of them is found first; fewer are compared
+// directly with the current squared distances.
 constexpr std::int64_t kManyCentroids = 8;
 
 struct Problem {
@@ -33,7 +33,7 @@ struct Problem {
   lloyd::Observer* observer;
 };
 
-// What a thread needs to screen tiles of samples of type T in arithmetic of type Real.
+// One thread's state for screening tiles. T: type of the samples; Real: type of the screen.
 template <class T, class Real>
 class TileWorker {
  public:
@@ -52,7 +52,7 @@ class TileWorker {
   }
 
   // Calls visit(i, c, distance) for each sample i of the tile and centroid c whose squared distance
-  // is below squared_distances[i] when it is its turn; c ascends.
+  // is below the current squared_distances[i], with ascending c.
   template <class Visit>
   void visit_nearer(const double* squared_distances, Visit&& visit) {
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -62,7 +62,7 @@ class TileWorker {
     visit_below(squared_distances, visit);
   }
 
-  // The least squared distances and the centroids they belong to, over many centroids.
+  // The same for many centroids: only the nearest one of each sample is visited.
   template <class Visit>
   void visit_nearest(const double* squared_distances, Visit&& visit) {
     screen_nearest(problem_.instruction_set, tile_.data(), problem_.dataset.features,
@@ -74,8 +74,8 @@ class TileWorker {
       const std::int64_t i = rows_.begin + lane;
       const Real most = bound_.widen(squared_distances[i]);
       if (nearest_.least.lanes[lane] > most) continue;
-      // At most this far, by the definition, is the nearest one; what is screened beyond `rival`
-      // is farther.
+      // By the definition the nearest centroid is at most this far away, so any other whose
+      // screened distance exceeds `rival` is farther.
       const Real rival = bound_.widen(bound_.widen(nearest_.least.lanes[lane]));
       if (nearest_.second.lanes[lane] > rival) {
         decide(i, nearest_.index[lane], squared_distances, visit);
@@ -122,7 +122,7 @@ class TileWorker {
   lloyd::RowRange rows_;
 };
 
-// Calls body(thread, worker) for each tile, loaded in its thread's worker.
+// Calls body(thread, worker) for each tile, after loading it into the worker of the thread.
 template <class T, class Real, class Body>
 void for_each_tile(const Problem& problem, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
@@ -131,7 +131,7 @@ void for_each_tile(const Problem& problem, Body&& body) {
   const int threads = useful_threads(n, problem.count, d, problem.threads);
   std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(threads),
                                            {problem, screened.data()});
-  // Work enough to be worth handing out, little enough to be interrupted soon.
+  // Large enough to amortise scheduling, small enough to react to cancellation.
   constexpr std::int64_t kWork = std::int64_t{1} << 23;
   const std::int64_t chunk =
       kTile * std::clamp<std::int64_t>(kWork / (kTile * d * (problem.count + 1)), 1, 256);
@@ -206,8 +206,8 @@ OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, Ins
       instruction_set_(set),
       in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
 
-// Float32 samples are screened in float32 where that tells their distances apart, and where the
-// centroids are float32 values, as samples are.
+// Float32 samples are screened in float32 if their squared distances neither overflow nor underflow
+// and the centroids are float32 values.
 template <class Task>
 void OpenmpSeeding::dispatch(const double* centroids, std::int64_t count, Task&& task) const {
   if (dataset_.dtype == lloyd::DType::float64) {

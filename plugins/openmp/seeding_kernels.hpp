@@ -1,4 +1,4 @@
-// The OpenMP backend's seeding kernels: screened, and decided by the definition.
+// OpenmpSeeding: screened, exact kernels for k-means++ and k-means||.
 #pragma once
 
 #include <lloyd/plugin/seeding_kernels.hpp>
@@ -9,7 +9,7 @@ namespace lloyd_openmp {
 
 class OpenmpSeeding final : public lloyd::SeedingKernels {
  public:
-  /// Whether the kernels cover samples of so many features.
+  /// True if the kernels support this number of features.
   static bool supports(std::int64_t features);
 
   OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set);
@@ -20,7 +20,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
                       lloyd::Observer* observer) noexcept override;
 
  private:
-  // Calls task.run<T, Real>() with the types of the samples and of the screen.
+  // Calls task.operator()<T, Real>() with the types of the samples and of the screen.
   template <class Task>
   void dispatch(const double* centroids, std::int64_t count, Task&& task) const;
 

@@ -1,4 +1,4 @@
-// SpatialOrder: puts samples in an order in which those of a tile lie near each other.
+// SpatialOrder: sorts samples so that the samples of a tile are neighbours.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 
 namespace lloyd_openmp {
 
-/// A sample and where it is from.
+/// A copy of a sample with its origin.
 template <class T, std::size_t D>
 struct SortedSample {
   T x[D];
-  std::int32_t label;  ///< its former one; -1: it had none
+  std::int32_t label;  ///< former label; -1: none
   std::uint32_t row;   ///< of the data set
 };
 
-/// Intervals of equal length between two values; what is outside is in the first or the last one.
+/// Equal intervals between two values. Values outside fall into the first or last interval.
 template <class T>
 class Bins {
  public:
@@ -35,12 +35,12 @@ class Bins {
   Bins(double from, double to, std::uint32_t count)
       : low_(static_cast<T>(from)), last_(static_cast<T>(count - 1)) {
     const double scale = count / (to - from);
-    // Otherwise all are alike, or nearly.
+    // Otherwise all values are (nearly) equal and share bin 0.
     if (scale > 0 && scale < std::numeric_limits<T>::max()) scale_ = static_cast<T>(scale);
   }
 
   std::uint32_t of(T value) const {
-    // What is no number is in the first one.
+    // NaN falls into the first bin.
     T bin = (value - low_) * scale_;
     bin = bin > 0 ? bin : 0;
     bin = bin < last_ ? bin : last_;
@@ -51,7 +51,8 @@ class Bins {
   T low_ = 0, scale_ = 0, last_ = 0;
 };
 
-/// Where most values of a feature are: few may lie far from the others.
+/// The range of most values of a feature, without outliers: four standard deviations around the
+/// mean.
 struct CommonRange {
   explicit CommonRange(const lloyd::FeatureStatistics& feature) {
     const double width = 4 * std::sqrt(feature.variance);
@@ -61,14 +62,13 @@ struct CommonRange {
   double low, high;
 };
 
-/// Where the next sample of each goes stays in the first cache.
+/// As many write positions stay in L1.
 inline constexpr std::uint32_t kSortBins = 256;
-/// That sort_by_first_feature() takes for itself, for each thread.
+/// Memory of sort_by_first_feature() per thread.
 inline constexpr std::int64_t kSortBytes = kSortBins * 8;
 
-/// Copies all samples in ascending order of the first feature, as far as kSortBins intervals of it
-/// tell them apart. `labels`: of all rows, or null where they have none; `sorted`: room for n
-/// samples.
+/// Copies all samples in ascending order of the first feature, to the precision of kSortBins
+/// intervals. `labels`: of all rows; null: none. `sorted`: room for n samples.
 template <class T, std::size_t D>
 void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t* labels,
                            int threads, SortedSample<T, D>* sorted) {
@@ -80,12 +80,12 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   const auto first_of = [n, threads](std::int64_t part) { return n * part / threads; };
   using Ends = std::array<std::int64_t, kBins>;
   std::vector<Ends> ends(static_cast<std::size_t>(threads));
-  // Parts, not threads: there may be fewer of these than were asked for.
-#ifdef _OPENMP  // tests of tiles have no threads
+  // Parts instead of threads: OpenMP may provide fewer threads than requested.
+#ifdef _OPENMP  // tests of tiles run without OpenMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
-    const lloyd::FloatEnvironment environment;  // both times the same bins
+    const lloyd::FloatEnvironment environment;  // for equal bins in both loops
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     of_part = {};
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
@@ -96,14 +96,14 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     for (Ends& of_part : ends) before += std::exchange(of_part[bin], before);
   }
-#ifdef _OPENMP  // tests of tiles have no threads
+#ifdef _OPENMP  // tests of tiles run without OpenMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
     const lloyd::FloatEnvironment environment;
     Ends& of_part = ends[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
-      // Value by value: a whole sample would be read back before it has been written.
+      // Value by value: copying a filled struct would reload it before its stores complete.
       const T* const x = data + i * stride;
       SortedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
       for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
@@ -113,20 +113,20 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   }
 }
 
-/// Orders a part of what sort_by_first_feature() made: cuts it into slices of about equally many
-/// samples bins_along each feature but the last, so that tiles have equal sides, and goes through
-/// each bins_along the last feature, there and back. After S. T. Leutenegger, J. Edgington and M.
-/// A. Lopez, "STR: a simple and efficient algorithm for R-tree packing", 1997, by one counting
-/// sort.
+/// Sorts one part of the output of sort_by_first_feature(). Cuts it into slices of about equally
+/// many samples along every feature but the last, so that tiles are about cubic, and walks each
+/// slice along the last feature, alternately up and down. Source: S. T. Leutenegger, J. Edgington
+/// and M. A. Lopez, "STR: a simple and efficient algorithm for R-tree packing", 1997; here with a
+/// single counting sort.
 ///
-/// T: type of the samples. One for each thread: it has room for what it works with.
+/// T: type of the samples. Every thread needs its own object, which holds the working memory.
 template <class T>
 class SpatialOrder {
  public:
-  /// Samples of a part: what is made of them stays in the second cache.
+  /// Most samples of a part, whose working memory stays in L2.
   static constexpr std::int64_t kMaxPartSamples = std::int64_t{1} << 15;
 
-  /// For n samples in all.
+  /// For data sets of n samples.
   void reserve(std::int64_t n) {
     const auto samples = static_cast<std::size_t>(std::min(n, kMaxPartSamples));
     part_samples_.resize(samples * sizeof(SortedSample<T, kBoxFeatures>));
@@ -139,19 +139,19 @@ class SpatialOrder {
     return std::min(n, kMaxPartSamples) * kEach + (kMaxKeys + 1) * 2;
   }
 
-  /// For the samples of a part.
+  /// Room for the samples of a part.
   template <std::size_t D>
   SortedSample<T, D>* room() {
     return reinterpret_cast<SortedSample<T, D>*>(part_samples_.data());
   }
 
-  /// The position in the order, from 0 on, of each of `count` samples.
+  /// Returns the position in the sorted part of each of `count` samples, counted from 0.
   template <std::size_t D>
   const std::uint16_t* make(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
                             std::int64_t count) {
     const double all_tiles = static_cast<double>(dataset.samples) / kTile;
     const double tiles = static_cast<double>(count) / kTile;
-    // Along the first feature a part is a slice itself.
+    // The part itself is one slice along the first feature.
     const double sides = std::pow(all_tiles, 1 / static_cast<double>(D));
     const double first = std::max(1.0, std::ceil(sides * tiles / all_tiles));
     const double others = D < 3 ? 1 : std::ceil(std::pow(tiles / first, 1 / (D - 1.0)));
@@ -164,7 +164,7 @@ class SpatialOrder {
       cut(samples, count, j, bins[j], slices[j], slices_[j]);
       cells *= slices[j];
     }
-    // More than one sample for each key, so that these stay in the first cache.
+    // About four samples per key, so that the counters stay in L1.
     const auto bins_along =
         std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
     bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_along);
@@ -176,7 +176,7 @@ class SpatialOrder {
       for (std::size_t j = 0; j + 1 < D; ++j) {
         cell = cell * slices[j] + slices_[j][bins[j].of(x[j])];
       }
-      // Each second cell from its end, without a branch: `bins_along` is a power of two.
+      // Reverses every second cell without a branch: `bins_along` is a power of two.
       const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (bins_along - 1));
       const std::uint32_t key = cell * bins_along + bin;
       keys_[i] = static_cast<std::uint16_t>(key);
@@ -194,7 +194,7 @@ class SpatialOrder {
  private:
   static constexpr std::uint32_t kMaxKeys = kMaxPartSamples;
   static constexpr std::uint32_t kSliceBins = 1024;
-  static constexpr std::int64_t kProbes = 2048;  // samples that stand for all
+  static constexpr std::int64_t kProbes = 2048;  // number of samples that represent a part
 
   using SliceOfBin = std::array<std::uint16_t, kSliceBins>;
 
@@ -235,7 +235,7 @@ class SpatialOrder {
 
   std::vector<std::byte> part_samples_;
   std::vector<std::uint16_t> keys_, positions_;
-  std::vector<std::uint16_t> ends_;  // of each key, the next position
+  std::vector<std::uint16_t> ends_;  // next position for each key
   std::array<SliceOfBin, kBoxFeatures> slices_;
 };
 

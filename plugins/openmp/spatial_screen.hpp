@@ -1,5 +1,4 @@
-// SpatialScreen: labels tiles of neighbours, each against the few centroids that can be the nearest
-// to any of its samples.
+// SpatialScreen: labels tiles of neighbours against the few centroids that can be nearest to them.
 #pragma once
 
 #include <algorithm>
@@ -22,37 +21,37 @@
 
 namespace lloyd_openmp {
 
-/// What it took to label rows.
+/// Work done by SpatialScreen::label().
 struct SpatialCounts {
   std::int64_t distances = 0;
-  std::int64_t changed = 0;  ///< labels
+  std::int64_t changed = 0;  ///< number of changed labels
 };
 
-/// For data of few features. Nothing is kept of centroids: each pass finds the nearest ones anew,
-/// first for the boxes of some tiles, then for those of tiles, then for samples; a tile that one
-/// centroid has for itself is not looked at. Source: D. Pelleg and A. Moore, "Accelerating exact
-/// k-means algorithms with geometric reasoning", 1999, with tiles in position of a tree.
+/// For data of few features. Each pass finds candidate centroids anew, first for the box of a group
+/// of tiles, then for the box of a tile, then for samples; a tile whose only candidate is the label
+/// it already has is skipped. No bounds are kept. Source: D. Pelleg and A. Moore, "Accelerating
+/// exact k-means algorithms with geometric reasoning", 1999; here with tiles instead of a tree.
 ///
 /// T: type of the samples.
 template <class T>
 class SpatialScreen {
  public:
-  /// What `dataset` points to must outlive it.
+  /// The data that `dataset` refers to must outlive it.
   SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, int threads)
       : dataset_(dataset), set_(set), threads_(static_cast<std::size_t>(threads)) {}
 
-  /// Blocks of positions begin with a multiple of it.
+  /// Blocks of positions begin at multiples of this.
   static constexpr std::int64_t kBlockAlignment = SpatialTiles<T>::kGroupSamples;
 
-  /// Samples from which on it pays.
+  /// With fewer samples sorting does not pay.
   static constexpr std::int64_t kMinSamples = std::int64_t{1} << 16;
 
-  /// Whether fits of n samples of d features may use it; `least`: as kMinSamples.
+  /// True if fits of n samples of d features may use it. `least`: minimum number of samples.
   static bool supports(std::int64_t n, std::int64_t d, std::int64_t least = kMinSamples) {
     return n >= least && SpatialTiles<T>::bytes(n, d) > 0;
   }
 
-  /// Bytes that it holds where it is used, for problems that it supports.
+  /// Bytes that it uses for problems that it supports.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
     const std::int64_t thread_bytes =
         static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) + kSortBytes +
@@ -61,30 +60,30 @@ class SpatialScreen {
     return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * thread_bytes;
   }
 
-  /// Before the first pass of a fit; `enabled` false: before others, where it is not used.
+  /// Call before the first pass of a fit. `enabled`: whether the fit may use it.
   void begin_fit(bool enabled) {
     enabled_ = enabled;
     active_ = false;
-    ++passes_;  // what is known of labels is another fit's
+    ++passes_;  // known labels belong to another fit
     fit_passes_ = 0;
     defers_ = false;
     for (Worker& worker : workers_) worker.labels_pending = false;
   }
 
-  /// Before each pass. `centroids`: k x d, `origin` that of the tiles, `limit` of scores of any of
-  /// the centroids, or null where they do not fit, `labels` of all rows by the last pass of the
-  /// fit; null where there was none, or they are not known. Returns true when it was found not to
-  /// pay and is not used for the rest of the fit.
+  /// Call before each pass. `centroids`: k x d; `origin`: d values; `limit`: score limit of the
+  /// centroids, null if they cannot be screened; `labels`: of all rows after the last pass of the
+  /// fit, null if there was none or they are unknown. Returns true if it turned out not to pay, and
+  /// disables itself for the rest of the fit.
   bool begin_pass(const double* centroids, std::int64_t k, const T* origin,
                   const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
     const bool used = std::exchange(active_, false);
     const bool abandoned = prepare_pass(centroids, k, origin, limit, labels, used);
-    if (!active_) write_labels(labels);  // others read them
+    if (!active_) write_labels(labels);  // other screens read them
     return abandoned;
   }
 
-  /// Before a pass in which label() cannot be used, whatever labels hold.
+  /// Call before a pass that does not use label(), instead of begin_pass().
   void skip_pass() {
     ++passes_;
     ++fit_passes_;
@@ -92,10 +91,10 @@ class SpatialScreen {
     for (Worker& worker : workers_) worker.labels_pending = false;
   }
 
-  /// Whether label() may leave labels labels_pending in this fit, until write_labels() is called.
+  /// Whether label() may leave labels unwritten in this fit until write_labels().
   void defer_labels(bool allowed) { defers_ = allowed; }
 
-  /// Writes labels that were candidates out. `labels`: of all rows.
+  /// Writes the labels that label() left unwritten. `labels`: of all rows.
   void write_labels(std::int32_t* labels) {
     bool labels_pending = false;
     for (Worker& worker : workers_) labels_pending |= std::exchange(worker.labels_pending, false);
@@ -110,14 +109,14 @@ class SpatialScreen {
     }
   }
 
-  /// Whether label() can be used in this pass.
+  /// True if label() can be used in this pass.
   bool active() const { return active_; }
 
-  /// Labels the rows at some positions of the order, the first of which is a multiple of
-  /// kBlockAlignment, as one of the threads. labels[row] are former labels, and become the new
-  /// ones. Calls needs_exact(row) for each that is to be labelled by the definition, and
-  /// report(samples, stride, changes, count) for labels that change, some at a time; a change's
-  /// sample is at samples + row * stride.
+  /// Labels the samples at a range of positions in spatial order, which begins at a multiple of
+  /// kBlockAlignment. labels[row]: former labels, replaced by the new ones. Calls needs_exact(row)
+  /// for samples that the definition has to label, and report(samples, stride, changes, count) for
+  /// batches of changed labels; the sample of a change is at samples + row * stride. `thread`:
+  /// number of the calling thread.
   template <class NeedsExact, class Report>
   SpatialCounts label(int thread, lloyd::RowRange positions, std::int32_t* labels,
                       const NeedsExact& needs_exact, const Report& report) {
@@ -138,19 +137,19 @@ class SpatialScreen {
     SpatialOrder<T> order;
     BoxCentroids<T> group_candidates, tile_candidates;
     std::vector<T> scores;
-    T samples[kTile * kBoxFeatures];  // of `changes`, one after another
+    T samples[kTile * kBoxFeatures];  // of `changes`, contiguous
     lloyd::LabelChange changes[kTile];
-    std::int64_t screened = 0;    // distances
-    bool labels_pending = false;  // whether labels are
+    std::int64_t screened = 0;  // screened distances
+    bool labels_pending = false;
   };
 
-  // Sets active_; returns what begin_pass() does.
+  // Sets active_ and returns the result of begin_pass().
   bool prepare_pass(const double* centroids, std::int64_t k, const T* origin,
                     const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
     if (!enabled_ || limit == nullptr) return false;
     ++fit_passes_;
-    // To order the samples takes as long as to compare each with some tens of centroids: the more
-    // there are, the sooner it pays. In the first pass it does where a second one follows.
+    // Sorting costs as much as comparing every sample with some tens of centroids, so it pays
+    // sooner if there are many. Before the first pass it pays if a second one follows.
     constexpr std::int64_t kOrderingCost = 32;
     const bool pays = tiles_.ordered() || fit_passes_ > kOrderingCost / (2 * k);
     const bool labels_known = labels != nullptr || fit_passes_ == 1;
@@ -158,7 +157,7 @@ class SpatialScreen {
     std::int64_t screened = 0;
     for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
     if (used && screened > dataset_.samples * k / 2) {
-      enabled_ = false;  // neighbours have no centroids of their own
+      enabled_ = false;  // spatial neighbours rarely share a nearest centroid
       return true;
     }
     if (!prepare(k, labels)) return false;
@@ -181,7 +180,8 @@ class SpatialScreen {
     return false;
   }
 
-  // Room; false where there is none. `labels`: null in the first pass of a fit.
+  // Allocates memory and sorts; returns false if there is not enough memory. `labels`: null in the
+  // first pass of a fit.
   bool prepare(std::int64_t k, const std::int32_t* labels) {
     const std::int64_t d = dataset_.features;
     try {
@@ -249,7 +249,7 @@ class SpatialScreen {
       for (std::uint64_t open = nearest.unproven & all; open != 0; open &= open - 1) {
         const int lane = std::countr_zero(open);
         const std::uint32_t row = tiles_.rows(t)[lane];
-        labels[row] = tiles_.labels(t)[lane];  // which may have been candidates out
+        labels[row] = tiles_.labels(t)[lane];  // may be unwritten
         needs_exact(row);
       }
       const std::int64_t moved = apply_changes(nearest.changed & ~nearest.unproven & all, t,
@@ -262,7 +262,7 @@ class SpatialScreen {
     }
   }
 
-  // Sees to it that the tile's labels are the former ones.
+  // Makes the former labels of a tile explicit.
   void restore_labels(const SpatialTile<T>& tile, std::int64_t t, const std::int32_t* labels) {
     std::int32_t* const former = tiles_.labels(t);
     if (tile.label != SpatialTile<T>::kMixed) std::fill_n(former, kTile, tile.label);
@@ -272,7 +272,7 @@ class SpatialScreen {
     }
   }
 
-  // Sets the labels of lanes, and lists the samples with the worker.
+  // Writes changed labels and collects their samples in the worker.
   std::int64_t apply_changes(std::uint64_t lanes, std::int64_t t, const std::int32_t* nearest,
                              std::int32_t* labels, Worker& worker) {
     const std::int64_t d = dataset_.features;
@@ -291,7 +291,7 @@ class SpatialScreen {
     return moved;
   }
 
-  // What is enabled of a tile whose samples differ.
+  // Prefetches a tile whose samples have different labels.
   void prefetch(std::int64_t t) {
     if (tiles_.tile(t).label != SpatialTile<T>::kMixed) return;
     const auto* const first = reinterpret_cast<const char*>(tiles_.values(t));
@@ -307,12 +307,12 @@ class SpatialScreen {
   BoxCentroids<T> all_;
   const T* origin_ = nullptr;
   ScoreLimit<T> limit_{};
-  std::int64_t clusters_ = 0;    // that there is room for
-  std::int64_t labelled_ = 0;    // the pass before which samples were ordered with their labels
-  std::int64_t passes_ = 0;      // of any kind, since the beginning
+  std::int64_t clusters_ = 0;    // that memory is allocated for
+  std::int64_t labelled_ = 0;    // the pass before which samples were sorted with their labels
+  std::int64_t passes_ = 0;      // of any fit
   std::int64_t fit_passes_ = 0;  // of this fit
   bool enabled_ = false, active_ = false;
-  bool defers_ = false;  // labels
+  bool defers_ = false;  // whether labels may stay unwritten
 };
 
 }  // namespace lloyd_openmp

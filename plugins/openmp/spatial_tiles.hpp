@@ -1,4 +1,4 @@
-// SpatialTiles: the samples of a data set in tiles of neighbours, each with the box that it fills.
+// SpatialTiles: the samples of a data set in tiles of spatial neighbours, with bounding boxes.
 #pragma once
 
 #include <algorithm>
@@ -21,27 +21,27 @@
 
 namespace lloyd_openmp {
 
-/// Up to kTile samples that are neighbours in space.
+/// Up to kTile samples that are spatial neighbours.
 template <class T>
 struct SpatialTile {
   static constexpr std::int32_t kMixed = -1;
 
   Box<T> box;
-  std::int32_t count;          ///< of its samples
-  std::int32_t label;          ///< of all of them; kMixed: SpatialTiles has those of each
-  std::uint64_t unknown_mask;  ///< bit i: that of sample i is not known
+  std::int32_t count;          ///< number of samples
+  std::int32_t label;          ///< common label; kMixed: see SpatialTiles::labels()
+  std::uint64_t unknown_mask;  ///< bit i: the label of sample i is not known
 };
 
-/// Places in the order of the samples take the part of rows: tile t has those from t * kTile on.
-/// They are made in parts, each by the thread that asks for it first. T: type of the samples.
+/// Positions in spatial order take the role of rows: tile t holds positions [t kTile, (t + 1)
+/// kTile). Tiles are built in parts, each by the first thread that uses it. T: type of the samples.
 template <class T>
 class SpatialTiles {
  public:
   static constexpr std::int64_t kGroupTiles = BoxGroup<T>::kBoxes;
-  /// Parts begin with a multiple of so many positions.
+  /// Parts begin at multiples of this.
   static constexpr std::int64_t kGroupSamples = kGroupTiles * kTile;
 
-  /// Of n samples of d features; 0: they are not kept.
+  /// Bytes for n samples of d features; 0: not supported.
   static std::int64_t bytes(std::int64_t n, std::int64_t d) {
     if (d > kBoxFeatures) return 0;
     constexpr std::int64_t kMaxBytes = std::int64_t{1} << 28;
@@ -53,8 +53,8 @@ class SpatialTiles {
     return bytes <= kMaxBytes ? bytes : 0;
   }
 
-  /// Orders the samples roughly; the tiles are still to be made. `labels`: as
-  /// sort_by_first_feature(). Throws std::bad_alloc.
+  /// Sorts the samples roughly; tiles are built later by make(). `labels`: of all rows; null: none.
+  /// Throws std::bad_alloc.
   void order(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
     const auto tiles = index(count(dataset.samples));
     features_ = dataset.features;
@@ -64,12 +64,12 @@ class SpatialTiles {
     auto parts = std::make_unique<Part[]>(index(groups(dataset.samples)));
     with_features(
         [&](auto d) { sort_by_first_feature<T, d>(dataset, labels, threads, sorted<d>(0)); });
-    parts_ = std::move(parts);  // nothing has thrown
+    parts_ = std::move(parts);  // marks success: nothing threw
   }
   bool ordered() const { return parts_ != nullptr; }
 
-  /// What is known of the positions from `begin` on, a multiple of kGroupSamples: how many were put
-  /// into tiles, and when their labels were set last, which the caller counts.
+  /// State of the positions from `begin` on, a multiple of kGroupSamples: how many are in tiles,
+  /// and the pass that labelled them last, numbered by the caller.
   struct Part {
     std::int64_t positions = 0;
     std::int64_t pass = 0;
@@ -77,22 +77,22 @@ class SpatialTiles {
   Part& part(std::int64_t begin) { return parts_[index(begin / kGroupSamples)]; }
 
   SpatialTile<T>& tile(std::int64_t t) { return tiles_[index(t)]; }
-  /// d rows: the samples as they are. The last sample fills the lanes behind it.
+  /// The samples of a tile: d vectors. Unused lanes repeat the last sample.
   TileVector<T>* values(std::int64_t t) {
     return reinterpret_cast<TileVector<T>*>(samples_.get() + t * tile_bytes(features_));
   }
-  /// kTile labels.
+  /// kTile labels of a tile.
   std::int32_t* labels(std::int64_t t) {
     return reinterpret_cast<std::int32_t*>(values(t) + features_);
   }
-  /// kTile rows of the data set.
+  /// kTile row numbers of a tile.
   std::uint32_t* rows(std::int64_t t) {
     return reinterpret_cast<std::uint32_t*>(labels(t) + kTile);
   }
-  /// Tiles g * kGroupTiles to (g + 1) * kGroupTiles - 1, or as many as there are.
+  /// Group g: tiles g * kGroupTiles to (g + 1) * kGroupTiles - 1, as far as they exist.
   const BoxGroup<T>& group(std::int64_t g) const { return groups_[index(g)]; }
 
-  /// Makes tiles of at most SpatialOrder<T>::kMaxPartSamples positions. `origin`: d values.
+  /// Builds the tiles of at most SpatialOrder<T>::kMaxPartSamples positions. `origin`: d values.
   void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange positions,
             const T* origin, SpatialOrder<T>& order) {
     with_features([&](auto d) { sort_part<d>(dataset, positions, order); });
@@ -120,11 +120,11 @@ class SpatialTiles {
   }
 
  private:
-  // Puts the samples where they belong.
+  // Moves the samples of a part to their positions.
   template <std::size_t D>
   void sort_part(const lloyd::DatasetView& dataset, lloyd::RowRange positions,
                  SpatialOrder<T>& order) {
-    // A tile takes the room of its samples as they were.
+    // A tile has exactly the size of its SortedSamples, whose memory it replaces.
     static_assert(sizeof(SortedSample<T, D>) == D * sizeof(T) + 8);
     const std::int64_t samples = positions.size();
     SortedSample<T, D>* const sorted = order.template room<D>();
@@ -147,7 +147,7 @@ class SpatialTiles {
     for (std::int64_t position = samples; position < end; ++position) put(position, sorted[last]);
   }
 
-  // From where to where samples lie in each feature.
+  // The range of each feature.
   struct Extent {
     void add(const Extent& other, std::int64_t d) {
       for (std::int64_t j = 0; j < d; ++j) {
@@ -156,7 +156,7 @@ class SpatialTiles {
       }
     }
 
-    // By the same rounding as each sample's.
+    // With the same rounding as for each sample.
     void subtract(const T* origin, std::int64_t d) {
       for (std::int64_t j = 0; j < d; ++j) {
         low[j] -= origin[j];
@@ -165,7 +165,7 @@ class SpatialTiles {
     }
 
     Box<T> box(std::int64_t d) const {
-      // Covers the roundings of what it is applied to.
+      // Covers the roundings below.
       constexpr T kRoundUp = 1 + 8 * std::numeric_limits<T>::epsilon();
       Box<T> box{};
       double center = 0, half = 0;
@@ -184,7 +184,7 @@ class SpatialTiles {
     T high[kBoxFeatures] = {-kInfinity, -kInfinity, -kInfinity};
   };
 
-  // body(d) with the number of features as a constant.
+  // Calls body(d) with the number of features as a compile-time constant.
   template <class Body>
   void with_features(const Body& body) const {
     static_assert(kBoxFeatures == 3);
@@ -197,7 +197,7 @@ class SpatialTiles {
     }
   }
 
-  // Before the tiles of a part are made, its samples are where these will be.
+  // The samples of a part before its tiles are built, in the same memory.
   template <std::size_t D>
   SortedSample<T, D>* sorted(std::int64_t position) {
     return reinterpret_cast<SortedSample<T, D>*>(samples_.get()) + position;
@@ -211,10 +211,10 @@ class SpatialTiles {
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   std::int64_t features_ = 0;
-  LargeArray<std::byte> samples_;  // with labels and rows
+  LargeArray<std::byte> samples_;  // values, labels and row numbers of the tiles
   LargeArray<SpatialTile<T>> tiles_;
   LargeArray<BoxGroup<T>> groups_;
-  std::unique_ptr<Part[]> parts_;  // at the first group of each part
+  std::unique_ptr<Part[]> parts_;  // indexed by the first group of a part
 };
 
 }  // namespace lloyd_openmp

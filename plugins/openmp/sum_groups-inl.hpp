@@ -1,4 +1,4 @@
-// Sums of many features. Included once for each instruction set, after vector_targets.hpp.
+// Sums of many features. Included once per instruction set, after vector_targets.hpp.
 #if defined(LLOYD_OPENMP_SUM_GROUPS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_SUM_GROUPS_INL_HPP
 #undef LLOYD_OPENMP_SUM_GROUPS_INL_HPP
@@ -21,20 +21,21 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Many features: samples of the same clusters are taken one after another, SumLayout::kMaxPresummed
-// of them added up before, so that sums are read and written once for these. `from_sums` is null
-// for samples that had no cluster.
+// Samples with the same change are taken one after another, up to SumLayout::kMaxPresummed of them
+// at a time, so that the sums are read and written once for all of them. `from_sums` is null for
+// samples that had no label. Measurements: docs/design/openmp/sums.md.
 
-// Some features of one of them.
+// Moves features [first, end) of one sample.
 template <class T>
 HWY_NOINLINE void move_features(const T* x, const lloyd::SumLayout& given, std::int64_t* from_sums,
                                 std::int64_t* to_sums, std::int64_t first, std::int64_t end) {
-  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  const lloyd::SumLayout layout =
+      given;  // a local copy: GCC 12 would reload `given` after each store
   move_sample(x, layout, from_sums, to_sums, first, end);
 }
 
-// A block of features of Count samples, of whose values kRoundingMagic cannot take the sum: the
-// parts in each of `Limbs` limbs are added up before instead.
+// Moves a block of features of Count samples whose values need several limbs: the limbs are added
+// up instead of the values.
 template <std::size_t Count, bool kLeaves, std::size_t Limbs, class T>
 HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layout,
                            std::int64_t* from_sums, std::int64_t* to_sums, std::int64_t block) {
@@ -70,14 +71,14 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
   }
 }
 
-// move_limbs() of as many limbs as there are; limb_stride from move_group(), for which runs are
-// seldom wide.
+// Dispatches move_limbs() on the number of limbs. Separate from move_group(), because wide blocks
+// are rare.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_wide_block(const T* const* samples,
                                               const lloyd::SumLayout& given,
                                               std::int64_t* from_sums, std::int64_t* to_sums,
                                               std::int64_t block) {
-  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  const lloyd::SumLayout layout = given;  // see move_features()
   if (layout.limbs == 1) {
     move_limbs<Count, kLeaves, 1>(samples, layout, from_sums, to_sums, block);
   } else if (layout.limbs == 2) {
@@ -87,7 +88,7 @@ HWY_NOINLINE HWY_FLATTEN void move_wide_block(const T* const* samples,
   }
 }
 
-// Count samples from and to the same clusters; asks for as many `next` ones.
+// Moves Count samples with the same change and prefetches as many `next` ones.
 template <std::size_t Count, bool kLeaves, class T>
 HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
                                          const lloyd::SumLayout& given, std::int64_t* from_sums,
@@ -99,10 +100,10 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   const Integers<kFeatureBlock> integers;
   constexpr std::int64_t kVectorValues = hn::MaxLanes(Reals<kFeatureBlock>());
   const auto magic = hn::Set(reals, lloyd::SumLayout::kRoundingMagic);
-  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  const lloyd::SumLayout layout = given;  // see move_features()
   const T* x[Count];
   unroll<Count>([&](auto i) HWY_ATTR { x[i] = samples[i]; });
-  // A limb that is full has no room for a sum of several values.
+  // With one limb of maximum width the sum of several values might not fit.
   const bool one_limb = Count == 1 && layout.limbs == 1;
   const std::int64_t whole = layout.features / kFeatureBlock * kFeatureBlock;
   RowPrefetcher<T> prefetcher(next, whole);
@@ -132,7 +133,8 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   }
 }
 
-// Those of a group, [samples, end), which others follow that may be asked for.
+// Moves samples [samples, end) with the same change. More samples follow them in memory, which may
+// be prefetched.
 template <bool kLeaves, class T>
 HWY_INLINE void move_between(const T* const* samples, const T* const* end,
                              const lloyd::SumLayout& layout, std::int64_t* from_sums,
@@ -148,11 +150,11 @@ HWY_INLINE void move_between(const T* const* samples, const T* const* end,
   if (samples != end) move_group<1, kLeaves>(samples, samples + 1, layout, from_sums, to_sums);
 }
 
-// Most clusters by which samples are put in order.
+// With more clusters sorting does not pay.
 constexpr std::int64_t kMaxSortedClusters = 32;
 
-// Puts `count` samples, at most kMaxBatchedSamples, in order of their keys, which are below
-// `keys`, and calls use(key, begin, end) for those of each key. There is at least one.
+// Sorts 1 to kMaxBatchedSamples samples by keys in [0, keys) and calls use(key, begin, end) for
+// each key that occurs.
 template <std::int64_t MaxKeys, class T, class KeyOf, class SampleOf, class Use>
 HWY_INLINE void for_each_key(std::int64_t count, std::int64_t keys, const KeyOf& key_of,
                              const SampleOf& sample_of, const Use& use) {
@@ -172,7 +174,7 @@ HWY_INLINE void for_each_key(std::int64_t count, std::int64_t keys, const KeyOf&
   }
 }
 
-// Up to kMaxBatchedSamples samples that had no cluster.
+// Adds up to kMaxBatchedSamples samples that had no label.
 template <class T, class LabelOf, class SampleOf>
 HWY_INLINE void add_batch(std::int64_t count, const LabelOf& label_of, const SampleOf& sample_of,
                           const lloyd::SumLayout& layout, std::int64_t* sums) {
@@ -191,7 +193,7 @@ HWY_INLINE void add_batch(std::int64_t count, const LabelOf& label_of, const Sam
   }
 }
 
-// Up to kMaxBatchedSamples samples.
+// Moves up to kMaxBatchedSamples samples.
 template <class T>
 HWY_INLINE void move_batch(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
                            std::int64_t count, const lloyd::SumLayout& layout, std::int64_t* sums) {
@@ -203,7 +205,7 @@ HWY_INLINE void move_batch(const T* data, std::int64_t stride, const lloyd::Labe
         count, [&](std::int64_t i) { return changes[i].to; }, sample_of, layout, sums);
     return;
   }
-  // Fewer are each alone in leaving one cluster for another.
+  // With fewer changes most samples are alone with theirs.
   if (k <= kMaxSortedClusters && count >= 2 * k * k &&
       std::none_of(changes, changes + count, was_unlabelled)) {
     for_each_key<kMaxSortedClusters * kMaxSortedClusters, T>(

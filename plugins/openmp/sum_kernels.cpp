@@ -22,7 +22,8 @@ template <class T>
 HWY_INLINE void add(const T* data, std::int64_t stride, std::int64_t rows,
                     const std::int32_t* labels, const lloyd::SumLayout& given, std::int64_t* sums,
                     std::int64_t* counts) {
-  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  const lloyd::SumLayout layout =
+      given;  // a local copy: GCC 12 would reload `given` after each store
   for (std::int64_t i = 0; i < rows; ++i) ++counts[labels[i]];
   if (layout.features >= kMinBatchedFeatures) {
     for (std::int64_t begin = 0; begin < rows; begin += kMaxBatchedSamples) {
@@ -42,7 +43,7 @@ template <class T>
 HWY_INLINE void move(const T* data, std::int64_t stride, const lloyd::LabelChange* changes,
                      std::int64_t count, const lloyd::SumLayout& given, std::int64_t* sums,
                      std::int64_t* counts) {
-  const lloyd::SumLayout layout = given;  // GCC 12 reads the given one again after each store
+  const lloyd::SumLayout layout = given;  // as above
   static_assert(kMaxRunFeatures == 3);
   if (stride == layout.features && stride <= kMaxRunFeatures && count >= kMinRunSamples) {
     if (stride == 1) {

@@ -1,4 +1,4 @@
-// Sums of clusters with wide vectors.
+// Vectorised kernels for cluster sums.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,12 @@
 
 namespace lloyd_openmp {
 
-/// From so many features on the kernels ask for samples ahead, and take up to kMaxBatchedSamples
-/// at a time: of few clusters those that enter, or leave and enter, the same ones are added up
-/// before.
+/// From this number of features on the kernels prefetch samples and process up to
+/// kMaxBatchedSamples at a time, sorted by clusters: docs/design/openmp/sums.md.
 inline constexpr std::int64_t kMinBatchedFeatures = 64;
 inline constexpr std::int64_t kMaxBatchedSamples = 2048;
 
-/// Those of an instruction set. T: float or double.
+/// The kernels of an instruction set. T: float or double.
 template <class T>
 lloyd::SumKernels<T> sum_kernels(InstructionSet set);
 

@@ -1,5 +1,5 @@
-// Vectors of the parts that sums of samples are made of. Included once for each instruction set,
-// after vector_targets.hpp.
+// Splits values into limbs, in vectors. Included once per instruction set, after
+// vector_targets.hpp.
 #if defined(LLOYD_OPENMP_SUM_PARTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_SUM_PARTS_INL_HPP
 #undef LLOYD_OPENMP_SUM_PARTS_INL_HPP
@@ -34,9 +34,9 @@ HWY_INLINE hn::Vec<D> load(D reals, const double* x) {
   return hn::LoadU(reals, x);
 }
 
-// SumLayout::for_each_limb() of features [j, end), `use` with vectors of parts, at most Width of
-// them and fewer for the last features; returns the first feature that is left. Products are exact:
-// all scales are powers of two.
+// SumLayout::for_each_limb() for features [j, end): calls `use` with vectors of at most Width
+// limbs, fewer for the last features, and returns the first feature that is left. Products with
+// scales are exact, because scales are powers of two.
 template <std::size_t Limbs, std::size_t Width, class T, class Use>
 HWY_INLINE std::int64_t for_each_limb_vector(const T* x, const lloyd::SumLayout& layout,
                                              std::int64_t j, std::int64_t end, const Use& use) {
@@ -72,8 +72,8 @@ HWY_INLINE std::int64_t for_each_limb_vector(const T* x, const lloyd::SumLayout&
   return j;
 }
 
-// All parts of features [first, end) of x, a run or the last ones: vectors of them to `use`, those
-// of a feature that is left, which is the last of all, to `use_one`.
+// Calls `use` with vectors of all limbs of features [first, end) of x, and `use_one` for a single
+// last feature.
 template <class T, class Use, class UseOne>
 HWY_INLINE void for_each_limb(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
                               std::int64_t end, const Use& use, const UseOne& use_one) {
@@ -84,7 +84,7 @@ HWY_INLINE void for_each_limb(const T* x, const lloyd::SumLayout& layout, std::i
   if (done < end) layout.for_each_limb(x, use_one, done);
 }
 
-// Features [first, end) of a sample.
+// Adds features [first, end) of a sample.
 template <class T>
 HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* sums,
                            std::int64_t first, std::int64_t end) {
@@ -95,7 +95,7 @@ HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int6
       [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
 }
 
-// The same of a sample that from_sums a cluster, or none where `from_sums` is null.
+// Moves features [first, end) of a sample. `from_sums` is null if it had no label.
 template <class T>
 HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* from_sums,
                             std::int64_t* to_sums, std::int64_t first, std::int64_t end) {

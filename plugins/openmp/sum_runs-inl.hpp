@@ -1,4 +1,4 @@
-// Sums of few features. Included once for each instruction set, after vector_targets.hpp.
+// Sums of few features. Included once per instruction set, after vector_targets.hpp.
 #if defined(LLOYD_OPENMP_SUM_RUNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_SUM_RUNS_INL_HPP
 #undef LLOYD_OPENMP_SUM_RUNS_INL_HPP
@@ -19,16 +19,15 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Samples that stand one after another and move together, from and to the same clusters: a run, not
-// to be mistaken for SumLayout's of features. They are added up in registers; one by one each would
-// wait for the sums that the one before has written.
+// A run: consecutive samples with the same change. They are added up in registers; one by one, each
+// would wait for the sums that the one before has written.
 
 constexpr std::int64_t kMaxRunFeatures = 3;
-// Fewer take as long one by one; 3 and 6 made no difference to each other.
+// Shorter runs take as long one by one; 3 and 6 made no difference.
 constexpr std::int64_t kMinRunSamples = 4;
 
-// The fewest vectors that hold whole samples of D features, so that a place in them is always of
-// the same feature, and SumLayout's scales and quanta of these.
+// The fewest vectors that hold whole samples of D features, so that every lane always has the same
+// feature, with SumLayout's scales and quanta for these lanes.
 template <std::size_t D>
 struct RunVectors {
   static constexpr std::size_t kVectorValues = hn::MaxLanes(Reals<8>());
@@ -44,13 +43,12 @@ struct RunVectors {
     }
   }
 
-  std::size_t limbs;  // that values have parts in
+  std::size_t limbs;
   alignas(64) double scales[3 * kPeriodValues], quanta[3 * kPeriodValues];
 };
 
-// `count` samples of D features from x on; `from_sums` is null where they had no cluster. The sums
-// of a limb stand `limb_stride` after those of the one below. SumLayout::narrow need not be asked:
-// where there are several limbs, so few features are not narrow.
+// Moves `count` samples of D features from x on. `from_sums` is null if they had no label.
+// SumLayout::narrow needs no test: with several limbs, blocks of so few features are never narrow.
 template <std::size_t Limbs, std::size_t D, class T>
 HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& vectors,
                          std::int64_t limb_stride, std::int64_t* from_sums, std::int64_t* to_sums) {
@@ -84,7 +82,7 @@ HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& ve
   std::size_t done = 0;
   for (; done + kPeriodValues <= values; done += kPeriodValues) add(x + done);
   if (done < values) {
-    T last[kPeriodValues] = {};  // all parts of 0 are 0
+    T last[kPeriodValues] = {};  // all limbs of 0 are 0
     for (std::size_t i = 0; done < values; ++i, ++done) last[i] = x[done];
     add(last);
   }
@@ -116,8 +114,7 @@ HWY_NOINLINE HWY_FLATTEN void move_run_limbs(const T* x, std::int64_t count,
   }
 }
 
-// How many changes from the first one on are of samples that stand one after another, from and to
-// the same clusters.
+// Number of changes from the first one on that form a run.
 HWY_INLINE std::int64_t run_length(const lloyd::LabelChange* changes, std::int64_t count) {
   const lloyd::LabelChange first = changes[0];
   std::int64_t length = 1;

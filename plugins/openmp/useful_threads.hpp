@@ -1,4 +1,4 @@
-// How many threads have something to do.
+// How many threads a problem can keep busy.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace lloyd_openmp {
 
-/// Of `threads`, for the distances of n samples of d features to k centroids: to wake one takes as
-/// long as some million operations.
+/// At most `threads`, for the distances of n samples of d features to k centroids. Waking a thread
+/// takes as long as some million operations.
 inline int useful_threads(std::int64_t n, std::int64_t k, std::int64_t d, int threads) {
   constexpr double kMinOperationsPerThread = 4e6;
   const double operations =

@@ -1,4 +1,4 @@
-// Whether float32 arithmetic is good enough for a data set.
+// Float32Range: whether float32 arithmetic is accurate enough for a data set.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace lloyd {
 
-/// Bounds within which squared differences of float32 values neither overflow, nor underflow, nor
-/// lose much to the rounding of centroids: far from the origin a rounded centroid is off by more
-/// than the spread of the data deserves. Outside them a kernel has to compute in float64.
+/// Limits within which squared differences of float32 values neither overflow nor underflow, and
+/// rounding the centroids to float32 costs little accuracy: far from the origin that rounding would
+/// exceed the spread of the data. Outside these limits a kernel has to compute in float64.
 class Float32Range {
  public:
   /// Reads the statistics of the data set.
@@ -26,10 +26,10 @@ class Float32Range {
     box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
   }
 
-  /// Whether squared differences of samples neither overflow nor underflow in float32.
+  /// True if squared differences of samples neither overflow nor underflow in float32.
   bool covers_differences() const { return box_is_fine_; }
 
-  /// Whether assignments to these centroids (k x d) may be computed in float32.
+  /// True if assignments to these centroids (k x d) may be computed in float32.
   bool covers(const double* centroids, std::int64_t clusters) const {
     if (!box_is_fine_) return false;
     for (std::int64_t c = 0; c < clusters; ++c) {
@@ -43,8 +43,9 @@ class Float32Range {
   }
 
  private:
-  // A centroid c is rounded by at most 2^-24 |c|, which moves a squared distance by 2^-23 |x-c||c|:
-  // with |c| within 8 diagonals of the box that is 2^-20 of the squared diagonal.
+  // Rounding a centroid c to float32 moves it by at most 2^-24 |c|, and a squared distance by 2^-23
+  // |x-c||c|. With |c| within 8 diagonals of the bounding box that is 2^-20 of the squared
+  // diagonal.
   static constexpr double kMostSpreads = 8;
   static constexpr double kLeastSquare = 0x1p-80;
   static constexpr double kGreatestSquare = 0x1p100;
