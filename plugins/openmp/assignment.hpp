@@ -65,7 +65,7 @@ class Assignment {
   /// pass calls assign_positions(), otherwise assign().
   void set_centroids(const double* centroids, std::int64_t k, bool any_order) {
     rows_.set_centroids(centroids, k);
-    const TileScreens<T>& screens = rows_.screens();
+    const DatasetScreen<T>& screens = rows_.screens();
     // A fit that stores nothing has no use for the pages that earlier fits left.
     if (fit_begins_ && !spatial_allowed_ && !screens.uses_stored_tiles()) trim_pages();
     if (!any_order) {

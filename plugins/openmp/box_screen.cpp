@@ -29,14 +29,14 @@ template <class Real>
 HWY_INLINE void extent_in(const TileVector<Real>* tile, std::int64_t d, Real* low, Real* high) {
   const Tag<Real> tag;
   for (std::int64_t j = 0; j < d; ++j) {
-    Vector<Real> least = hn::Load(tag, tile[j].lanes), most = least;
+    Vector<Real> lowest = hn::Load(tag, tile[j].lanes), highest = lowest;
     for (std::size_t at = hn::Lanes(tag); at < kTile; at += hn::Lanes(tag)) {
       const Vector<Real> y = hn::Load(tag, tile[j].lanes + at);
-      least = hn::Min(least, y);
-      most = hn::Max(most, y);
+      lowest = hn::Min(lowest, y);
+      highest = hn::Max(highest, y);
     }
-    low[j] = hn::GetLane(hn::MinOfLanes(tag, least));
-    high[j] = hn::GetLane(hn::MaxOfLanes(tag, most));
+    low[j] = hn::GetLane(hn::MinOfLanes(tag, lowest));
+    high[j] = hn::GetLane(hn::MaxOfLanes(tag, highest));
   }
 }
 
@@ -62,13 +62,13 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
       });
       return score;
     };
-    V least = hn::Set(tag, std::numeric_limits<Real>::infinity());
+    V lowest = hn::Set(tag, std::numeric_limits<Real>::infinity());
     auto owner = hn::Zero(integers);
     const Real* const values = candidates.values.data();
     for (std::int64_t c = 0; c < candidates.count; ++c) {
       const V score = score_of(values + c);
-      const auto nearer = hn::Lt(score, least);
-      least = hn::Min(least, score);
+      const auto nearer = hn::Lt(score, lowest);
+      lowest = hn::Min(lowest, score);
       owner =
           hn::IfThenElse(hn::RebindMask(integers, nearer),
                          hn::Set(integers, candidates.indices[static_cast<std::size_t>(c)]), owner);
@@ -84,7 +84,7 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
         hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(radius, limit_sum, hn::Set(tag, limit.base)));
     auto remaining = hn::Zero(integers);  // minus the number of remaining candidates
     for (std::int64_t c = 0; c < candidates.count; ++c) {
-      V bound = hn::Sub(score_of(values + c), least);
+      V bound = hn::Sub(score_of(values + c), lowest);
       unroll<D>([&](auto j) HWY_ATTR {
         const V factor =
             hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * feature_stride)]);
@@ -122,19 +122,19 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
     center[j] = hn::Set(tag, box.center[j]);
     half_width[j] = hn::Set(tag, box.half_width[j]);
   });
-  V minima = hn::Set(tag, std::numeric_limits<Real>::infinity());
+  V lowest_lanes = hn::Set(tag, std::numeric_limits<Real>::infinity());
   for (std::size_t c = 0; c < count; c += lanes) {
     V score = hn::LoadU(tag, norms + c);
     unroll<D>([&](auto j) HWY_ATTR {
       score = hn::MulAdd(center[j], hn::LoadU(tag, factors(j) + c), score);
     });
     hn::StoreU(score, tag, scores + c);
-    minima = hn::Min(minima, score);
+    lowest_lanes = hn::Min(lowest_lanes, score);
   }
-  const V least = hn::MinOfLanes(tag, minima);
+  const V lowest = hn::MinOfLanes(tag, lowest_lanes);
   std::size_t nearest = 0;
   for (;; nearest += lanes) {
-    const std::uint64_t bits = bits_of(tag, hn::Eq(hn::LoadU(tag, scores + nearest), least));
+    const std::uint64_t bits = bits_of(tag, hn::Eq(hn::LoadU(tag, scores + nearest), lowest));
     if (bits == 0) continue;
     nearest += static_cast<std::size_t>(std::countr_zero(bits));
     break;
@@ -146,7 +146,7 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
   const auto remaining_stride = static_cast<std::size_t>(remaining.feature_stride);
   std::size_t kept = 0;
   for (std::size_t c = 0; c < count; c += lanes) {
-    V bound = hn::Sub(hn::LoadU(tag, scores + c), least);
+    V bound = hn::Sub(hn::LoadU(tag, scores + c), lowest);
     unroll<D>([&](auto j) HWY_ATTR {
       const V difference = hn::Abs(hn::Sub(hn::LoadU(tag, factors(j) + c), own[j]));
       bound = hn::NegMulAdd(half_width[j], difference, bound);
@@ -183,14 +183,14 @@ HWY_INLINE void screen_tile_features(const TileVector<Real>* tile, const Real* o
   const Vector<Real> gap = hn::Set(tag, limit_in(box, limit));
   nearest.unproven = 0;
   for (std::size_t first = 0; first < kTile; first += 2 * lanes) {
-    Vector<Real> y[D][2], least[2], second[2];
+    Vector<Real> y[D][2], lowest[2], second[2];
     hn::Vec<SignedTag<Real>> index[2];
     unroll<2>([&](auto v) HWY_ATTR {
       unroll<D>([&](auto j) HWY_ATTR {
         y[j][v] =
             hn::Sub(hn::Load(tag, tile[j].lanes + first + v * lanes), hn::Set(tag, origin[j]));
       });
-      least[v] = second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
+      lowest[v] = second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
       index[v] = hn::Zero(integers);
     });
     const Real* value = centroids.values.data();
@@ -203,14 +203,14 @@ HWY_INLINE void screen_tile_features(const TileVector<Real>* tile, const Real* o
         unroll<2>([&](auto v) HWY_ATTR { score[v] = hn::MulAdd(y[j][v], factor, score[v]); });
       });
       unroll<2>([&](auto v) HWY_ATTR {
-        const auto nearer = hn::RebindMask(integers, hn::Lt(score[v], least[v]));
-        second[v] = hn::Min(second[v], hn::Max(least[v], score[v]));
-        least[v] = hn::Min(least[v], score[v]);
+        const auto nearer = hn::RebindMask(integers, hn::Lt(score[v], lowest[v]));
+        second[v] = hn::Min(second[v], hn::Max(lowest[v], score[v]));
+        lowest[v] = hn::Min(lowest[v], score[v]);
         index[v] = hn::IfThenElse(nearer, label, index[v]);
       });
     }
     unroll<2>([&](auto v) HWY_ATTR {
-      const auto proven = hn::Gt(hn::Sub(second[v], least[v]), gap);
+      const auto proven = hn::Gt(hn::Sub(second[v], lowest[v]), gap);
       nearest.unproven |= bits_of(tag, hn::Not(proven)) << (first + v * lanes);
       store_index(index[v], nearest.labels + first + v * lanes);
     });

@@ -98,8 +98,8 @@ class CentroidGroups {
     // The lower part gets whole groups.
     const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroupCentroids;
     std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
-      const double of_a = centroids[a * d_ + widest], of_b = centroids[b * d_ + widest];
-      return of_a < of_b || (of_a == of_b && a < b);
+      const double value_a = centroids[a * d_ + widest], value_b = centroids[b * d_ + widest];
+      return value_a < value_b || (value_a == value_b && a < b);
     });
     split(centroids, begin, middle);
     split(centroids, middle, end);

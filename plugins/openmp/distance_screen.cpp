@@ -2,7 +2,6 @@
 #include "distance_screen.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "vector_targets.hpp"
@@ -64,9 +63,9 @@ struct NearestVisitor {
     for (std::size_t i = 0; i < Count; ++i) {
       const auto number = hn::Set(Signed(), static_cast<hn::TFromD<Signed>>(c + i));
       for (std::size_t v = 0; v < kVectors; ++v) {
-        const auto nearer = hn::Lt(sums[i][v], least[v]);
-        second[v] = hn::Min(second[v], hn::Max(least[v], sums[i][v]));
-        least[v] = hn::Min(least[v], sums[i][v]);
+        const auto nearer = hn::Lt(sums[i][v], lowest[v]);
+        second[v] = hn::Min(second[v], hn::Max(lowest[v], sums[i][v]));
+        lowest[v] = hn::Min(lowest[v], sums[i][v]);
         index[v] = hn::IfThenElse(hn::RebindMask(Signed(), nearer), number, index[v]);
       }
     }
@@ -75,7 +74,7 @@ struct NearestVisitor {
   const TileVector<Real>* tile;
   std::size_t first, d;
   const Real* values;
-  Vector<Real> least[kVectors], second[kVectors];
+  Vector<Real> lowest[kVectors], second[kVectors];
   hn::Vec<Signed> index[kVectors];
 };
 
@@ -93,13 +92,13 @@ HWY_INLINE void nearest_in(const TileVector<Real>* tile, std::int64_t d, const R
     visitor.d = static_cast<std::size_t>(d);
     visitor.values = centroids;
     for (std::size_t v = 0; v < kVectors; ++v) {
-      visitor.least[v] = visitor.second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
+      visitor.lowest[v] = visitor.second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
       visitor.index[v] = hn::Zero(typename Visitor::Signed());
     }
     for_each_group(static_cast<std::size_t>(m), visitor);
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t at = first + v * lanes;
-      hn::Store(visitor.least[v], tag, nearest.least.lanes + at);
+      hn::Store(visitor.lowest[v], tag, nearest.lowest.lanes + at);
       hn::Store(visitor.second[v], tag, nearest.second.lanes + at);
       HWY_ALIGN Index index[kTile];
       hn::Store(visitor.index[v], typename Visitor::Signed(), index);
@@ -124,11 +123,7 @@ struct BelowVisitor {
       }
       if (HWY_LIKELY(hn::AllFalse(tag, any))) continue;
       for (std::size_t v = 0; v < kVectors; ++v) {
-        std::uint64_t bits = 0;
-        std::uint8_t bytes[sizeof(bits)] = {};
-        hn::StoreMaskBits(tag, hn::Le(sums[i][v], limits[v]), bytes);
-        std::memcpy(&bits, bytes, sizeof(bits));
-        below[c + i] |= bits << (first + v * hn::Lanes(tag));
+        below[c + i] |= bits_of(tag, hn::Le(sums[i][v], limits[v])) << (first + v * hn::Lanes(tag));
       }
     }
   }

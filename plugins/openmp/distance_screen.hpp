@@ -12,7 +12,7 @@ namespace lloyd_openmp {
 /// The two smallest screened distances of each sample of a tile.
 template <class Real>
 struct TileNearest {
-  TileVector<Real> least;
+  TileVector<Real> lowest;
   TileVector<Real> second;    ///< infinite if there is only one centroid
   std::int64_t index[kTile];  ///< centroid of the least; ties go to the lowest index
 };

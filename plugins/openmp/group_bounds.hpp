@@ -59,7 +59,7 @@ class GroupBoundStore {
   /// nearer than `lower`, if that is weaker than the current bound.
   void limit_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
-    const GroupBounds bounds = of_sample(sample);
+    const GroupBounds bounds = for_sample(sample);
     const Drift distance = bounds.drift[bound];
     // A sample has no bound for its own centroid, so the stored one is meaningless.
     const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], distance) : lower;
@@ -67,7 +67,7 @@ class GroupBoundStore {
   }
 
   BoundKind kind() const { return kind_; }
-  GroupBounds of_sample(std::int64_t sample) const {
+  GroupBounds for_sample(std::int64_t sample) const {
     return {lower_.get() + sample * bounds_per_sample_, drift_.data()};
   }
 

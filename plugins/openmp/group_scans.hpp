@@ -86,7 +86,7 @@ class GroupScans {
   ScanResult scan(InstructionSet set, std::int64_t row, const T* x, std::int64_t d, const T* origin,
                   std::int32_t own, double own_squared, ScanScratch<T>& scratch) const {
     return scan_sample(set, bounds_.kind(), x, d, origin, groups_.centroids(), own, own_squared,
-                       bounds_.of_sample(row), scratch.values());
+                       bounds_.for_sample(row), scratch.values());
   }
 
  private:

@@ -28,7 +28,7 @@ InstructionSet::InstructionSet(std::int64_t choice) {
   index_ = chosen.GetIndex();
 }
 
-InstructionSet InstructionSet::of_integers() const {
+InstructionSet InstructionSet::for_integers() const {
 #if defined(__x86_64__)
   constexpr std::int64_t kAvx512 = 1, kAvx2 = 2;
   // Cached: querying the processor may take microseconds on a virtual machine.

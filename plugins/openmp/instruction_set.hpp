@@ -26,7 +26,7 @@ class InstructionSet {
 
   /// The set for the integer screen: the same, or AVX2 if the machine has AVX-512 without VNNI, on
   /// which the AVX-512 integer kernels rely.
-  InstructionSet of_integers() const;
+  InstructionSet for_integers() const;
 
   /// Index into Highway's dispatch tables.
   std::size_t index() const { return index_; }

@@ -144,13 +144,13 @@ HWY_INLINE float compute_row_norms(const float* const* samples, const float* ori
   for (std::size_t lane = 0; lane < kHalfTile; ++lane) {
     const float* rows[2] = {samples[lane], samples[lane + kHalfTile]};
     RowVector sums[2][2];
-    for (auto& of_row : sums) of_row[0] = of_row[1] = hn::Zero(tag);
+    for (auto& row_sums : sums) row_sums[0] = row_sums[1] = hn::Zero(tag);
     std::size_t j = 0;
     for (; j + 2 * lanes <= d; j += 2 * lanes) {
       unroll<2>([&](auto v) HWY_ATTR {
-        const auto of_origin = hn::LoadU(tag, origin + j + v * lanes);
+        const auto origin_values = hn::LoadU(tag, origin + j + v * lanes);
         unroll<2>([&](auto r) HWY_ATTR {
-          const auto y = hn::Sub(hn::LoadU(tag, rows[r] + j + v * lanes), of_origin);
+          const auto y = hn::Sub(hn::LoadU(tag, rows[r] + j + v * lanes), origin_values);
           sums[r][v] = hn::MulAdd(y, y, sums[r][v]);
           greatest = hn::Max(greatest, hn::Abs(y));
         });

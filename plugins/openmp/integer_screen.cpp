@@ -60,7 +60,7 @@ struct TopTwo {
   IntVector greatest[kSampleRegisters], second[kSampleRegisters];
 };
 
-// Some machines with AVX-512 lack VNNI; InstructionSet::of_integers() selects AVX2 there, if AVX2
+// Some machines with AVX-512 lack VNNI; InstructionSet::for_integers() selects AVX2 there, if AVX2
 // kernels are compiled.
 #undef LLOYD_HAS_DOT_PRODUCT
 #if HWY_TARGET == HWY_AVX3 && ((HWY_TARGETS & HWY_AVX2) || defined(__AVX512VNNI__))
@@ -313,8 +313,8 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       };
       const auto nearest_score = score(best.greatest[i]), next_score = score(best.second[i]);
       // A is off by half of the limit, a score by all of it; the other terms are roundings.
-      const auto excess = [&](auto of_score) HWY_ATTR {
-        const auto added = hn::MulAdd(squared_radius, hn::Set(tag, 2.0f), hn::Abs(of_score));
+      const auto excess = [&](auto value) HWY_ATTR {
+        const auto added = hn::MulAdd(squared_radius, hn::Set(tag, 2.0f), hn::Abs(value));
         const auto rounded = hn::MulAdd(added, hn::Set(tag, 0x1p-21f),
                                         hn::Mul(squared_norm, hn::Set(tag, norm_excess)));
         return hn::MulAdd(limit, one_unit, rounded);
@@ -345,12 +345,12 @@ HWY_EXPORT(max_panel_size_in);
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* offsets, TileLabels& nearest) {
-  LLOYD_DISPATCH(set.of_integers(), screen_integers_in)
+  LLOYD_DISPATCH(set.for_integers(), screen_integers_in)
   (tile, d, centroids, former, offsets, nearest);
 }
 
 std::int64_t max_panel_size(InstructionSet set) {
-  return LLOYD_DISPATCH(set.of_integers(), max_panel_size_in)();
+  return LLOYD_DISPATCH(set.for_integers(), max_panel_size_in)();
 }
 
 }  // namespace lloyd_openmp

@@ -39,9 +39,9 @@ HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t feat
 
 // Scores Count centroids of a panel, the first of which has index c.
 template <std::size_t Count, class Real>
-HWY_INLINE void score(const TileVector<Real>* tile, std::size_t first, std::size_t d,
-                      const Real* panel, const Real* squared_norms, std::size_t c,
-                      LowestTwo<Real>& leading) {
+HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
+                            const Real* panel, const Real* squared_norms, std::size_t c,
+                            LowestTwo<Real>& best) {
   const Tag<Real> tag;
   Scores<Count, Real> scores;
   unroll<Count>([&](auto i) HWY_ATTR {
@@ -66,20 +66,20 @@ HWY_INLINE void score(const TileVector<Real>* tile, std::size_t first, std::size
     });
   }
   unroll<kVectors>([&](auto v) HWY_ATTR {
-    unroll<Count>([&](auto i) HWY_ATTR { leading.update(v, c + i, scores[i][v]); });
+    unroll<Count>([&](auto i) HWY_ATTR { best.update(v, c + i, scores[i][v]); });
   });
 }
 
 // Scores the last, incomplete panel: k - c centroids, at most Count.
 template <std::size_t Count, class Real>
-HWY_INLINE void score_rest(const TileVector<Real>* tile, std::size_t first, std::size_t d,
-                           const Real* panel, const Real* squared_norms, std::size_t c,
-                           std::size_t k, LowestTwo<Real>& leading) {
+HWY_INLINE void score_last_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
+                                 const Real* panel, const Real* squared_norms, std::size_t c,
+                                 std::size_t k, LowestTwo<Real>& best) {
   if constexpr (Count > 0) {
     if (k - c == Count) {
-      score<Count>(tile, first, d, panel, squared_norms, c, leading);
+      score_panel<Count>(tile, first, d, panel, squared_norms, c, best);
     } else {
-      score_rest<Count - 1>(tile, first, d, panel, squared_norms, c, k, leading);
+      score_last_panel<Count - 1>(tile, first, d, panel, squared_norms, c, k, best);
     }
   }
 }
@@ -87,8 +87,8 @@ HWY_INLINE void score_rest(const TileVector<Real>* tile, std::size_t first, std:
 // Computes |y|^2 of the samples in kVectors registers. Four partial sums per register: with one,
 // every addition would wait for the one before.
 template <class Real>
-HWY_INLINE void square(const TileVector<Real>* tile, std::size_t first, std::size_t d,
-                       Vector<Real> (&norms)[kVectors]) {
+HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t first,
+                                      std::size_t d, Vector<Real> (&norms)[kVectors]) {
   constexpr std::size_t kSums = 4;
   const Tag<Real> tag;
   Vector<Real> sums[kSums][kVectors];
@@ -125,21 +125,21 @@ struct MarkedLowestTwo {
     const Vector<Real> marked =
         hn::BitCast(Tag<Real>(), hn::OrAnd(hn::Set(bits, static_cast<Index>(c)),
                                            hn::BitCast(bits, score), hn::Set(bits, ~mask)));
-    leading.second[v] = hn::Min(leading.second[v], hn::Max(leading.least[v], marked));
-    leading.least[v] = hn::Min(leading.least[v], marked);
+    best.second[v] = hn::Min(best.second[v], hn::Max(best.lowest[v], marked));
+    best.lowest[v] = hn::Min(best.lowest[v], marked);
   }
 
   HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
                          const ScoreLimit<Real>& limit, TileLabels& nearest) {
     const SignedTag<Real> bits;
     for (std::size_t v = 0; v < kVectors; ++v) {
-      leading.index[v] = hn::And(hn::BitCast(bits, leading.least[v]), hn::Set(bits, mask));
+      best.index[v] = hn::And(hn::BitCast(bits, best.lowest[v]), hn::Set(bits, mask));
     }
-    leading.finish(first, norms, limit, nearest);
+    best.finish(first, norms, limit, nearest);
   }
 
   Index mask;
-  LowestTwo<Real> leading;
+  LowestTwo<Real> best;
 };
 
 // Keeps the samples of D features and their lowest scores in registers. A flattened function of its
@@ -157,7 +157,7 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
       unroll<kVectors>(
           [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
     });
-    LowestTwoOf<Real> leading(score_marks(centroids.clusters, D));
+    LowestTwoOf<Real> best(score_marks(centroids.clusters, D));
     const auto update = [&](std::size_t c, const Real* factors) HWY_ATTR {
       Vector<Real> scores[kVectors];
       const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
@@ -167,7 +167,7 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
         unroll<kVectors>([&](auto v)
                              HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
       });
-      unroll<kVectors>([&](auto v) HWY_ATTR { leading.update(v, c, scores[v]); });
+      unroll<kVectors>([&](auto v) HWY_ATTR { best.update(v, c, scores[v]); });
     };
     const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
@@ -176,8 +176,8 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
     }
     for (std::size_t i = 0; c + i < k; ++i) update(c + i, panel + i);
     Vector<Real> norms[kVectors];
-    square(tile, first, D, norms);
-    leading.finish(first, norms, centroids.limit, nearest);
+    compute_squared_norms(tile, first, D, norms);
+    best.finish(first, norms, centroids.limit, nearest);
   }
 }
 
@@ -186,16 +186,17 @@ HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d
                                      const TileCentroids<Real>& centroids, TileLabels& nearest) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(Tag<Real>())) {
-    LowestTwo<Real> leading;
+    LowestTwo<Real> best;
     const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
     for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += d * kPanelCentroids) {
-      score<kPanelCentroids>(tile, first, d, panel, centroids.squared_norms, c, leading);
+      score_panel<kPanelCentroids>(tile, first, d, panel, centroids.squared_norms, c, best);
     }
-    score_rest<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k, leading);
+    score_last_panel<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k,
+                                          best);
     Vector<Real> norms[kVectors];
-    square(tile, first, d, norms);
-    leading.finish(first, norms, centroids.limit, nearest);
+    compute_squared_norms(tile, first, d, norms);
+    best.finish(first, norms, centroids.limit, nearest);
   }
 }
 
@@ -233,7 +234,7 @@ void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::i
   const std::size_t lanes = hn::Lanes(tag);
   const auto d = static_cast<std::size_t>(features);
   for (std::size_t first = 0; first < static_cast<std::size_t>(count); first += kVectors * lanes) {
-    LowestTwo<double> leading;
+    LowestTwo<double> best;
     for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
       Vector<double> sums[kVectors];
       for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
@@ -245,10 +246,10 @@ void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::i
           sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
         }
       }
-      for (std::size_t v = 0; v < kVectors; ++v) leading.update(v, c, sums[v]);
+      for (std::size_t v = 0; v < kVectors; ++v) best.update(v, c, sums[v]);
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
-      store_index(leading.index[v], labels + first + v * lanes);
+      store_index(best.index[v], labels + first + v * lanes);
     }
   }
 }

@@ -27,8 +27,9 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                             "instruction set; auto: the best one that the machine has"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "lloyd: keeps nothing of distances; hamerly, elkan, yinyang: leave out those that bounds "
-        "of the last pass allow; auto: lloyd, hamerly or yinyang, by how long passes took"),
+        "how distances are pruned; lloyd: no bounds are kept; hamerly, elkan, yinyang: by bounds "
+        "of "
+        "the last pass; auto: lloyd, hamerly or yinyang, by the times of the last passes"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {
@@ -184,9 +185,9 @@ class OpenmpStep : public lloyd::StepBase {
     if (any_order_) assignment_.set_all_labels(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
-      std::int32_t* const of_rows = labels + (begin - block.begin);
-      assign(rows, of_rows);
-      changes.add(rows, of_rows);
+      std::int32_t* const row_labels = labels + (begin - block.begin);
+      assign(rows, row_labels);
+      changes.add(rows, row_labels);
     }
     return block.size();
   }

@@ -49,7 +49,7 @@ class RowAssignment {
         Pruning::may_scan_groups(algorithm, k, d)
             ? threads * ScanScratch<T>::bytes(k, d) + GroupScans<T>::bytes(k, d)
             : 0;
-    return threads * Worker<T>::bytes(k, d) + TileScreens<T>::bytes(stores_tiles ? n : 0, k, d) +
+    return threads * Worker<T>::bytes(k, d) + DatasetScreen<T>::bytes(stores_tiles ? n : 0, k, d) +
            scans + Pruning::bytes(algorithm, n, k, d);
   }
 
@@ -89,7 +89,7 @@ class RowAssignment {
     if (pruning_.scans_groups()) worker.scans.prepare(clusters_, dataset_.features);
   }
 
-  const TileScreens<T>& screens() const { return screens_; }
+  const DatasetScreen<T>& screens() const { return screens_; }
 
   /// Labels the rows of a block, given their former labels. Calls report(samples, stride, changes,
   /// count) for batches of labels that change, and returns how many do. The sample of a change is
@@ -311,7 +311,7 @@ class RowAssignment {
 
   lloyd::DatasetView dataset_;
   InstructionSet set_;
-  TileScreens<T> screens_;
+  DatasetScreen<T> screens_;
   ExactLabeller<T> exact_;
   Pruning pruning_;
   GroupScans<T> scans_;

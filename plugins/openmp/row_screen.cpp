@@ -150,16 +150,16 @@ void screen_rows_in(const float* const* samples, std::int64_t features,
   const Tag<float> tag;
   nearest.unproven = 0;
   for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
-    LowestTwo<float> leading;
+    LowestTwo<float> best;
     Vector<float> squared_norms[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t at = first + v * hn::Lanes(tag);
       squared_norms[v] = hn::Load(tag, norms.lanes + at);
       for (std::size_t c = 0; c < k; ++c) {
-        leading.update(v, c, hn::Load(tag, scores[c].lanes + at));
+        best.update(v, c, hn::Load(tag, scores[c].lanes + at));
       }
     }
-    leading.finish(first, squared_norms, centroids.limit, nearest);
+    best.finish(first, squared_norms, centroids.limit, nearest);
   }
   find_changed(former, nearest);
 }

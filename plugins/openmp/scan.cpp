@@ -59,7 +59,7 @@ class GroupScan {
                              std::int64_t own, const Open& open) {
     const GroupTag<float> tag;
     constexpr std::size_t lanes = hn::MaxLanes(GroupTag<float>());
-    const auto least = hn::Set(tag, limit);
+    const auto lowest = hn::Set(tag, limit);
     const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
     auto lowest_closed = infinite;
     for (std::int64_t first = 0; first < count; first += kGroupCentroids) {
@@ -69,7 +69,7 @@ class GroupScan {
         hn::Vec<GroupTag<float>> drift_below, drift_above;
         hn::LoadInterleaved2(tag, &bounds.drift[at].lower, drift_below, drift_above);
         const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), drift_above);
-        auto closed = hn::Gt(lower, least);
+        auto closed = hn::Gt(lower, lowest);
         if (own >= at && own < at + static_cast<std::int64_t>(lanes)) {
           const auto is_own = hn::Eq(hn::Iota(tag, 0), hn::Set(tag, static_cast<float>(own - at)));
           lowest_closed =
@@ -102,38 +102,38 @@ class GroupScan {
       if (own_slot_ / kGroupCentroids == group) {
         scores_[own_slot_] = std::numeric_limits<Real>::infinity();
       }
-      const Real least = group_minimum(group);
-      if (least < least_) {
-        second_ = least_;
-        least_ = least;
-        least_group_ = group;
+      const Real lowest = group_minimum(group);
+      if (lowest < lowest_) {
+        second_ = lowest_;
+        lowest_ = lowest;
+        lowest_group_ = group;
       } else {
-        second_ = std::min(second_, least);
+        second_ = std::min(second_, lowest);
       }
-      finished(group, least);
+      finished(group, lowest);
     }
     queued_ = 0;
   }
 
   // Removes the nearest centroid from its group and returns its slot; -1 if nothing was scored.
   std::int64_t remove_nearest() {
-    if (least_group_ < 0) return -1;
-    Real* const scores = scores_ + least_group_ * kGroupCentroids;
+    if (lowest_group_ < 0) return -1;
+    Real* const scores = scores_ + lowest_group_ * kGroupCentroids;
     std::int64_t lane = 0;
-    while (scores[lane] != least_) ++lane;
+    while (scores[lane] != lowest_) ++lane;
     scores[lane] = std::numeric_limits<Real>::infinity();
-    second_ = std::min(second_, group_minimum(least_group_));
-    return least_group_ * kGroupCentroids + lane;
+    second_ = std::min(second_, group_minimum(lowest_group_));
+    return lowest_group_ * kGroupCentroids + lane;
   }
 
   Real group_minimum(std::int64_t group) const {
     const GroupTag<Real> tag;
-    auto least = hn::Load(tag, scores_ + group * kGroupCentroids);
+    auto lowest = hn::Load(tag, scores_ + group * kGroupCentroids);
     for (std::size_t part = 1; part < kParts<Real>; ++part) {
-      least =
-          hn::Min(least, hn::Load(tag, scores_ + group * kGroupCentroids + part * hn::Lanes(tag)));
+      lowest =
+          hn::Min(lowest, hn::Load(tag, scores_ + group * kGroupCentroids + part * hn::Lanes(tag)));
     }
-    return hn::GetLane(hn::MinOfLanes(tag, least));
+    return hn::GetLane(hn::MinOfLanes(tag, lowest));
   }
 
   float upper_of(Real score) const {
@@ -143,7 +143,7 @@ class GroupScan {
     return lower_bound(static_cast<double>(std::max(norm_ + score - excess_, Real(0))));
   }
 
-  Real least() const { return least_; }
+  Real lowest() const { return lowest_; }
   Real second() const { return second_; }
   float lowest_closed() const { return lowest_closed_; }  // lowest bound that is not open
   std::int64_t own_slot() const { return own_slot_; }
@@ -216,8 +216,8 @@ class GroupScan {
   std::int64_t batch_[kBatch];
   std::size_t queued_ = 0;
   std::int64_t groups_ = 0;
-  Real least_ = kInfinity;
-  std::int64_t least_group_ = -1;
+  Real lowest_ = kInfinity;
+  std::int64_t lowest_group_ = -1;
   Real second_ = kInfinity;
   float lowest_closed_ = std::numeric_limits<float>::infinity();
 };
@@ -235,8 +235,8 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   const std::int64_t own_bound =
       of == BoundKind::group ? scan.own_slot() / kGroupCentroids : scan.own_slot();
   if (of == BoundKind::group) {
-    const auto finished = [&](std::int64_t group, T least)
-                              HWY_ATTR { store(group, scan.lower_of(least)); };
+    const auto finished = [&](std::int64_t group, T lowest)
+                              HWY_ATTR { store(group, scan.lower_of(lowest)); };
     scan.visit_open(bounds, centroids.groups, limit, -1,
                     [&](std::int64_t first, std::uint64_t bits) HWY_ATTR {
                       for (; bits != 0; bits &= bits - 1) {
@@ -258,7 +258,7 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   }
 
   ScanResult found{own, true, own_upper, 0, scan.screened()};
-  found.lower = std::min(scan.lower_of(scan.least()), scan.lowest_closed());
+  found.lower = std::min(scan.lower_of(scan.lowest()), scan.lowest_closed());
   if (proves_label(own_upper, found.lower)) return found;
 
   // Another centroid may be nearer. Then the own centroid becomes one of the others and needs a
@@ -267,7 +267,7 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
                                 ? read_lower(bounds.lower[own_bound], bounds.drift[own_bound])
                                 : own_lower;
   store(own_bound, other_lower > own_lower ? own_lower : other_lower > 0 ? other_lower : 0);
-  found.upper = scan.upper_of(scan.least());
+  found.upper = scan.upper_of(scan.lowest());
   const std::int64_t slot = scan.remove_nearest();
   found.lower = std::min({scan.lower_of(scan.second()), scan.lowest_closed(), own_lower});
   found.proven = slot >= 0 && proves_label(found.upper, found.lower);

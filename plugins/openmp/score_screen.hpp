@@ -64,8 +64,8 @@ class ScoreScreen {
       max_norm = std::max(max_norm, squared);
     }
     max_norm = std::sqrt(max_norm) * (1 + 1e-6);
-    const double most = max_norm * max_norm + 2 * radius_ * max_norm + radius_ * radius_;
-    fits_ = d_ <= kMaxFeatures && most < std::numeric_limits<Real>::max() / 64.0;
+    const double max_squared = max_norm * max_norm + 2 * radius_ * max_norm + radius_ * radius_;
+    fits_ = d_ <= kMaxFeatures && max_squared < std::numeric_limits<Real>::max() / 64.0;
     if (!fits_) return;
 
     clusters_ = k;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <vector>
 
 #include <lloyd/plugin/distance.hpp>
@@ -72,15 +71,15 @@ class TileWorker {
       limits_.lanes[lane] = -1;
       if (lane >= rows_.size()) continue;
       const std::int64_t i = rows_.begin + lane;
-      const Real most = bound_.widen(squared_distances[i]);
-      if (nearest_.least.lanes[lane] > most) continue;
+      const Real limit = bound_.widen(squared_distances[i]);
+      if (nearest_.lowest.lanes[lane] > limit) continue;
       // By the definition the nearest centroid is at most this far away, so any other whose
       // screened distance exceeds `rival` is farther.
-      const Real rival = bound_.widen(bound_.widen(nearest_.least.lanes[lane]));
+      const Real rival = bound_.widen(bound_.widen(nearest_.lowest.lanes[lane]));
       if (nearest_.second.lanes[lane] > rival) {
         decide(i, nearest_.index[lane], squared_distances, visit);
       } else {
-        limits_.lanes[lane] = std::min(rival, most);
+        limits_.lanes[lane] = std::min(rival, limit);
         unproven = true;
       }
     }

@@ -86,26 +86,26 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
     const lloyd::FloatEnvironment environment;  // for equal bins in both loops
-    Ends& of_part = ends[static_cast<std::size_t>(part)];
-    of_part = {};
+    Ends& part_ends = ends[static_cast<std::size_t>(part)];
+    part_ends = {};
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
-      ++of_part[bins.of(data[i * stride])];
+      ++part_ends[bins.of(data[i * stride])];
     }
   }
   std::int64_t before = 0;
   for (std::size_t bin = 0; bin < kBins; ++bin) {
-    for (Ends& of_part : ends) before += std::exchange(of_part[bin], before);
+    for (Ends& part_ends : ends) before += std::exchange(part_ends[bin], before);
   }
 #ifdef _OPENMP  // tests of tiles run without OpenMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
     const lloyd::FloatEnvironment environment;
-    Ends& of_part = ends[static_cast<std::size_t>(part)];
+    Ends& part_ends = ends[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
       // Value by value: copying a filled struct would reload it before its stores complete.
       const T* const x = data + i * stride;
-      SortedSample<T, D>& to = sorted[of_part[bins.of(x[0])]++];
+      SortedSample<T, D>& to = sorted[part_ends[bins.of(x[0])]++];
       for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
       to.label = labels != nullptr ? labels[i] : -1;
       to.row = static_cast<std::uint32_t>(i);
@@ -209,14 +209,14 @@ class SpatialOrder {
   template <std::size_t D>
   static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const SortedSample<T, D>* samples,
                          std::int64_t count, std::size_t j, std::uint32_t bins) {
-    T least = samples[0].x[j], most = least;
+    T lowest = samples[0].x[j], highest = lowest;
     probe(count, [&](std::int64_t i) {
-      least = std::min(least, samples[i].x[j]);
-      most = std::max(most, samples[i].x[j]);
+      lowest = std::min(lowest, samples[i].x[j]);
+      highest = std::max(highest, samples[i].x[j]);
     });
     const CommonRange range(feature);
-    return {std::max(range.low, static_cast<double>(least)),
-            std::min(range.high, static_cast<double>(most)), bins};
+    return {std::max(range.low, static_cast<double>(lowest)),
+            std::min(range.high, static_cast<double>(highest)), bins};
   }
 
   template <std::size_t D>

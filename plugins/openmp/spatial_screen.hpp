@@ -47,8 +47,8 @@ class SpatialScreen {
   static constexpr std::int64_t kMinSamples = std::int64_t{1} << 16;
 
   /// True if fits of n samples of d features may use it. `least`: minimum number of samples.
-  static bool supports(std::int64_t n, std::int64_t d, std::int64_t least = kMinSamples) {
-    return n >= least && SpatialTiles<T>::bytes(n, d) > 0;
+  static bool supports(std::int64_t n, std::int64_t d, std::int64_t min_samples = kMinSamples) {
+    return n >= min_samples && SpatialTiles<T>::bytes(n, d) > 0;
   }
 
   /// Bytes that it uses for problems that it supports.

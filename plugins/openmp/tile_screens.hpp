@@ -1,4 +1,4 @@
-// TileScreens: screens tiles of a data set with the fastest screen for its shape.
+// DatasetScreen: screens tiles of a data set with the fastest screen for its shape.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ namespace lloyd_openmp {
 
 /// T: type of the samples.
 template <class T>
-class TileScreens {
+class DatasetScreen {
  public:
   /// The data that `dataset` refers to must outlive it.
-  TileScreens(const lloyd::DatasetView& dataset, InstructionSet set)
+  DatasetScreen(const lloyd::DatasetView& dataset, InstructionSet set)
       : dataset_(dataset), set_(set), scores_(dataset) {}
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {

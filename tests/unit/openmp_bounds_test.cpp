@@ -33,17 +33,18 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
   std::uniform_real_distribution<double> exponent(-12, 6);
   for (int i = 0; i < 10000; ++i) {
     const double distance = std::pow(10, exponent(random));
-    double way = std::pow(10, exponent(random));
-    const double before = way;
+    double distance_moved = std::pow(10, exponent(random));
+    const double before = distance_moved;
     const auto bound = static_cast<float>(distance);
     const float upper = std::nextafter(bound, kInfinite), lower = std::nextafter(bound, 0.0F);
-    const float stored_upper = store_upper(upper, round_outward(way));
-    const float stored_lower = store_lower(lower, round_outward(way));
-    way += std::pow(10, exponent(random));
+    const float stored_upper = store_upper(upper, round_outward(distance_moved));
+    const float stored_lower = store_lower(lower, round_outward(distance_moved));
+    distance_moved += std::pow(10, exponent(random));
     // True values, but for roundings to float32 that a reader makes and a comparison covers.
-    const long double gone = static_cast<long double>(way) - before;
-    EXPECT_GE(read_upper(stored_upper, round_outward(way)), (upper + gone) * (1 - 0x1p-23L));
-    EXPECT_LE(read_lower(stored_lower, round_outward(way)),
+    const long double gone = static_cast<long double>(distance_moved) - before;
+    EXPECT_GE(read_upper(stored_upper, round_outward(distance_moved)),
+              (upper + gone) * (1 - 0x1p-23L));
+    EXPECT_LE(read_lower(stored_lower, round_outward(distance_moved)),
               (lower - gone) + std::abs(lower - gone) * 0x1p-23L);
   }
 }
@@ -60,7 +61,7 @@ TEST(OpenmpBounds, OfWhatFloat32CannotHoldSayNothing) {
   EXPECT_TRUE(proves_label(1, 1.001F));
 }
 
-TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
+TEST(OpenmpBounds, DriftIsAnUpperBound) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
   constexpr std::int64_t k = 3, d = 5;
@@ -68,7 +69,7 @@ TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
   CentroidDrift drift;
   drift.begin(centroids.data(), k, d);
   EXPECT_EQ(drift.maximum().upper, 0);
-  std::vector<long double> ways(k);
+  std::vector<long double> accumulated(k);
   long double longest = 0;
   for (int pass = 0; pass < 50; ++pass) {
     const std::vector<double> former = centroids;
@@ -82,12 +83,12 @@ TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
         const long double difference = static_cast<long double>(centroids[j]) - former[j];
         squared += difference * difference;
       }
-      ways[c] += std::sqrt(squared);
+      accumulated[c] += std::sqrt(squared);
       most = std::max(most, std::sqrt(squared));
       const Drift of_this = drift.of(static_cast<std::int64_t>(c));
-      EXPECT_GE(of_this.upper, ways[c]);
-      EXPECT_LE(of_this.lower, ways[c] * (1 + 0x1p-30L));
-      EXPECT_LE(of_this.upper - of_this.lower, ways[c] * 0x1p-21L);
+      EXPECT_GE(of_this.upper, accumulated[c]);
+      EXPECT_LE(of_this.lower, accumulated[c] * (1 + 0x1p-30L));
+      EXPECT_LE(of_this.upper - of_this.lower, accumulated[c] * 0x1p-21L);
     }
     longest += most;
     EXPECT_GE(drift.maximum().upper, longest);
@@ -293,7 +294,7 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
 }
 
 // So many labels change that they are told of before a block ends.
-TEST(OpenmpPruning, TellsOfManyChanges) {
+TEST(OpenmpPruning, ReportsManyChanges) {
   constexpr std::int64_t n = 3 * kMaxBatchedSamples, d = kMinBatchedFeatures, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
   for (std::size_t pass = 1; pass < made.passes.size(); ++pass) {

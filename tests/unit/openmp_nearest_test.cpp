@@ -264,7 +264,7 @@ TYPED_TEST(OpenmpNearest, TilesAreTheSamplesLessTheOrigin) {
   }
 }
 
-TYPED_TEST(OpenmpNearest, WhatIsProvenIsDefinedSo) {
+TYPED_TEST(OpenmpNearest, ProvenLabelsAreExact) {
   for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128}) {
     for (const std::int64_t k : {1, 2, 5, 33}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
@@ -288,7 +288,7 @@ TYPED_TEST(OpenmpNearest, TiesAreNotProven) {
   }
 }
 
-TEST(OpenmpRows, WhatIsProvenIsDefinedSo) {
+TEST(OpenmpRows, ProvenLabelsAreExact) {
   for (const std::int64_t d : {16, 17, 31, 33, 128, 200}) {
     for (const std::int64_t k : {1, 2, 5, 6, 7, 13, 32}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
@@ -305,7 +305,7 @@ TEST(OpenmpRows, WhatIsProvenIsDefinedSo) {
   }
 }
 
-TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
+TEST(OpenmpIntegers, ProvenLabelsAreExact) {
   for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128, 1000}) {
     for (const std::int64_t k : {2, 5, 33}) {
       for (const double scale : {1.0, 1e-8, 1e6}) {

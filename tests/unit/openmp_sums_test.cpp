@@ -98,12 +98,12 @@ using Sum = std::vector<lloyd::SumWords>(const lloyd::SumPlan&, const lloyd::Dat
                                          std::int32_t, const lloyd::SumKernels<T>&);
 
 template <class T>
-void check_sums(const std::vector<T>& values, std::int64_t d, int lanes, std::int32_t clusters = 4,
+void check_sums(const std::vector<T>& values, std::int64_t d, int limbs, std::int32_t clusters = 4,
                 Sum<T>* sum_up = sum<T>) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
-  EXPECT_EQ(plan.limbs, lanes);
+  EXPECT_EQ(plan.limbs, limbs);
   const std::vector<lloyd::SumWords> expected = sum_up(plan, data.view(), clusters, {});
   for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
@@ -169,7 +169,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsForSamplesThatMoveTogether) {
   check_runs<double>();
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbHoldsMostFeatures) {
   // One bit more than those have, and as many.
   for (const int bits : {50, 49}) {
     check_great<float>(bits, true, {11, 31, 67});
@@ -177,7 +177,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
   }
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbIsFull) {
   check_great<float>(50, false, {11, 31, 67});
   check_great<float>(50, false, {1, 2, 3}, sum_of_runs<float>);
   check_great<double>(50, false, {11, 31, 67});

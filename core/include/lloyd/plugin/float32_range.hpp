@@ -16,22 +16,23 @@ class Float32Range {
  public:
   /// Reads the statistics of the data set.
   explicit Float32Range(const DatasetView& dataset) : features_(dataset.features) {
-    double box = 0;  // squared diagonal of the bounding box
+    double squared_diagonal = 0;  // of the bounding box
     for (std::int64_t j = 0; j < features_; ++j) {
       const FeatureStatistics& feature = dataset.statistics[j];
       const double range = feature.maximum - feature.minimum;
-      box += range * range;
+      squared_diagonal += range * range;
     }
-    largest_squared_norm_ = kMostSpreads * kMostSpreads * box;
-    box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
+    largest_squared_norm_ = kMaxDiagonals * kMaxDiagonals * squared_diagonal;
+    diagonal_in_range_ =
+        squared_diagonal > kMinSquaredDiagonal && squared_diagonal < kMaxSquaredDiagonal;
   }
 
   /// True if squared differences of samples neither overflow nor underflow in float32.
-  bool covers_differences() const { return box_is_fine_; }
+  bool covers_differences() const { return diagonal_in_range_; }
 
   /// True if assignments to these centroids (k x d) may be computed in float32.
   bool covers(const double* centroids, std::int64_t clusters) const {
-    if (!box_is_fine_) return false;
+    if (!diagonal_in_range_) return false;
     for (std::int64_t c = 0; c < clusters; ++c) {
       double squared_norm = 0;
       for (std::int64_t j = 0; j < features_; ++j) {
@@ -46,13 +47,13 @@ class Float32Range {
   // Rounding a centroid c to float32 moves it by at most 2^-24 |c|, and a squared distance by 2^-23
   // |x-c||c|. With |c| within 8 diagonals of the bounding box that is 2^-20 of the squared
   // diagonal.
-  static constexpr double kMostSpreads = 8;
-  static constexpr double kLeastSquare = 0x1p-80;
-  static constexpr double kGreatestSquare = 0x1p100;
+  static constexpr double kMaxDiagonals = 8;
+  static constexpr double kMinSquaredDiagonal = 0x1p-80;
+  static constexpr double kMaxSquaredDiagonal = 0x1p100;
 
   std::int64_t features_;
   double largest_squared_norm_ = 0;
-  bool box_is_fine_ = false;
+  bool diagonal_in_range_ = false;
 };
 
 }  // namespace lloyd
