@@ -9,11 +9,11 @@
 #include <lloyd/plugin/dataset_view.hpp>
 #include <lloyd/plugin/types.hpp>
 
-#include "instruction_set.hpp"
-#include "large_pages.hpp"
-#include "pruning.hpp"
+#include "bounds/pruning.hpp"
+#include "common/instruction_set.hpp"
+#include "common/large_pages.hpp"
 #include "row_assignment.hpp"
-#include "spatial_screen.hpp"
+#include "spatial/spatial_screen.hpp"
 #include "worker.hpp"
 
 namespace lloyd_openmp {

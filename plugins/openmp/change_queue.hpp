@@ -8,8 +8,8 @@
 
 #include <lloyd/plugin/cluster_sums.hpp>
 
-#include "sum_kernels.hpp"
-#include "tile.hpp"
+#include "common/tile.hpp"
+#include "sums/sum_kernels.hpp"
 
 namespace lloyd_openmp {
 

@@ -9,12 +9,12 @@
 #include <lloyd/plugin/plugin.hpp>
 
 #include "assignment.hpp"
-#include "instruction_set.hpp"
-#include "pruning.hpp"
-#include "seeding_kernels.hpp"
-#include "sum_kernels.hpp"
-#include "tile.hpp"
-#include "useful_threads.hpp"
+#include "bounds/pruning.hpp"
+#include "common/instruction_set.hpp"
+#include "common/tile.hpp"
+#include "common/useful_threads.hpp"
+#include "seeding/seeding_kernels.hpp"
+#include "sums/sum_kernels.hpp"
 
 namespace {
 

@@ -9,16 +9,16 @@
 #include <lloyd/plugin/dataset_view.hpp>
 #include <lloyd/plugin/types.hpp>
 
-#include "bound_kernels.hpp"
-#include "bounds.hpp"
-#include "exact_labels.hpp"
-#include "group_scans.hpp"
-#include "instruction_set.hpp"
-#include "pruning.hpp"
-#include "sum_kernels.hpp"
-#include "tile.hpp"
-#include "tile_labels.hpp"
-#include "tile_screens.hpp"
+#include "bounds/bound_kernels.hpp"
+#include "bounds/bounds.hpp"
+#include "bounds/group_scans.hpp"
+#include "bounds/pruning.hpp"
+#include "common/instruction_set.hpp"
+#include "common/tile.hpp"
+#include "common/tile_labels.hpp"
+#include "screens/dataset_screen.hpp"
+#include "screens/exact_labels.hpp"
+#include "sums/sum_kernels.hpp"
 #include "waiting_rows.hpp"
 #include "worker.hpp"
 

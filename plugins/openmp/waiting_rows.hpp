@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "tile.hpp"
+#include "common/tile.hpp"
 
 namespace lloyd_openmp {
 

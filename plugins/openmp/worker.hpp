@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "bounds/group_scans.hpp"
 #include "change_queue.hpp"
-#include "group_scans.hpp"
-#include "screen_scratch.hpp"
-#include "sum_kernels.hpp"
+#include "screens/screen_scratch.hpp"
+#include "sums/sum_kernels.hpp"
 #include "waiting_rows.hpp"
 
 namespace lloyd_openmp {

@@ -15,11 +15,11 @@
 #include <lloyd/plugin/distance.hpp>
 
 #include "openmp/assignment.hpp"
-#include "openmp/bound_kernels.hpp"
-#include "openmp/bounds.hpp"
-#include "openmp/instruction_set.hpp"
-#include "openmp/pruning.hpp"
-#include "openmp/sum_kernels.hpp"
+#include "openmp/bounds/bound_kernels.hpp"
+#include "openmp/bounds/bounds.hpp"
+#include "openmp/bounds/pruning.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/sums/sum_kernels.hpp"
 #include "openmp_expected_sums.hpp"
 #include "openmp_instruction_sets.hpp"
 

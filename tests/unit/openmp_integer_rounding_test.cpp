@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_screen.hpp"
-#include "openmp/tile.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/common/tile.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_screen.hpp"
 #include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_tiles.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_tiles.hpp"
 
 namespace lloyd_openmp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "openmp/large_pages.hpp"
+#include "openmp/common/large_pages.hpp"
 
 namespace lloyd_openmp {
 namespace {

@@ -13,13 +13,13 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/distance.hpp>
 
-#include "openmp/bounds.hpp"
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_screen.hpp"
-#include "openmp/nearest.hpp"
-#include "openmp/row_screen.hpp"
-#include "openmp/score_screen.hpp"
+#include "openmp/bounds/bounds.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/screens/float_screen.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_screen.hpp"
+#include "openmp/screens/row_screen.hpp"
+#include "openmp/screens/score_screen.hpp"
 #include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {

@@ -14,9 +14,9 @@
 #include <lloyd/plugin/distance.hpp>
 
 #include "openmp/assignment.hpp"
-#include "openmp/box_screen.hpp"
-#include "openmp/score_screen.hpp"
-#include "openmp/spatial_tiles.hpp"
+#include "openmp/screens/score_screen.hpp"
+#include "openmp/spatial/box_screen.hpp"
+#include "openmp/spatial/spatial_tiles.hpp"
 #include "openmp_expected_sums.hpp"
 #include "openmp_instruction_sets.hpp"
 

@@ -10,8 +10,8 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/cluster_sums.hpp>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/sum_kernels.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/sums/sum_kernels.hpp"
 
 namespace lloyd_openmp {
 namespace {
