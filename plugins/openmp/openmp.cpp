@@ -27,9 +27,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                             "instruction set; auto: the best one that the machine has"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "how distances are pruned; lloyd: no bounds are kept; hamerly, elkan, yinyang: by bounds "
-        "of "
-        "the last pass; auto: lloyd, hamerly or yinyang, by the times of the last passes"),
+        "pruning; lloyd: keeps no bounds; hamerly, elkan, yinyang: by bounds of the last pass; "
+        "auto: lloyd, hamerly or yinyang, by the times of the last passes"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {

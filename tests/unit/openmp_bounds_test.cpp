@@ -1,4 +1,4 @@
-// Bounds of the openmp plugin: that they hold, and that labels by them are the definition's.
+// Bounds of the openmp plugin hold, and labels that they prove are those of the definition.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,7 +40,8 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
     const float stored_upper = store_upper(upper, round_outward(distance_moved));
     const float stored_lower = store_lower(lower, round_outward(distance_moved));
     distance_moved += std::pow(10, exponent(random));
-    // True values, but for roundings to float32 that a reader makes and a comparison covers.
+    // Exact values, apart from the float32 roundings of reading, which the comparison of bounds
+    // covers.
     const long double gone = static_cast<long double>(distance_moved) - before;
     EXPECT_GE(read_upper(stored_upper, round_outward(distance_moved)),
               (upper + gone) * (1 - 0x1p-23L));
@@ -73,7 +74,7 @@ TEST(OpenmpBounds, DriftIsAnUpperBound) {
   long double longest = 0;
   for (int pass = 0; pass < 50; ++pass) {
     const std::vector<double> former = centroids;
-    // The last one stays where it is.
+    // The last centroid does not move.
     for (std::size_t i = 0; i < (k - 1) * d; ++i) centroids[i] += normal(random) / (pass + 1);
     drift.move(centroids.data());
     long double most = 0;
@@ -149,7 +150,8 @@ TEST(OpenmpBounds, MeasuresDistances) {
       for (std::int64_t i = 0; i < 9 * stride; ++i) {
         samples.push_back(static_cast<float>(normal(random)));
       }
-      samples.resize(static_cast<std::size_t>(8 * stride + d));  // nothing behind the last is read
+      samples.resize(static_cast<std::size_t>(
+          8 * stride + d));  // so that reading beyond the last sample is detected
       for (std::int64_t i = 0; i < 4 * d; ++i) centroids.push_back(normal(random));
       const std::int64_t rows[] = {8, 0, 3};
       const std::int32_t labels[] = {2, 0, 0, 3, 0, 0, 0, 0, 1};
@@ -169,9 +171,9 @@ constexpr Algorithm kAlgorithms[] = {Algorithm::lloyd, Algorithm::hamerly, Algor
 
 constexpr auto kNobody = [](const auto*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {};
 
-// Labels samples by one set of centroids after another, as a fit does, and expects the definition's
-// labels of each. Returns how many distances that took, with the last instruction set. Blocks of
-// whole tiles have `block_rows`.
+// Labels samples for a sequence of centroids, as a fit does, and expects the labels of the
+// definition after each pass. Returns the number of distances with the last instruction set.
+// `block_rows`: block size of passes in whole tiles.
 template <class T>
 std::int64_t check_passes(const lloyd::Dataset& data,
                           const std::vector<std::vector<double>>& passes, Algorithm algorithm,
@@ -188,8 +190,8 @@ std::int64_t check_passes(const lloyd::Dataset& data,
     distances = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
       const std::int64_t k = std::ssize(passes[pass]) / d;
-      // Some passes of blocks of whole tiles, whose samples are kept, and of others, after which
-      // those have to be found again.
+      // Mixes passes in blocks of whole tiles, whose samples are stored, with passes in other
+      // blocks, after which the spatial order has to read all labels again.
       const bool some = pass != 1 && pass != 5 && pass != 9;
       assignment.set_centroids(passes[pass].data(), k, some);
       const std::vector<std::int32_t> before = labels;
@@ -234,7 +236,7 @@ struct Moving {
   std::vector<std::vector<double>> passes;
 };
 
-// Samples around k centres, some of them half way between two, and centroids that move.
+// Samples around k centres, some of them half way between two, and moving centroids.
 template <class T>
 Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, double offset) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n + d + k));
@@ -256,13 +258,13 @@ Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, d
   for (int pass = 0; pass < 14; ++pass) {
     made.passes.push_back(centroids);
     if (pass == 6) {
-      // One jumps, as an empty cluster's does, and one falls onto another.
+      // One centroid jumps, as that of an empty cluster does, and one coincides with another.
       for (std::int64_t j = 0; j < d; ++j) {
         centroids[static_cast<std::size_t>(j)] += 20 * scale * normal(random);
         centroids[static_cast<std::size_t>((k - 1) * d + j)] =
             centroids[static_cast<std::size_t>((k / 2) * d + j)];
       }
-    } else if (pass != 9) {  // once nothing moves
+    } else if (pass != 9) {  // in pass 9 nothing moves
       for (double& value : centroids) value += 0.3 * scale * normal(random) / (1 + pass * pass);
     }
   }
@@ -274,7 +276,7 @@ void check_moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, 
   const Moving<T> made = moving<T>(n, d, k, scale, offset);
   for (const Algorithm algorithm : kAlgorithms) {
     const std::int64_t distances = check_passes<T>(made.data, made.passes, algorithm);
-    // In float32 nothing is left out of what is farther away than bounds can tell apart.
+    // For other scales the bounds may be too coarse to prune anything.
     if (scale == 1 && algorithm != Algorithm::lloyd) {
       EXPECT_LT(distances, n * k * std::ssize(made.passes));
     }
@@ -285,15 +287,15 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
   for (const double offset : {0.0, 1e4}) {
     check_moving<float>(2000, 2, 9, 1, offset);    // few features
     check_moving<float>(2000, 12, 7, 1, offset);   // tiles
-    check_moving<float>(2000, 12, 21, 1, offset);  // integers, where they are kept
+    check_moving<float>(2000, 12, 21, 1, offset);  // stored integers
     check_moving<float>(2000, 16, 70, 1, offset);  // integers
     check_moving<float>(1500, 130, 3, 1, offset);  // rows
-    check_moving<float>(1500, 130, 8, 1, offset);  // integers, and what they leave open by rows
+    check_moving<float>(1500, 130, 8, 1, offset);  // integers, then rows
     check_moving<double>(1500, 5, 40, 1, offset);
   }
 }
 
-// So many labels change that they are told of before a block ends.
+// So many labels change that they are reported before a block ends.
 TEST(OpenmpPruning, ReportsManyChanges) {
   constexpr std::int64_t n = 3 * kMaxBatchedSamples, d = kMinBatchedFeatures, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
@@ -316,7 +318,7 @@ TEST(OpenmpPruning, HoldsForAnyMagnitude) {
   }
 }
 
-// A lower bound and a way that both fit float32, and their sum does not.
+// A lower bound and a drift that fit float32, while their sum does not.
 TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(std::vector<double>{0}, 1, 1));
   const std::vector<std::vector<double>> passes = {{-1.6e38, 3.8e38},  {-1.6e38, 3.8e38},
@@ -325,7 +327,7 @@ TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<double>(data, passes, algorithm);
 }
 
-// A sample whose distance is beyond float32 among many whose bounds settle them.
+// A sample whose distance exceeds float32, among many whose bounds prove their labels.
 TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
   constexpr std::int64_t k = 20;
   std::vector<double> samples, centroids;
@@ -344,7 +346,7 @@ TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<double>(data, passes, algorithm);
 }
 
-// One centroid is so far away for a pass that nothing can be screened.
+// In one pass a centroid is so far away that no screen can be used.
 TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
   for (const std::size_t far : {0, 1, 2, 3, 5, 8}) {
     Moving<float> made = moving<float>(700, 3, 40, 1, 0);
@@ -355,7 +357,7 @@ TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
   }
 }
 
-// Bounds belong to one fit.
+// Bounds must not be used in another fit.
 TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   const std::vector<float> samples = {0, 1, 10, 11};
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 4, 1));
@@ -370,15 +372,15 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   assignment.keep_bounds(true);
   for (int pass = 0; pass < 4; ++pass) EXPECT_EQ(label(near, pass == 0 ? none : first), first);
   assignment.keep_bounds(false);
-  EXPECT_EQ(label(near, second), first);  // labels of anybody
+  EXPECT_EQ(label(near, second), first);  // arbitrary former labels
   EXPECT_EQ(label(swapped, first), second);
   assignment.keep_bounds(true);
   EXPECT_EQ(label(swapped, none), second);
   for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(label(swapped, second), second);
 }
 
-// What bounds of groups say of a label that the definition gave in such a pass. The first sample
-// goes from a to b in it, and back to a while the group of a seems far away.
+// Bounds per group after a pass that only the definition can label. In that pass the first sample
+// moves from a to b, and then back to a, while the group of a seems far away.
 TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   constexpr double kScale = 1e15;
   const lloyd::Dataset data(
@@ -395,7 +397,7 @@ TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<float>(data, passes, algorithm);
 }
 
-// Fits of one session need not have as many clusters.
+// Fits of one session may have different numbers of clusters.
 TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
   const std::vector<float> samples = {0, 1, 10, 11, 20, 21, 22};
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 7, 1));

@@ -1,4 +1,4 @@
-// Samples of the openmp plugin in integers, rounded as they lie in memory or from tiles.
+// Rounding of samples to integers in the openmp plugin, from rows and from tiles.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace lloyd_openmp {
 namespace {
 
-// A tile in integers, with what was there before.
+// A tile of integers whose memory is not zero beforehand.
 struct Rounded {
   explicit Rounded(std::int64_t d) : pairs(pair_lines(d)) {
     for (PairLine& line : pairs) std::fill(std::begin(line.lanes), std::end(line.lanes), -1);
@@ -36,7 +36,7 @@ struct Rounded {
   IntegerTile tile;
 };
 
-// kTile samples of d features, some values apart, that lie around an origin.
+// kTile samples of d features around an origin, with a gap between rows.
 class Samples {
  public:
   explicit Samples(std::int64_t d) : d_(d) {
@@ -53,7 +53,7 @@ class Samples {
       samples_.push_back(values_.data() + lane * stride);
     }
     std::copy(origin_.begin(), origin_.end(), values_.begin() + 5 * stride);  // a sample of zeros
-    // The longest of all, by one value.
+    // The sample with the largest norm, all of it in one component.
     std::copy(origin_.begin(), origin_.end(), values_.begin() + 9 * stride);
     values_[static_cast<std::size_t>(9 * stride + d_ / 2)] +=
         -100 * std::sqrt(static_cast<float>(d_));
@@ -80,7 +80,7 @@ class Samples {
     return samples_[static_cast<std::size_t>(lane)][j] - origin_[static_cast<std::size_t>(j)];
   }
 
-  // Integers next to the values, norms and residuals that are theirs.
+  // Expects the nearest integers, and the norms and residuals that belong to them.
   void check(const Rounded& rounded, double radius) const {
     const double unit = rounded.tile.unit;
     double greatest = 0, greatest_value = 0;

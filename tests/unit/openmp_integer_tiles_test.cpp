@@ -1,4 +1,4 @@
-// What the openmp plugin keeps of samples in integers, as centroids move.
+// Stored integer tiles of the openmp plugin while centroids move.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kFeatures = 3;
 
-// Sample i of a tile has the features i, 0 and -i, but for what `scale` says.
+// Sample i of a tile is (i, 0, -i) times `scale`.
 std::vector<TileVector<float>> tile_of(float scale) {
   std::vector<TileVector<float>> tile(kFeatures);
   for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -38,13 +38,13 @@ class OpenmpIntegerTiles : public testing::Test {
     });
   }
 
-  // The tile is that of the samples, and fine enough for centroids within `radius`.
+  // Expects the tile of the samples, fine enough for centroids within `radius`.
   void check(std::int64_t t, double radius) {
     const IntegerTile found = get(t, radius);
     const std::vector<TileVector<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
     const double greatest = std::sqrt(2.0) * expected[0].lanes[kTile - 1];
     EXPECT_GE(found.radius, greatest);
-    // round_tile() does not look for the greatest value.
+    // round_tile() does not use the largest component.
     const double needed = IntegerScreen::radius_of(greatest, greatest);
     const double holds = double{found.unit} * IntegerScreen::kMaxUnits;
     EXPECT_GE(holds, radius);
@@ -82,7 +82,7 @@ TEST_F(OpenmpIntegerTiles, AreRoundedAgainWhereCentroidsGoFarOutOrComeBack) {
   check(0, 50);
   check(0, 1000);
   EXPECT_EQ(roundings_, 2);
-  check(0, 1030);  // there was room
+  check(0, 1030);  // within the growth room
   check(0, 900);
   EXPECT_EQ(roundings_, 2);
   check(0, 2000);

@@ -1,4 +1,4 @@
-// Memory of the openmp plugin that one session leaves to the next.
+// Memory of the openmp plugin that a session leaves to the next one.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -47,7 +47,7 @@ TEST_F(OpenmpLargePages, StayUpToALimit) {
   EXPECT_EQ(cached_page_bytes(), kMaxCachedBytes);
   for (int i = 0; i < 40; ++i) release_pages(acquire_pages(100), 100);
   EXPECT_EQ(cached_page_bytes(),
-            kMaxCachedBytes);  // what is small is neither kept nor does it matter
+            kMaxCachedBytes);  // small blocks are not cached
 }
 
 TEST_F(OpenmpLargePages, ArraysGiveTheirsBack) {

@@ -1,5 +1,4 @@
-// Neighbours of the openmp plugin: their tiles and boxes, and that labels by these are the
-// definition's.
+// Spatial order of the openmp plugin: tiles, boxes, and exact labels.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +22,7 @@
 namespace lloyd_openmp {
 namespace {
 
-// Samples of one kind, in float64.
+// Samples of the given kind, in float64.
 std::vector<double> samples_of(const std::string& kind, std::int64_t n, std::int64_t d) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
@@ -63,8 +62,8 @@ std::vector<T> means_of(const lloyd::DatasetView& view) {
   return means;
 }
 
-// All rows, each once, as they are and in the box of their tile and of its group; returns the mean
-// of the boxes' volumes.
+// Expects every row exactly once, unchanged, and inside the boxes of its tile and group. Returns
+// the mean volume of the boxes.
 template <class T>
 double check_tiles(const lloyd::DatasetView& view, int threads) {
   const std::vector<T> origin = means_of<T>(view);
@@ -128,7 +127,7 @@ TEST(OpenmpSpatial, TilesHaveAllSamplesInTheirBoxes) {
   }
 }
 
-// Against tiles of samples as they come, of which each fills most of the space.
+// Compared with tiles in the original order, each of which spans most of the space.
 TEST(OpenmpSpatial, TilesAreOfNeighbours) {
   for (const std::int64_t d : {1, 2, 3}) {
     const lloyd::Dataset data = dataset_of<float>(samples_of("blob", 30000, d), d);
@@ -159,13 +158,13 @@ BoxCentroids<T> box_centroids(const std::vector<double>& centroids, std::int64_t
   return made;
 }
 
-// Boxes of any size, of which corners may lie half way between two centroids: no centroid is left
-// out that is the nearest to some corner or the center.
+// Boxes of any size, some with corners half way between two centroids: no centroid that is nearest
+// to a corner or to the centre may be dropped.
 template <class T>
 void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
   std::mt19937_64 random(static_cast<std::uint64_t>(d * 100 + k));
   std::uniform_real_distribution<double> uniform(-1, 1);
-  // Of which the mean, and so the origin, is 0.
+  // Their mean, and so the origin, is 0.
   std::vector<T> samples(static_cast<std::size_t>(d), T{4});
   samples.insert(samples.end(), static_cast<std::size_t>(d), T{-4});
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 2, d));
@@ -189,7 +188,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       for (std::int64_t j = 0; j < d; ++j) {
         const auto at = static_cast<std::size_t>(j);
         const auto wide = static_cast<std::size_t>(d);
-        // One corner, or the center, is half way.
+        // One corner, or the centre, is half way.
         const double middle = (centroids[first * wide + at] + centroids[second * wide + at]) / 2;
         box.half_width[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
         box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half_width[j]} : 0));
@@ -207,7 +206,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       for (std::uint64_t corner = 0; corner <= (std::uint64_t{1} << d); ++corner) {
         std::vector<T> x;
         for (std::int64_t j = 0; j < d; ++j) {
-          // The last one is the center.
+          // The last point is the centre.
           const T side = corner == (std::uint64_t{1} << d) ? T{0}
                          : (corner >> j & 1) != 0          ? box.half_width[j]
                                                            : -box.half_width[j];
@@ -244,7 +243,7 @@ TEST(OpenmpSpatial, BoxesKeepTheNearestCentroids) {
   }
 }
 
-// About half of the blocks of the first pass of a fit.
+// Labels about half of the blocks of the first pass of a fit, and stops.
 template <class T>
 void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, std::int64_t k,
                  std::int64_t d, std::int64_t block_rows) {
@@ -260,8 +259,8 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
   }
 }
 
-// Fits one after another in a session, by several threads, of which one lets labels wait; each
-// after one that was given up.
+// Runs several fits in a session, by several threads, one of them with deferred labels; each
+// follows a fit that was abandoned.
 template <class T>
 void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
                 std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
@@ -274,7 +273,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   for (const InstructionSet set : instruction_sets()) {
     Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
-      // Not before the first fit with fewer centroids: there the samples are put in order by it.
+      // Not before the first fit with few centroids: it would sort the samples.
       if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
       assignment.keep_bounds(true);
       assignment.defer_labels(deferred);
@@ -286,10 +285,10 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
       const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
       ASSERT_TRUE(plan.is_integer());
       lloyd::ClusterSums sums(plan, k);
-      // Samples are ordered before this pass.
+      // Samples are sorted before this pass.
       const auto ordered = static_cast<int>(16 / k);
       for (int pass = 0; pass < ordered + 7; ++pass) {
-        // Some by rows, after labels were written, as a relocation does it.
+        // Some passes are by rows, after labels were written, as in a relocation.
         const bool by_rows = pass == ordered + 1 || pass == ordered + 4;
         if (by_rows) assignment.write_labels(labels.data());
         assignment.set_centroids(centroids.data(), k, !by_rows);
@@ -341,7 +340,7 @@ TEST(OpenmpSpatial, LabelsAreTheDefinitions) {
   }
 }
 
-// Blocks of several groups of tiles, and of more than are ordered at once.
+// Blocks of several groups of tiles, and blocks larger than a part.
 TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
   for (const std::int64_t groups : {3, 33}) {
     check_fits<float>(samples_of("blob", 40000, 2), 2, 20,
@@ -349,8 +348,8 @@ TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
   }
 }
 
-// There are about as many centroids as samples: neighbours have none in common, and after a pass
-// the others label again.
+// With about as many centroids as samples, neighbours share no nearest centroid, so the fit returns
+// to the original order after one pass.
 TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);

@@ -67,7 +67,7 @@ HWY_INLINE void compute_norms(const TileVector<float>* tile, std::size_t d,
   }
 }
 
-// Rounds a tile; `residuals`: |y - s q|.
+// Rounds a tile; `residuals`: |y - sigma q|.
 HWY_INLINE void round_to_units(const TileVector<float>* tile, std::size_t d, float unit,
                                PairLine* pairs, TileVector<float>& residuals) {
   const FloatTag tag;

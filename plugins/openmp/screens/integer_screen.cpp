@@ -242,24 +242,24 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const auto d = static_cast<std::size_t>(features);
   const auto k = static_cast<std::size_t>(centroids.clusters);
 
-  const double s = tile.unit, t = centroids.unit, e = centroids.radius, l = centroids.norm,
+  const double sigma = tile.unit, tau = centroids.unit, e = centroids.radius, l = centroids.norm,
                p = centroids.residual;
   for (std::size_t c = 0; c < k; ++c) {
-    offsets[c] = static_cast<std::int32_t>(centroids.offsets[c] * (1 / s));
+    offsets[c] = static_cast<std::int32_t>(centroids.offsets[c] * (1 / sigma));
   }
 
-  // The limit in units of s t (sigma tau in docs/design/openmp/exactness.md, section 2):
-  // residual_factor |y - s q| + norm_factor |y| + square |y|^2 + base.
-  const double definition = 2 * static_cast<double>(d + 3) * v / (s * t);
-  const double residual_factor = IntegerScreen::kSlack * 2 * (l + p) / s;
-  const double norm_factor = IntegerScreen::kSlack * 2 * (4 * u * (l + p) + p) / s;
+  // The limit in units of sigma tau (docs/design/openmp/exactness.md, section 2): residual_factor
+  // |y - sigma q| + norm_factor |y| + square |y|^2 + base.
+  const double definition = 2 * static_cast<double>(d + 3) * v / (sigma * tau);
+  const double residual_factor = IntegerScreen::kSlack * 2 * (l + p) / sigma;
+  const double norm_factor = IntegerScreen::kSlack * 2 * (4 * u * (l + p) + p) / sigma;
   const double square = IntegerScreen::kSlack * definition;
   const double base = IntegerScreen::kSlack * (3 + 2 * kIndexMask + 128 + definition * e * e);
 
   const FloatTag tag;
   const IntTag integers;
-  const auto one_unit = hn::Set(tag, static_cast<float>(s * t * IntegerScreen::kSlack));
-  const auto two_units = hn::Set(tag, static_cast<float>(2 * s * t));
+  const auto one_unit = hn::Set(tag, static_cast<float>(sigma * tau * IntegerScreen::kSlack));
+  const auto two_units = hn::Set(tag, static_cast<float>(2 * sigma * tau));
   const auto squared_radius = hn::Set(tag, static_cast<float>(e * e));
   const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
   std::uint64_t unproven = 0;
