@@ -14,6 +14,7 @@
 
 namespace lloyd_openmp {
 
+/// Lower bounds of all samples, in stored form. Bounds per group exclude the sample's own centroid.
 class GroupBoundStore {
  public:
   static std::int64_t bytes(BoundKind kind, std::int64_t n, std::int64_t k) {
@@ -60,10 +61,10 @@ class GroupBoundStore {
   void limit_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = for_sample(sample);
-    const Drift distance = bounds.drift[bound];
+    const Drift drift = bounds.drift[bound];
     // A sample has no bound for its own centroid, so the stored one is meaningless.
-    const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], distance) : lower;
-    bounds.lower[bound] = store_lower(now > lower ? lower : now > 0 ? now : 0, distance);
+    const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], drift) : lower;
+    bounds.lower[bound] = store_lower(now > lower ? lower : now > 0 ? now : 0, drift);
   }
 
   BoundKind kind() const { return kind_; }

@@ -59,7 +59,7 @@ class GroupScan {
                              std::int64_t own, const Open& open) {
     const GroupTag<float> tag;
     constexpr std::size_t lanes = hn::MaxLanes(GroupTag<float>());
-    const auto lowest = hn::Set(tag, limit);
+    const auto threshold = hn::Set(tag, limit);
     const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
     auto lowest_closed = infinite;
     for (std::int64_t first = 0; first < count; first += kGroupCentroids) {
@@ -69,7 +69,7 @@ class GroupScan {
         hn::Vec<GroupTag<float>> drift_below, drift_above;
         hn::LoadInterleaved2(tag, &bounds.drift[at].lower, drift_below, drift_above);
         const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), drift_above);
-        auto closed = hn::Gt(lower, lowest);
+        auto closed = hn::Gt(lower, threshold);
         if (own >= at && own < at + static_cast<std::int64_t>(lanes)) {
           const auto is_own = hn::Eq(hn::Iota(tag, 0), hn::Set(tag, static_cast<float>(own - at)));
           lowest_closed =

@@ -1,4 +1,4 @@
-// Float32Range: whether float32 arithmetic is accurate enough for a data set.
+// Whether float32 arithmetic is good enough for a data set.
 #pragma once
 
 #include <algorithm>
@@ -9,30 +9,29 @@
 
 namespace lloyd {
 
-/// Limits within which squared differences of float32 values neither overflow nor underflow, and
-/// rounding the centroids to float32 costs little accuracy: far from the origin that rounding would
-/// exceed the spread of the data. Outside these limits a kernel has to compute in float64.
+/// Bounds within which squared differences of float32 values neither overflow, nor underflow, nor
+/// lose much to the rounding of centroids: far from the origin a rounded centroid is off by more
+/// than the spread of the data deserves. Outside them a kernel has to compute in float64.
 class Float32Range {
  public:
   /// Reads the statistics of the data set.
   explicit Float32Range(const DatasetView& dataset) : features_(dataset.features) {
-    double squared_diagonal = 0;  // of the bounding box
+    double box = 0;  // squared diagonal of the bounding box
     for (std::int64_t j = 0; j < features_; ++j) {
       const FeatureStatistics& feature = dataset.statistics[j];
       const double range = feature.maximum - feature.minimum;
-      squared_diagonal += range * range;
+      box += range * range;
     }
-    largest_squared_norm_ = kMaxDiagonals * kMaxDiagonals * squared_diagonal;
-    diagonal_in_range_ =
-        squared_diagonal > kMinSquaredDiagonal && squared_diagonal < kMaxSquaredDiagonal;
+    largest_squared_norm_ = kMostSpreads * kMostSpreads * box;
+    box_is_fine_ = box > kLeastSquare && box < kGreatestSquare;
   }
 
-  /// True if squared differences of samples neither overflow nor underflow in float32.
-  bool covers_differences() const { return diagonal_in_range_; }
+  /// Whether squared differences of samples neither overflow nor underflow in float32.
+  bool covers_differences() const { return box_is_fine_; }
 
-  /// True if assignments to these centroids (k x d) may be computed in float32.
+  /// Whether assignments to these centroids (k x d) may be computed in float32.
   bool covers(const double* centroids, std::int64_t clusters) const {
-    if (!diagonal_in_range_) return false;
+    if (!box_is_fine_) return false;
     for (std::int64_t c = 0; c < clusters; ++c) {
       double squared_norm = 0;
       for (std::int64_t j = 0; j < features_; ++j) {
@@ -44,16 +43,15 @@ class Float32Range {
   }
 
  private:
-  // Rounding a centroid c to float32 moves it by at most 2^-24 |c|, and a squared distance by 2^-23
-  // |x-c||c|. With |c| within 8 diagonals of the bounding box that is 2^-20 of the squared
-  // diagonal.
-  static constexpr double kMaxDiagonals = 8;
-  static constexpr double kMinSquaredDiagonal = 0x1p-80;
-  static constexpr double kMaxSquaredDiagonal = 0x1p100;
+  // A centroid c is rounded by at most 2^-24 |c|, which moves a squared distance by 2^-23 |x-c||c|:
+  // with |c| within 8 diagonals of the box that is 2^-20 of the squared diagonal.
+  static constexpr double kMostSpreads = 8;
+  static constexpr double kLeastSquare = 0x1p-80;
+  static constexpr double kGreatestSquare = 0x1p100;
 
   std::int64_t features_;
   double largest_squared_norm_ = 0;
-  bool diagonal_in_range_ = false;
+  bool box_is_fine_ = false;
 };
 
 }  // namespace lloyd

@@ -1,4 +1,4 @@
-// LabelChanges: how a step reports samples whose label changed.
+// LabelChanges: what a step tells of samples whose label changed.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,33 @@
 
 namespace lloyd {
 
-/// Updates cluster sums when labels change. After a few iterations this is far less work than
-/// adding up all samples, with the same bits, because the sums are exact. T: type of the samples.
+/// Keeps the sums of clusters in step with labels that change: after a few iterations that is far
+/// less work than to add up all samples, with the same bits, since the sums are exact. T: type of
+/// the samples.
 template <class T>
 class LabelChanges {
  public:
-  /// The arguments must outlive it. The sums must be of an integer form.
+  /// What the arguments refer to must outlive it. The sums are of an integer form.
   LabelChanges(const DatasetView& dataset, ClusterSums& sums, const SumKernels<T>& kernels)
       : dataset_(dataset), sums_(sums), kernels_(kernels) {}
 
-  /// Sample `row` of the data set moves from cluster `from` (-1: none) to cluster `to`.
+  /// Sample `row` of the data set leaves cluster `from` (-1: it had none) for another one.
   void add(std::int64_t row, std::int32_t from, std::int32_t to) {
     sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
   }
 
-  /// Moves `count` samples, with the step's SumKernels.
+  /// `count` of such samples, by the step's SumKernels.
   void add(const LabelChange* changes, std::int64_t count) {
     add(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count);
   }
 
-  /// The same for copies of samples: `row` of a change is the row in `samples`, `stride` values
-  /// apart.
+  /// The same, where a change's `row` is that of `samples`, copies of the data set's rows `stride`
+  /// values apart.
   void add(const T* samples, std::int64_t stride, const LabelChange* changes, std::int64_t count) {
     sums_.move(samples, stride, changes, count, kernels_);
   }
 
-  /// Adds samples that had no label. labels[0] is the label of sample `rows.begin`.
+  /// Samples of the data set that had no labels: labels[0] is that of sample `rows.begin`.
   void add(RowRange rows, const std::int32_t* labels) {
     sums_.add(static_cast<const T*>(dataset_.data) + rows.begin * dataset_.stride, dataset_.stride,
               rows.size(), labels, kernels_);
