@@ -34,9 +34,9 @@ class ResidentScale {
   /// For an integer plan. It stays empty for compensated sums, which the host computes.
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
-    scale_.narrow = plan.lanes == 1;
-    scale_.limbs = plan.lanes;
-    scale_.limb_bits = plan.lane_bits;
+    scale_.narrow = plan.limbs == 1;
+    scale_.limbs = plan.limbs;
+    scale_.limb_bits = plan.limb_bits;
     scale_.flush_rows = plan.flush_rows;
     scale_.scales = put(plan.scales, scales_);
     scale_.quanta = put(plan.quanta, quanta_);

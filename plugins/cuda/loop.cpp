@@ -41,7 +41,7 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   // Host memory of an iteration that the host finishes: centroids twice, sums as words and as
   // totals.
   const double host =
-      cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMostBytesPerCell) +
+      cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
   return memory_of(host, device);
 }

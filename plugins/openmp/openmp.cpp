@@ -1,4 +1,4 @@
-// All cores, vectorised and exact: the backend, its parameters and its threads.
+// The openmp backend: its parameters, its threads, and the step that Lloyd's loop calls.
 #include <omp.h>
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 #include <lloyd/plugin/plugin.hpp>
 
 #include "assignment.hpp"
-#include "instruction_set.hpp"
-#include "pruning.hpp"
-#include "seeding_kernels.hpp"
-#include "sum_kernels.hpp"
-#include "tile.hpp"
-#include "useful_threads.hpp"
+#include "bounds/pruning.hpp"
+#include "common/instruction_set.hpp"
+#include "common/tile.hpp"
+#include "common/useful_threads.hpp"
+#include "seeding/seeding_kernels.hpp"
+#include "sums/sum_kernels.hpp"
 
 namespace {
 
@@ -27,8 +27,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                             "instruction set; auto: the best one that the machine has"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "lloyd: keeps nothing of distances; hamerly, elkan, yinyang: leave out those that bounds "
-        "of the last pass allow; auto: lloyd, hamerly or yinyang, by how long passes took"),
+        "pruning; lloyd: keeps no bounds; hamerly, elkan, yinyang: by bounds of the last pass; "
+        "auto: lloyd, hamerly or yinyang, by the times of the last passes"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {
@@ -89,7 +89,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // Seeding takes a tile of its own for each thread and one more, and its centroids once more.
+    // Seeding uses one tile per thread and one more, and copies its centroids.
     const std::int64_t tile =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);
@@ -121,12 +121,12 @@ class OpenmpStep : public lloyd::StepBase {
 
   void keep_bounds(bool wanted) {
     passes_ = 0;
-    in_space_ = false;
+    any_order_ = false;
     assignment_.keep_bounds(wanted);
   }
 
   void expect_changes(bool told) {
-    in_space_ = told && chunk_ % kUnit == 0;
+    any_order_ = told && chunk_ % kBlockAlignment == 0;
   }
   void defer_labels(bool allowed) {
     assignment_.defer_labels(allowed);
@@ -138,7 +138,7 @@ class OpenmpStep : public lloyd::StepBase {
   void set_centroids(const double* centroids, std::int64_t clusters) {
     clusters_ = clusters;
     ++passes_;
-    assignment_.set_centroids(centroids, clusters, in_space_);
+    assignment_.set_centroids(centroids, clusters, any_order_);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
@@ -149,16 +149,16 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChanges<T>& changes) {
-    const bool by_rows = !in_space_ || !assignment_.in_space();
-    if (features_ <= kFewFeatures && passes_ == 1 && by_rows) {
+    const bool by_rows = !any_order_ || !assignment_.in_spatial_order();
+    if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && by_rows) {
       return assign_first(block, labels, changes);
     }
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
     const int thread = omp_get_thread_num();
-    if (!in_space_) return assignment_.assign(thread, block, labels, report);
-    return assignment_.assign_some(thread, block, labels - block.begin, report);
+    if (!any_order_) return assignment_.assign(thread, block, labels, report);
+    return assignment_.assign_positions(thread, block, labels - block.begin, report);
   }
 
   lloyd::SumKernels<T> sum_kernels() const {
@@ -173,20 +173,20 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
  private:
-  static constexpr std::int64_t kUnit = lloyd_openmp::Assignment<T>::kUnit;
-  static constexpr std::int64_t kFewFeatures = 8;
+  static constexpr std::int64_t kBlockAlignment = lloyd_openmp::Assignment<T>::kBlockAlignment;
+  static constexpr std::int64_t kMaxFirstPassFeatures = 8;
 
-  // The first pass of a fit, in which no row has a label: all are added to sums, some at a time
-  // while they are in the first caches. With many features there are too few of them for that.
+  // The first pass of a fit, in which no row has a label: rows are summed in small batches while
+  // they are still in L1 or L2. With many features too few rows fit for that.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChanges<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
-    if (in_space_) assignment_.tell_labels(omp_get_thread_num(), labels - block.begin);
+    if (any_order_) assignment_.set_all_labels(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
-      std::int32_t* const of_rows = labels + (begin - block.begin);
-      assign(rows, of_rows);
-      changes.add(rows, of_rows);
+      std::int32_t* const row_labels = labels + (begin - block.begin);
+      assign(rows, row_labels);
+      changes.add(rows, row_labels);
     }
     return block.size();
   }
@@ -195,20 +195,21 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
-  // Enough chunks to balance the load, none so small that handing it out costs more than it takes;
-  // whole tiles, since only these are kept in integers.
+  // Enough chunks to balance the load, but large enough to amortise scheduling. Whole tiles,
+  // because only these are stored in integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
-    const std::int64_t unit = features_ <= lloyd_openmp::kBoxFeatures ? kUnit : lloyd_openmp::kTile;
-    const std::int64_t least = std::max<std::int64_t>(512, unit);
-    constexpr std::int64_t kMost = 16384;
-    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), least, kMost);
+    const std::int64_t unit =
+        features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;
+    const std::int64_t min_rows = std::max<std::int64_t>(512, unit);
+    constexpr std::int64_t kMaxRows = 16384;
+    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), min_rows, kMaxRows);
     return rows_each / unit * unit;
   }
 
   std::int64_t features_;
   std::int64_t clusters_ = 0;
-  std::int64_t passes_ = 0;  // of the fit
-  bool in_space_ = false;    // whether the pass may be by places, not by rows
+  std::int64_t passes_ = 0;  // of this fit
+  bool any_order_ = false;   // whether the pass may use assign_positions()
   int threads_;
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;

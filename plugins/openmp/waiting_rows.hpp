@@ -1,23 +1,24 @@
-// WaitingRows: rows that wait until there are enough of them for a tile.
+// WaitingRows: rows of one thread that wait until they fill a tile.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-#include "tile.hpp"
+#include "common/tile.hpp"
 
 namespace lloyd_openmp {
 
 class WaitingRows {
  public:
-  /// Not when seven tiles wait: there must be room for another one.
+  /// Requires fewer than 8 kTile waiting rows; callers keep it below 7 tiles.
   void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
   bool empty() const { return waiting_ == 0; }
-  bool fill_tile() const { return waiting_ >= kTile; }
+  bool has_full_tile() const { return waiting_ >= kTile; }
   const std::int64_t* first() const { return rows_.data(); }
-  /// Rows of the next tile.
+  /// Rows of the next tile: kTile or what is left.
   std::int64_t count() const { return std::min(kTile, waiting_); }
+  /// Removes the first `count` rows.
   void drop(std::int64_t count) {
     waiting_ -= count;
     std::copy_n(rows_.data() + count, waiting_, rows_.data());

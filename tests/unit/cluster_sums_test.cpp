@@ -128,7 +128,7 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
   const Dataset dataset = samples.dataset();
   const SumPlan plan = SumPlan::make(dataset.view());
   ASSERT_TRUE(plan.is_integer());
-  ASSERT_EQ(plan.lanes, lanes);
+  ASSERT_EQ(plan.limbs, lanes);
   ClusterSums whole = sum_of(plan, samples);
   const Words words = store(plan, whole);
   const std::vector<double> expected = expected_means(samples);

@@ -1,4 +1,4 @@
-// Bounds of the openmp plugin: that they hold, and that labels by them are the definition's.
+// Bounds of the openmp plugin hold, and labels that they prove are those of the definition.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,11 +15,11 @@
 #include <lloyd/plugin/distance.hpp>
 
 #include "openmp/assignment.hpp"
-#include "openmp/bound_kernels.hpp"
-#include "openmp/bounds.hpp"
-#include "openmp/instruction_set.hpp"
-#include "openmp/pruning.hpp"
-#include "openmp/sum_kernels.hpp"
+#include "openmp/bounds/bound_kernels.hpp"
+#include "openmp/bounds/bounds.hpp"
+#include "openmp/bounds/pruning.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/sums/sum_kernels.hpp"
 #include "openmp_expected_sums.hpp"
 #include "openmp_instruction_sets.hpp"
 
@@ -33,48 +33,50 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
   std::uniform_real_distribution<double> exponent(-12, 6);
   for (int i = 0; i < 10000; ++i) {
     const double distance = std::pow(10, exponent(random));
-    double way = std::pow(10, exponent(random));
-    const double before = way;
+    double distance_moved = std::pow(10, exponent(random));
+    const double before = distance_moved;
     const auto bound = static_cast<float>(distance);
     const float upper = std::nextafter(bound, kInfinite), lower = std::nextafter(bound, 0.0F);
-    const float stored_upper = store_upper(upper, published(way));
-    const float stored_lower = store_lower(lower, published(way));
-    way += std::pow(10, exponent(random));
-    // True values, but for roundings to float32 that a reader makes and a comparison covers.
-    const long double gone = static_cast<long double>(way) - before;
-    EXPECT_GE(upper_now(stored_upper, published(way)), (upper + gone) * (1 - 0x1p-23L));
-    EXPECT_LE(lower_now(stored_lower, published(way)),
+    const float stored_upper = store_upper(upper, round_outward(distance_moved));
+    const float stored_lower = store_lower(lower, round_outward(distance_moved));
+    distance_moved += std::pow(10, exponent(random));
+    // Exact values, apart from the float32 roundings of reading, which the comparison of bounds
+    // covers.
+    const long double gone = static_cast<long double>(distance_moved) - before;
+    EXPECT_GE(read_upper(stored_upper, round_outward(distance_moved)),
+              (upper + gone) * (1 - 0x1p-23L));
+    EXPECT_LE(read_lower(stored_lower, round_outward(distance_moved)),
               (lower - gone) + std::abs(lower - gone) * 0x1p-23L);
   }
 }
 
 TEST(OpenmpBounds, OfWhatFloat32CannotHoldSayNothing) {
-  const Travel far = published(1e300), none = published(0);
+  const Drift far = round_outward(1e300), none = round_outward(0);
   EXPECT_EQ(upper_bound(1e300), kInfinite);
-  EXPECT_FALSE(settles(upper_now(store_upper(1, none), far), 1e30F));
-  EXPECT_FALSE(settles(1, lower_now(store_lower(1e30F, none), far)));
-  EXPECT_FALSE(settles(1, lower_now(store_lower(1e30F, far), far)));
-  EXPECT_FALSE(settles(kInfinite, std::numeric_limits<float>::max() / 2));
-  EXPECT_FALSE(settles(1, 1));
-  EXPECT_FALSE(settles(1, std::nextafter(1.0F, 2.0F)));
-  EXPECT_TRUE(settles(1, 1.001F));
+  EXPECT_FALSE(proves_label(read_upper(store_upper(1, none), far), 1e30F));
+  EXPECT_FALSE(proves_label(1, read_lower(store_lower(1e30F, none), far)));
+  EXPECT_FALSE(proves_label(1, read_lower(store_lower(1e30F, far), far)));
+  EXPECT_FALSE(proves_label(kInfinite, std::numeric_limits<float>::max() / 2));
+  EXPECT_FALSE(proves_label(1, 1));
+  EXPECT_FALSE(proves_label(1, std::nextafter(1.0F, 2.0F)));
+  EXPECT_TRUE(proves_label(1, 1.001F));
 }
 
-TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
+TEST(OpenmpBounds, DriftIsAnUpperBound) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
   constexpr std::int64_t k = 3, d = 5;
   std::vector<double> centroids(k * d);
-  CentroidTravel travel;
-  travel.begin(centroids.data(), k, d);
-  EXPECT_EQ(travel.longest().up, 0);
-  std::vector<long double> ways(k);
+  CentroidDrift drift;
+  drift.begin(centroids.data(), k, d);
+  EXPECT_EQ(drift.maximum().upper, 0);
+  std::vector<long double> accumulated(k);
   long double longest = 0;
   for (int pass = 0; pass < 50; ++pass) {
     const std::vector<double> former = centroids;
-    // The last one stays where it is.
+    // The last centroid does not move.
     for (std::size_t i = 0; i < (k - 1) * d; ++i) centroids[i] += normal(random) / (pass + 1);
-    travel.move(centroids.data());
+    drift.move(centroids.data());
     long double most = 0;
     for (std::size_t c = 0; c < k; ++c) {
       long double squared = 0;
@@ -82,18 +84,18 @@ TEST(OpenmpBounds, TravelIsAtLeastTheWay) {
         const long double difference = static_cast<long double>(centroids[j]) - former[j];
         squared += difference * difference;
       }
-      ways[c] += std::sqrt(squared);
+      accumulated[c] += std::sqrt(squared);
       most = std::max(most, std::sqrt(squared));
-      const Travel of_this = travel.of(static_cast<std::int64_t>(c));
-      EXPECT_GE(of_this.up, ways[c]);
-      EXPECT_LE(of_this.down, ways[c] * (1 + 0x1p-30L));
-      EXPECT_LE(of_this.up - of_this.down, ways[c] * 0x1p-21L);
+      const Drift of_this = drift.of(static_cast<std::int64_t>(c));
+      EXPECT_GE(of_this.upper, accumulated[c]);
+      EXPECT_LE(of_this.lower, accumulated[c] * (1 + 0x1p-30L));
+      EXPECT_LE(of_this.upper - of_this.lower, accumulated[c] * 0x1p-21L);
     }
     longest += most;
-    EXPECT_GE(travel.longest().up, longest);
-    EXPECT_LE(travel.longest().up, longest * (1 + 0x1p-22L));
+    EXPECT_GE(drift.maximum().upper, longest);
+    EXPECT_LE(drift.maximum().upper, longest * (1 + 0x1p-22L));
   }
-  EXPECT_EQ(travel.of(k - 1).up, 0);
+  EXPECT_EQ(drift.of(k - 1).upper, 0);
 }
 
 TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
@@ -101,11 +103,11 @@ TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
   std::uniform_real_distribution<float> uniform;
   constexpr std::int64_t k = 7, d = 2;
   std::vector<double> centroids(k * d);
-  CentroidTravel travel;
-  travel.begin(centroids.data(), k, d);
+  CentroidDrift drift;
+  drift.begin(centroids.data(), k, d);
   for (const InstructionSet set : instruction_sets()) {
     for (double& value : centroids) value += static_cast<double>(uniform(random));
-    travel.move(centroids.data());
+    drift.move(centroids.data());
     TileLabels nearest;
     TileBounds fresh;
     nearest.bounds = &fresh;
@@ -116,19 +118,19 @@ TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
     }
     constexpr std::uint64_t kUnknown = 0x8000'0000'0001'0002;
     float upper[kTile], lower[kTile];
-    store_bounds(set, nearest, kUnknown, travel, {upper, lower});
+    store_bounds(set, nearest, kUnknown, drift, {upper, lower});
     for (double& value : centroids) value += 0.08 * static_cast<double>(uniform(random));
-    const CentroidTravel before = travel;
-    travel.move(centroids.data());
-    const std::uint64_t unsettled = find_unsettled(set, nearest.labels, {upper, lower}, travel);
+    const CentroidDrift before = drift;
+    drift.move(centroids.data());
+    const std::uint64_t unsettled = find_open(set, nearest.labels, {upper, lower}, drift);
     int settled = 0;
     for (std::int64_t i = 0; i < kTile; ++i) {
-      const Travel own = before.of(nearest.labels[i]);
+      const Drift own = before.of(nearest.labels[i]);
       const bool unknown = (kUnknown >> i & 1) != 0;
       EXPECT_EQ(upper[i], unknown ? kInfinite : store_upper(fresh.upper[i], own));
-      EXPECT_EQ(lower[i], unknown ? -kInfinite : store_lower(fresh.lower[i], before.longest()));
-      const bool stands = settles(upper_now(upper[i], travel.of(nearest.labels[i])),
-                                  lower_now(lower[i], travel.longest()));
+      EXPECT_EQ(lower[i], unknown ? -kInfinite : store_lower(fresh.lower[i], before.maximum()));
+      const bool stands = proves_label(read_upper(upper[i], drift.of(nearest.labels[i])),
+                                       read_lower(lower[i], drift.maximum()));
       EXPECT_EQ((unsettled >> i & 1) == 0, stands) << i;
       settled += stands ? 1 : 0;
     }
@@ -148,7 +150,8 @@ TEST(OpenmpBounds, MeasuresDistances) {
       for (std::int64_t i = 0; i < 9 * stride; ++i) {
         samples.push_back(static_cast<float>(normal(random)));
       }
-      samples.resize(static_cast<std::size_t>(8 * stride + d));  // nothing behind the last is read
+      samples.resize(static_cast<std::size_t>(
+          8 * stride + d));  // so that reading beyond the last sample is detected
       for (std::int64_t i = 0; i < 4 * d; ++i) centroids.push_back(normal(random));
       const std::int64_t rows[] = {8, 0, 3};
       const std::int32_t labels[] = {2, 0, 0, 3, 0, 0, 0, 0, 1};
@@ -168,13 +171,13 @@ constexpr Algorithm kAlgorithms[] = {Algorithm::lloyd, Algorithm::hamerly, Algor
 
 constexpr auto kNobody = [](const auto*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {};
 
-// Labels samples by one set of centroids after another, as a fit does, and expects the definition's
-// labels of each. Returns how many distances that took, with the last instruction set. Blocks of
-// whole tiles have `block_rows`.
+// Labels samples for a sequence of centroids, as a fit does, and expects the labels of the
+// definition after each pass. Returns the number of distances with the last instruction set.
+// `block_rows`: block size of passes in whole tiles.
 template <class T>
 std::int64_t check_passes(const lloyd::Dataset& data,
                           const std::vector<std::vector<double>>& passes, Algorithm algorithm,
-                          std::int64_t block_rows = Assignment<T>::kUnit) {
+                          std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
   const lloyd::DatasetView view = data.view();
   const std::int64_t n = view.samples, d = view.features;
   std::int64_t distances = 0;
@@ -187,8 +190,8 @@ std::int64_t check_passes(const lloyd::Dataset& data,
     distances = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
       const std::int64_t k = std::ssize(passes[pass]) / d;
-      // Some passes of blocks of whole tiles, whose samples are kept, and of others, after which
-      // those have to be found again.
+      // Mixes passes in blocks of whole tiles, whose samples are stored, with passes in other
+      // blocks, after which the spatial order has to read all labels again.
       const bool some = pass != 1 && pass != 5 && pass != 9;
       assignment.set_centroids(passes[pass].data(), k, some);
       const std::vector<std::int32_t> before = labels;
@@ -203,7 +206,7 @@ std::int64_t check_passes(const lloyd::Dataset& data,
       const std::int64_t rows = some ? block_rows : 333;
       for (std::int64_t begin = 0; begin < n; begin += rows) {
         const lloyd::RowRange block{begin, std::min(begin + rows, n)};
-        changed += some ? assignment.assign_some(0, block, labels.data(), report)
+        changed += some ? assignment.assign_positions(0, block, labels.data(), report)
                         : assignment.assign(0, block, labels.data() + begin, report);
       }
       std::int64_t differ = 0;
@@ -233,7 +236,7 @@ struct Moving {
   std::vector<std::vector<double>> passes;
 };
 
-// Samples around k centres, some of them half way between two, and centroids that move.
+// Samples around k centres, some of them half way between two, and moving centroids.
 template <class T>
 Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, double offset) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n + d + k));
@@ -255,13 +258,13 @@ Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, d
   for (int pass = 0; pass < 14; ++pass) {
     made.passes.push_back(centroids);
     if (pass == 6) {
-      // One jumps, as an empty cluster's does, and one falls onto another.
+      // One centroid jumps, as that of an empty cluster does, and one coincides with another.
       for (std::int64_t j = 0; j < d; ++j) {
         centroids[static_cast<std::size_t>(j)] += 20 * scale * normal(random);
         centroids[static_cast<std::size_t>((k - 1) * d + j)] =
             centroids[static_cast<std::size_t>((k / 2) * d + j)];
       }
-    } else if (pass != 9) {  // once nothing moves
+    } else if (pass != 9) {  // in pass 9 nothing moves
       for (double& value : centroids) value += 0.3 * scale * normal(random) / (1 + pass * pass);
     }
   }
@@ -273,7 +276,7 @@ void check_moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, 
   const Moving<T> made = moving<T>(n, d, k, scale, offset);
   for (const Algorithm algorithm : kAlgorithms) {
     const std::int64_t distances = check_passes<T>(made.data, made.passes, algorithm);
-    // In float32 nothing is left out of what is farther away than bounds can tell apart.
+    // For other scales the bounds may be too coarse to prune anything.
     if (scale == 1 && algorithm != Algorithm::lloyd) {
       EXPECT_LT(distances, n * k * std::ssize(made.passes));
     }
@@ -284,17 +287,17 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
   for (const double offset : {0.0, 1e4}) {
     check_moving<float>(2000, 2, 9, 1, offset);    // few features
     check_moving<float>(2000, 12, 7, 1, offset);   // tiles
-    check_moving<float>(2000, 12, 21, 1, offset);  // integers, where they are kept
+    check_moving<float>(2000, 12, 21, 1, offset);  // stored integers
     check_moving<float>(2000, 16, 70, 1, offset);  // integers
     check_moving<float>(1500, 130, 3, 1, offset);  // rows
-    check_moving<float>(1500, 130, 8, 1, offset);  // integers, and what they leave open by rows
+    check_moving<float>(1500, 130, 8, 1, offset);  // integers, then rows
     check_moving<double>(1500, 5, 40, 1, offset);
   }
 }
 
-// So many labels change that they are told of before a block ends.
-TEST(OpenmpPruning, TellsOfManyChanges) {
-  constexpr std::int64_t n = 3 * kMostSummedTogether, d = kLeastFeaturesSummedTogether, k = 8;
+// So many labels change that they are reported before a block ends.
+TEST(OpenmpPruning, ReportsManyChanges) {
+  constexpr std::int64_t n = 3 * kMaxBatchedSamples, d = kMinBatchedFeatures, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
   for (std::size_t pass = 1; pass < made.passes.size(); ++pass) {
     made.passes[pass] = made.passes[pass - 1];
@@ -315,7 +318,7 @@ TEST(OpenmpPruning, HoldsForAnyMagnitude) {
   }
 }
 
-// A lower bound and a way that both fit float32, and their sum does not.
+// A lower bound and a drift that fit float32, while their sum does not.
 TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(std::vector<double>{0}, 1, 1));
   const std::vector<std::vector<double>> passes = {{-1.6e38, 3.8e38},  {-1.6e38, 3.8e38},
@@ -324,7 +327,7 @@ TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<double>(data, passes, algorithm);
 }
 
-// A sample whose distance is beyond float32 among many whose bounds settle them.
+// A sample whose distance exceeds float32, among many whose bounds prove their labels.
 TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
   constexpr std::int64_t k = 20;
   std::vector<double> samples, centroids;
@@ -343,7 +346,7 @@ TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<double>(data, passes, algorithm);
 }
 
-// One centroid is so far away for a pass that nothing can be screened.
+// In one pass a centroid is so far away that no screen can be used.
 TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
   for (const std::size_t far : {0, 1, 2, 3, 5, 8}) {
     Moving<float> made = moving<float>(700, 3, 40, 1, 0);
@@ -354,7 +357,7 @@ TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
   }
 }
 
-// Bounds belong to one fit.
+// Bounds must not be used in another fit.
 TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   const std::vector<float> samples = {0, 1, 10, 11};
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 4, 1));
@@ -369,15 +372,15 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   assignment.keep_bounds(true);
   for (int pass = 0; pass < 4; ++pass) EXPECT_EQ(label(near, pass == 0 ? none : first), first);
   assignment.keep_bounds(false);
-  EXPECT_EQ(label(near, second), first);  // labels of anybody
+  EXPECT_EQ(label(near, second), first);  // arbitrary former labels
   EXPECT_EQ(label(swapped, first), second);
   assignment.keep_bounds(true);
   EXPECT_EQ(label(swapped, none), second);
   for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(label(swapped, second), second);
 }
 
-// What bounds of groups say of a label that the definition gave in such a pass. The first sample
-// goes from a to b in it, and back to a while the group of a seems far away.
+// Bounds per group after a pass that only the definition can label. In that pass the first sample
+// moves from a to b, and then back to a, while the group of a seems far away.
 TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   constexpr double kScale = 1e15;
   const lloyd::Dataset data(
@@ -394,7 +397,7 @@ TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   for (const Algorithm algorithm : kAlgorithms) check_passes<float>(data, passes, algorithm);
 }
 
-// Fits of one session need not have as many clusters.
+// Fits of one session may have different numbers of clusters.
 TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
   const std::vector<float> samples = {0, 1, 10, 11, 20, 21, 22};
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 7, 1));

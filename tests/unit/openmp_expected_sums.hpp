@@ -1,4 +1,4 @@
-// Sums of clusters as labels say they must be.
+// Expected cluster sums for given labels.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lloyd_openmp {
 
-/// `sums` are those of all samples of float or double by their labels, in an integer form.
+/// Expects `sums`, in an integer form, to equal those of all samples by their labels.
 inline void expect_sums_of(const lloyd::DatasetView& view, const std::vector<std::int32_t>& labels,
                            lloyd::ClusterSums& sums) {
   const lloyd::SumPlan plan = lloyd::SumPlan::make(view);

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include "openmp/instruction_set.hpp"
+#include "openmp/common/instruction_set.hpp"
 
 namespace lloyd_openmp {
 

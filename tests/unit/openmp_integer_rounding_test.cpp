@@ -1,4 +1,4 @@
-// Samples of the openmp plugin in integers, rounded as they lie in memory or from tiles.
+// Rounding of samples to integers in the openmp plugin, from rows and from tiles.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 #include <gtest/gtest.h>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_screen.hpp"
-#include "openmp/tile.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/common/tile.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_screen.hpp"
 #include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {
 namespace {
 
-// A tile in integers, with what was there before.
+// A tile of integers whose memory is not zero beforehand.
 struct Rounded {
   explicit Rounded(std::int64_t d) : pairs(pair_lines(d)) {
     for (PairLine& line : pairs) std::fill(std::begin(line.lanes), std::end(line.lanes), -1);
@@ -32,11 +32,11 @@ struct Rounded {
   }
 
   std::vector<PairLine> pairs;
-  TileRow<float> norms, residuals;
+  TileVector<float> norms, residuals;
   IntegerTile tile;
 };
 
-// kTile samples of d features, some values apart, that lie around an origin.
+// kTile samples of d features around an origin, with a gap between rows.
 class Samples {
  public:
   explicit Samples(std::int64_t d) : d_(d) {
@@ -53,24 +53,24 @@ class Samples {
       samples_.push_back(values_.data() + lane * stride);
     }
     std::copy(origin_.begin(), origin_.end(), values_.begin() + 5 * stride);  // a sample of zeros
-    // The longest of all, by one value.
+    // The sample with the largest norm, all of it in one component.
     std::copy(origin_.begin(), origin_.end(), values_.begin() + 9 * stride);
     values_[static_cast<std::size_t>(9 * stride + d_ / 2)] +=
         -100 * std::sqrt(static_cast<float>(d_));
   }
 
-  void check_tile(InstructionSet set, double reach) const {
+  void check_tile(InstructionSet set, double radius) const {
     Rounded rounded(d_);
-    std::vector<TileRow<float>> tile(static_cast<std::size_t>(d_));
+    std::vector<TileVector<float>> tile(static_cast<std::size_t>(d_));
     load_tile(set, samples_[0], d_ + kGap, kTile, d_, origin_.data(), tile.data());
-    round_tile(set, tile.data(), d_, reach, rounded.tile);
-    check(rounded, reach);
+    round_tile(set, tile.data(), d_, radius, rounded.tile);
+    check(rounded, radius);
   }
 
-  void check_rows(InstructionSet set, double reach) const {
+  void check_rows(InstructionSet set, double radius) const {
     Rounded rounded(d_);
-    round_rows(set, samples_.data(), d_, origin_.data(), reach, rounded.tile);
-    check(rounded, reach);
+    round_rows(set, samples_.data(), d_, origin_.data(), radius, rounded.tile);
+    check(rounded, radius);
   }
 
  private:
@@ -80,8 +80,8 @@ class Samples {
     return samples_[static_cast<std::size_t>(lane)][j] - origin_[static_cast<std::size_t>(j)];
   }
 
-  // Integers next to the values, norms and residuals that are theirs.
-  void check(const Rounded& rounded, double reach) const {
+  // Expects the nearest integers, and the norms and residuals that belong to them.
+  void check(const Rounded& rounded, double radius) const {
     const double unit = rounded.tile.unit;
     double greatest = 0, greatest_value = 0;
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -101,11 +101,11 @@ class Samples {
       const double off = 5e-4 * std::sqrt(residual) + 0x4p-24 * std::sqrt(norm);
       EXPECT_NEAR(rounded.residuals.lanes[lane], std::sqrt(residual), off);
     }
-    const double needed = IntegerScreen::reach_of(greatest, greatest_value);
-    EXPECT_GE(rounded.tile.reach, needed);
-    EXPECT_LE(rounded.tile.reach, 1.01 * needed);
-    const double most = unit * IntegerScreen::kMostUnits;
-    EXPECT_NEAR(most, std::max<double>(reach, rounded.tile.reach), 1e-5 * most);
+    const double needed = IntegerScreen::radius_of(greatest, greatest_value);
+    EXPECT_GE(rounded.tile.radius, needed);
+    EXPECT_LE(rounded.tile.radius, 1.01 * needed);
+    const double most = unit * IntegerScreen::kMaxUnits;
+    EXPECT_NEAR(most, std::max<double>(radius, rounded.tile.radius), 1e-5 * most);
   }
 
   std::int64_t d_;
@@ -117,10 +117,10 @@ TEST(OpenmpIntegerRounding, IsToTheNextIntegers) {
   for (const std::int64_t d : {1, 3, 16, 17, 31, 32, 33, 49, 63, 64, 100, 257}) {
     const Samples samples(d);
     for (const InstructionSet set : instruction_sets()) {
-      for (const double reach : {1e-3, 1e4}) {
+      for (const double radius : {1e-3, 1e4}) {
         SCOPED_TRACE(d);
-        samples.check_tile(set, reach);
-        if (rounds_rows(set, d)) samples.check_rows(set, reach);
+        samples.check_tile(set, radius);
+        if (can_round_rows(set, d)) samples.check_rows(set, radius);
       }
     }
   }

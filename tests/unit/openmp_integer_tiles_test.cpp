@@ -1,4 +1,4 @@
-// What the openmp plugin keeps of samples in integers, as centroids move.
+// Stored integer tiles of the openmp plugin while centroids move.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 #include <gtest/gtest.h>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_tiles.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_tiles.hpp"
 
 namespace lloyd_openmp {
 namespace {
 
 constexpr std::int64_t kFeatures = 3;
 
-// Sample i of a tile has the features i, 0 and -i, but for what `scale` says.
-std::vector<TileRow<float>> tile_of(float scale) {
-  std::vector<TileRow<float>> tile(kFeatures);
+// Sample i of a tile is (i, 0, -i) times `scale`.
+std::vector<TileVector<float>> tile_of(float scale) {
+  std::vector<TileVector<float>> tile(kFeatures);
   for (std::int64_t lane = 0; lane < kTile; ++lane) {
     tile[0].lanes[lane] = scale * static_cast<float>(lane);
     tile[1].lanes[lane] = 0;
@@ -30,25 +30,25 @@ class OpenmpIntegerTiles : public testing::Test {
  protected:
   OpenmpIntegerTiles() { tiles_.reserve(2 * kTile - 5, kFeatures); }
 
-  IntegerTile get(std::int64_t t, double reach) {
-    return tiles_.get(t, reach, [&](double room, IntegerTile& tile) {
+  IntegerTile get(std::int64_t t, double radius) {
+    return tiles_.get(t, radius, [&](double room, IntegerTile& tile) {
       ++roundings_;
-      const std::vector<TileRow<float>> samples = tile_of(t == 0 ? 1.0f : 0.5f);
+      const std::vector<TileVector<float>> samples = tile_of(t == 0 ? 1.0f : 0.5f);
       round_tile(InstructionSet(0), samples.data(), kFeatures, room, tile);
     });
   }
 
-  // The tile is that of the samples, and fine enough for centroids within `reach`.
-  void check(std::int64_t t, double reach) {
-    const IntegerTile found = get(t, reach);
-    const std::vector<TileRow<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
+  // Expects the tile of the samples, fine enough for centroids within `radius`.
+  void check(std::int64_t t, double radius) {
+    const IntegerTile found = get(t, radius);
+    const std::vector<TileVector<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
     const double greatest = std::sqrt(2.0) * expected[0].lanes[kTile - 1];
-    EXPECT_GE(found.reach, greatest);
-    // round_tile() does not look for the greatest value.
-    const double needed = IntegerScreen::reach_of(greatest, greatest);
-    const double holds = double{found.unit} * IntegerScreen::kMostUnits;
-    EXPECT_GE(holds, reach);
-    EXPECT_LE(holds, 1.3 * std::max(reach, needed));
+    EXPECT_GE(found.radius, greatest);
+    // round_tile() does not use the largest component.
+    const double needed = IntegerScreen::radius_of(greatest, greatest);
+    const double holds = double{found.unit} * IntegerScreen::kMaxUnits;
+    EXPECT_GE(holds, radius);
+    EXPECT_LE(holds, 1.3 * std::max(radius, needed));
     for (std::int64_t lane = 0; lane < kTile; ++lane) {
       const double x = expected[0].lanes[lane];
       const std::int32_t* const first =
@@ -68,8 +68,8 @@ class OpenmpIntegerTiles : public testing::Test {
 };
 
 TEST_F(OpenmpIntegerTiles, AreRoundedOnceWhileCentroidsStayAmongSamples) {
-  for (const double reach : {50.0, 20.0, 80.0, 1.0}) {
-    check(0, reach);
+  for (const double radius : {50.0, 20.0, 80.0, 1.0}) {
+    check(0, radius);
     EXPECT_EQ(roundings_, 1);
   }
   check(1, 20);
@@ -82,7 +82,7 @@ TEST_F(OpenmpIntegerTiles, AreRoundedAgainWhereCentroidsGoFarOutOrComeBack) {
   check(0, 50);
   check(0, 1000);
   EXPECT_EQ(roundings_, 2);
-  check(0, 1030);  // there was room
+  check(0, 1030);  // within the growth room
   check(0, 900);
   EXPECT_EQ(roundings_, 2);
   check(0, 2000);

@@ -1,4 +1,4 @@
-// What the openmp plugin proves by screening, and what it decides by the definition.
+// Labels that the screens of the openmp plugin prove, and labels of the exact fallback.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,13 +13,13 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/distance.hpp>
 
-#include "openmp/bounds.hpp"
-#include "openmp/instruction_set.hpp"
-#include "openmp/integer_rounding.hpp"
-#include "openmp/integer_screen.hpp"
-#include "openmp/nearest.hpp"
-#include "openmp/row_screen.hpp"
-#include "openmp/score_screen.hpp"
+#include "openmp/bounds/bounds.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/screens/float_screen.hpp"
+#include "openmp/screens/integer_rounding.hpp"
+#include "openmp/screens/integer_screen.hpp"
+#include "openmp/screens/row_screen.hpp"
+#include "openmp/screens/score_screen.hpp"
 #include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {
@@ -40,7 +40,7 @@ struct Case {
 
 enum class Screen { tiles, rows, integers };
 
-// Screens up to a tile of samples in one of the three ways.
+// Screens up to a tile of samples with one of the three screens.
 template <class T>
 class Screener {
  public:
@@ -53,11 +53,13 @@ class Screener {
         tile_(static_cast<std::size_t>(view.features)),
         pairs_(pair_lines(view.features)),
         norms_(static_cast<std::size_t>(k)) {
-    screen_.set_centroids(centroids, k, kind == Screen::rows ? row_chain(set, view.features) : 0);
+    screen_.set_centroids(centroids, k,
+                          kind == Screen::rows ? row_chain_length(set, view.features) : 0);
     fits_ = screen_.fits();
     if constexpr (std::is_same_v<T, float>) {
       if (!fits_ || kind != Screen::integers) return;
-      integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(), screen_.reach());
+      integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(),
+                              screen_.radius());
       fits_ = integers_.fits();
     }
   }
@@ -72,8 +74,8 @@ class Screener {
     nearest.bounds = &bounds;
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::rows) {
-        const T* of_rows[kTile + kRowsAhead];
-        for (std::int64_t lane = 0; lane < kTile + kRowsAhead; ++lane) {
+        const T* of_rows[kTile + kInterleavedRows];
+        for (std::int64_t lane = 0; lane < kTile + kInterleavedRows; ++lane) {
           of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
         }
         screen_rows(set_, of_rows, d, screen_.row_centroids(), former, nearest);
@@ -84,22 +86,22 @@ class Screener {
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::integers) {
         IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
-        const double reach = integers_.centroids().reach;
-        // Every other tile in the one way, where there are two.
-        if (begin / kTile % 2 == 0 && rounds_rows(set_, d)) {
+        const double radius = integers_.centroids().radius;
+        // Alternates between both ways of rounding, if both are supported.
+        if (begin / kTile % 2 == 0 && can_round_rows(set_, d)) {
           const T* of_rows[kTile];
           for (std::int64_t lane = 0; lane < kTile; ++lane) {
             of_rows[lane] = samples + std::min(lane, rows - 1) * view_.stride;
           }
-          round_rows(set_, of_rows, d, screen_.origin(), reach, integers);
+          round_rows(set_, of_rows, d, screen_.origin(), radius, integers);
         } else {
-          round_tile(set_, tile_.data(), d, reach, integers);
+          round_tile(set_, tile_.data(), d, radius, integers);
         }
         screen_integers(set_, integers, d, integers_.centroids(), former, norms_.data(), nearest);
         return nearest;
       }
     }
-    screen_nearest(set_, tile_.data(), d, screen_.centroids(), former, nearest);
+    screen_tile(set_, tile_.data(), d, screen_.centroids(), former, nearest);
     return nearest;
   }
 
@@ -109,15 +111,15 @@ class Screener {
   IntegerScreen integers_;
   Screen kind_;
   InstructionSet set_;
-  std::vector<TileRow<T>> tile_;
+  std::vector<TileVector<T>> tile_;
   std::vector<PairLine> pairs_;
   std::vector<std::int32_t> norms_;
-  TileRow<float> squares_[2];
+  TileVector<float> squares_[2];
   bool fits_;
 };
 
-// Expects the bounds of a proven sample to hold and not to be far off. `spread`: squared distance
-// of the samples that are farthest apart, or more.
+// Expects the bounds of a proven sample to hold and to be tight. `spread`: upper bound on the
+// squared distance between two samples.
 template <class T>
 void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std::int32_t label,
                   float upper, float lower) {
@@ -138,7 +140,7 @@ void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std:
       other = std::min(other, distance);
     }
   }
-  // Of squares, as the errors of scores are.
+  // Tolerances are those of squared distances, as for scores.
   const long double off = 1e-3L * (farthest * farthest + spread) + 1e-29L;
   const auto squared = [](long double value) { return value * value; };
   EXPECT_GE(upper, own) << i;
@@ -149,8 +151,8 @@ void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std:
   }
 }
 
-// Screens all samples with each instruction set; how many labels each proves, at the least. Expects
-// those to be the definition's, with bounds that hold. -1: such centroids cannot be screened.
+// Screens all samples with each instruction set and returns the smallest number of proven labels;
+// -1: the centroids cannot be screened. Expects proven labels to be exact, with bounds that hold.
 template <class T>
 std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
@@ -169,7 +171,7 @@ std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
       const TileLabels nearest = screen(begin, rows, former.data(), bounds);
       for (std::int64_t lane = 0; lane < rows; ++lane) {
         EXPECT_EQ((nearest.changed >> lane & 1) != 0, nearest.labels[lane] != 0);
-        if ((nearest.undecided >> lane & 1) != 0) continue;
+        if ((nearest.unproven >> lane & 1) != 0) continue;
         ++proven;
         EXPECT_EQ(nearest.labels[lane], given.defined(begin + lane))
             << "sample " << begin + lane << ", set " << set.index();
@@ -198,14 +200,14 @@ Case<T> blobs(std::int64_t n, std::int64_t d, std::int64_t k, double scale, doub
   return made;
 }
 
-// Samples on the plane half way between two centroids, and a few units in the last place off it.
+// Samples half way between two centroids, and a few units in the last place off.
 template <class T>
 Case<T> near_ties(std::int64_t d, double offset) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> normal;
   Case<T> made{d, 6, {}, {}};
   for (std::int64_t i = 0; i < made.k * d; ++i) made.centroids.push_back(offset + normal(random));
-  // Two that are the same: the lower one it is.
+  // Two equal centroids: the lower index wins.
   std::copy_n(made.centroids.begin(), d, made.centroids.begin() + 5 * d);
   for (int i = 0; i < 2000; ++i) {
     const double* a = made.centroids.data() + static_cast<std::int64_t>(random() % 6) * d;
@@ -244,8 +246,8 @@ TYPED_TEST(OpenmpNearest, TilesAreTheSamplesLessTheOrigin) {
       std::vector<TypeParam> origin;
       for (std::int64_t j = 0; j < d; ++j) origin.push_back(static_cast<TypeParam>(j));
       for (const std::int64_t rows : {kTile, std::int64_t{5}}) {
-        std::vector<TileRow<TypeParam>> tile(static_cast<std::size_t>(d));
-        // Nothing behind the last value is read.
+        std::vector<TileVector<TypeParam>> tile(static_cast<std::size_t>(d));
+        // Exact size, so that reading beyond the end is detected.
         const std::vector<TypeParam> exactly(samples.begin(),
                                              samples.begin() + (rows - 1) * stride + d);
         load_tile(InstructionSet(), exactly.data(), stride, rows, d, origin.data(), tile.data());
@@ -262,17 +264,17 @@ TYPED_TEST(OpenmpNearest, TilesAreTheSamplesLessTheOrigin) {
   }
 }
 
-TYPED_TEST(OpenmpNearest, WhatIsProvenIsDefinedSo) {
+TYPED_TEST(OpenmpNearest, ProvenLabelsAreExact) {
   for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128}) {
     for (const std::int64_t k : {1, 2, 5, 33}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
-        // Marked scores of float32 prove less.
-        const bool marked = sizeof(TypeParam) == sizeof(float) && marks(k, d) > 16;
+        // Float32 scores with indices in their low bits prove fewer labels.
+        const bool marked = sizeof(TypeParam) == sizeof(float) && score_marks(k, d) > 16;
         EXPECT_GE(check_screen(blobs<TypeParam>(300, d, k, scale, 0)), marked ? 285 : 290)
             << d << ' ' << k;
       }
       check_screen(blobs<TypeParam>(300, d, k, 1, 1e6));
-      check_screen(blobs<TypeParam>(300, d, k, 1e-19, 0));  // squares near the least numbers
+      check_screen(blobs<TypeParam>(300, d, k, 1e-19, 0));  // squares near the smallest numbers
     }
   }
 }
@@ -286,7 +288,7 @@ TYPED_TEST(OpenmpNearest, TiesAreNotProven) {
   }
 }
 
-TEST(OpenmpRows, WhatIsProvenIsDefinedSo) {
+TEST(OpenmpRows, ProvenLabelsAreExact) {
   for (const std::int64_t d : {16, 17, 31, 33, 128, 200}) {
     for (const std::int64_t k : {1, 2, 5, 6, 7, 13, 32}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
@@ -303,7 +305,7 @@ TEST(OpenmpRows, WhatIsProvenIsDefinedSo) {
   }
 }
 
-TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
+TEST(OpenmpIntegers, ProvenLabelsAreExact) {
   for (const std::int64_t d : {1, 2, 3, 4, 5, 16, 33, 128, 1000}) {
     for (const std::int64_t k : {2, 5, 33}) {
       for (const double scale : {1.0, 1e-8, 1e6}) {
@@ -315,14 +317,14 @@ TEST(OpenmpIntegers, WhatIsProvenIsDefinedSo) {
   }
 }
 
-// One more centroid than fit a panel of registers, or one less.
+// Panels that are full, or have one centroid less or more.
 TEST(OpenmpIntegers, TakePanelsOfAnySize) {
   for (std::int64_t k = 1; k <= 27; ++k) {
     EXPECT_GE(check_screen(blobs<float>(300, 20, k, 1, 0), Screen::integers), 290) << k;
   }
 }
 
-// Scores say whose they are in 8 bits.
+// More centroids than the 8 index bits of a score can number.
 TEST(OpenmpIntegers, TellManyCentroidsApart) {
   for (const std::int64_t k : {251, 252, 253, 259, 504, 700}) {
     EXPECT_GE(check_screen(blobs<float>(900, 16, k, 1, 0), Screen::integers), 850) << k;
@@ -338,8 +340,8 @@ TEST(OpenmpIntegers, TiesAreNotProven) {
   }
 }
 
-// Centroids on the diagonal, at `values` of it, and samples `scale` times as far out as the
-// greatest of these, on either side.
+// Centroids on the diagonal at `values`, and samples on both sides at `scale` times the largest of
+// these.
 Case<float> on_diagonal(std::int64_t d, const std::vector<double>& values, float scale) {
   Case<float> made{d, std::ssize(values), {}, {}};
   for (const double value : values) {
@@ -352,8 +354,8 @@ Case<float> on_diagonal(std::int64_t d, const std::vector<double>& values, float
   return made;
 }
 
-// Sums in 32 bits come nearest to their limits where a sample and a centroid are both farthest out,
-// on one axis or on all, towards one another or away.
+// 32-bit sums come closest to their limits when a sample and a centroid are both farthest from the
+// origin, in one component or in all, in the same or opposite directions.
 TEST(OpenmpIntegers, HoldTheGreatestScores) {
   for (const std::int64_t d : {1, 2, 7, 64, 4096}) {
     for (const float scale : {1.0F, 2.0F, 100.0F, 0.01F}) {
@@ -363,7 +365,8 @@ TEST(OpenmpIntegers, HoldTheGreatestScores) {
   }
 }
 
-// What stands for a second score is farther from the greatest than 31 bits hold.
+// With one centroid the second score is a placeholder, whose distance to the greatest exceeds 31
+// bits.
 TEST(OpenmpIntegers, ProveTheOnlyCentroid) {
   for (const std::int64_t d : {1, 2, 7, 64}) {
     for (const float scale : {1.0F, 2.0F, 100.0F, 0.01F}) {
@@ -373,7 +376,7 @@ TEST(OpenmpIntegers, ProveTheOnlyCentroid) {
   }
 }
 
-// Where a unit would be no normal number, or a sum no number at all.
+// Units that would not be normal numbers, or sums that would overflow.
 TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e-12, 0), Screen::integers), -1);
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e12, 0), Screen::integers), -1);
@@ -386,7 +389,7 @@ TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
   EXPECT_EQ(check_screen(at_origin, Screen::integers), -1);
 }
 
-// In float64 the core refuses such data.
+// The core refuses such data in float64.
 TEST(OpenmpScreen, LeavesOutWhatCouldOverflow) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e19, 0)), -1);
   EXPECT_GE(check_screen(blobs<float>(100, 3, 4, 1e16, 0)), 90);
@@ -395,7 +398,7 @@ TEST(OpenmpScreen, LeavesOutWhatCouldOverflow) {
 TEST(OpenmpDefinition, IsTheDefinition) {
   for (const std::int64_t d : {1, 3, 17}) {
     const Case<double> ties = near_ties<double>(d, 1);
-    std::vector<TileRow<double>> tile(static_cast<std::size_t>(d));
+    std::vector<TileVector<double>> tile(static_cast<std::size_t>(d));
     const std::vector<double> origin(static_cast<std::size_t>(d));
     for (std::int64_t begin = 0; begin + kTile <= ties.n(); begin += kTile) {
       const InstructionSet best;
@@ -404,7 +407,7 @@ TEST(OpenmpDefinition, IsTheDefinition) {
         for (const std::int64_t count : {std::int64_t{1}, std::int64_t{33}, kTile}) {
           alignas(64) std::int32_t labels[kTile];
           std::fill_n(labels, kTile, -1);
-          define_nearest(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
+          label_exactly(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
           for (std::int64_t lane = 0; lane < count; ++lane) {
             ASSERT_EQ(labels[lane], ties.defined(begin + lane));
           }

@@ -1,5 +1,4 @@
-// Neighbours of the openmp plugin: their tiles and boxes, and that labels by these are the
-// definition's.
+// Spatial order of the openmp plugin: tiles, boxes, and exact labels.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,16 +13,16 @@
 #include <lloyd/plugin/distance.hpp>
 
 #include "openmp/assignment.hpp"
-#include "openmp/box_screen.hpp"
-#include "openmp/score_screen.hpp"
-#include "openmp/spatial_tiles.hpp"
+#include "openmp/screens/score_screen.hpp"
+#include "openmp/spatial/box_screen.hpp"
+#include "openmp/spatial/spatial_tiles.hpp"
 #include "openmp_expected_sums.hpp"
 #include "openmp_instruction_sets.hpp"
 
 namespace lloyd_openmp {
 namespace {
 
-// Samples of one kind, in float64.
+// Samples of the given kind, in float64.
 std::vector<double> samples_of(const std::string& kind, std::int64_t n, std::int64_t d) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
@@ -63,8 +62,8 @@ std::vector<T> means_of(const lloyd::DatasetView& view) {
   return means;
 }
 
-// All rows, each once, as they are and in the box of their tile and of its group; returns the mean
-// of the boxes' volumes.
+// Expects every row exactly once, unchanged, and inside the boxes of its tile and group. Returns
+// the mean volume of the boxes.
 template <class T>
 double check_tiles(const lloyd::DatasetView& view, int threads) {
   const std::vector<T> origin = means_of<T>(view);
@@ -77,18 +76,19 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
   tiles.order(view, labels.data(), threads);
   std::vector<int> seen(static_cast<std::size_t>(view.samples));
   double volume = 0;
-  constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupPlaces;
+  constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupSamples;
   for (std::int64_t begin = 0; begin < view.samples; begin += kPart) {
     const lloyd::RowRange places{begin, std::min(begin + kPart, view.samples)};
     tiles.make(InstructionSet(), view, places, origin.data(), order);
-    EXPECT_EQ(tiles.part(begin).places, places.size());
+    EXPECT_EQ(tiles.part(begin).positions, places.size());
     for (std::int64_t t = begin / kTile; t * kTile < places.end; ++t) {
       const SpatialTile<T>& tile = tiles.tile(t);
       EXPECT_EQ(tile.count, std::min(kTile, places.end - t * kTile));
       const BoxGroup<T>& group = tiles.group(t / BoxGroup<T>::kBoxes);
-      double of_tile = 1;
-      for (std::int64_t j = 0; j < view.features; ++j) of_tile *= double{tile.box.half[j]};
-      volume += of_tile;
+      double tile_candidates = 1;
+      for (std::int64_t j = 0; j < view.features; ++j)
+        tile_candidates *= double{tile.box.half_width[j]};
+      volume += tile_candidates;
       for (std::int64_t lane = 0; lane < kTile; ++lane) {
         const std::uint32_t row = tiles.rows(t)[lane];
         if (lane < tile.count) ++seen[row];
@@ -100,12 +100,12 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
           const T y = x - origin[static_cast<std::size_t>(j)];
           norm += double{y} * double{y};
           for (const Box<T>& box : {tile.box, group.all}) {
-            EXPECT_LE(std::abs(static_cast<long double>(y) - box.center[j]), box.half[j]);
+            EXPECT_LE(std::abs(static_cast<long double>(y) - box.center[j]), box.half_width[j]);
           }
           EXPECT_EQ(group.center[j][t % BoxGroup<T>::kBoxes], tile.box.center[j]);
-          EXPECT_EQ(group.half[j][t % BoxGroup<T>::kBoxes], tile.box.half[j]);
+          EXPECT_EQ(group.half_width[j][t % BoxGroup<T>::kBoxes], tile.box.half_width[j]);
         }
-        EXPECT_LE(std::sqrt(norm) * (1 - 1e-15), double{tile.box.reach});
+        EXPECT_LE(std::sqrt(norm) * (1 - 1e-15), double{tile.box.radius});
       }
     }
   }
@@ -127,7 +127,7 @@ TEST(OpenmpSpatial, TilesHaveAllSamplesInTheirBoxes) {
   }
 }
 
-// Against tiles of samples as they come, of which each fills most of the space.
+// Compared with tiles in the original order, each of which spans most of the space.
 TEST(OpenmpSpatial, TilesAreOfNeighbours) {
   for (const std::int64_t d : {1, 2, 3}) {
     const lloyd::Dataset data = dataset_of<float>(samples_of("blob", 30000, d), d);
@@ -149,7 +149,8 @@ BoxCentroids<T> box_centroids(const std::vector<double>& centroids, std::int64_t
     for (std::int64_t j = 0; j < d; ++j) {
       const double e = centroids[static_cast<std::size_t>(c * d + j)];
       squared += e * e;
-      made.values[static_cast<std::size_t>((j + 1) * made.apart + c)] = static_cast<T>(-2 * e);
+      made.values[static_cast<std::size_t>((j + 1) * made.feature_stride + c)] =
+          static_cast<T>(-2 * e);
     }
     made.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
     made.indices[static_cast<std::size_t>(c)] = static_cast<typename BoxCentroids<T>::Index>(c);
@@ -157,13 +158,13 @@ BoxCentroids<T> box_centroids(const std::vector<double>& centroids, std::int64_t
   return made;
 }
 
-// Boxes of any size, of which corners may lie half way between two centroids: no centroid is left
-// out that is the nearest to some corner or the center.
+// Boxes of any size, some with corners half way between two centroids: no centroid that is nearest
+// to a corner or to the centre may be dropped.
 template <class T>
 void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
   std::mt19937_64 random(static_cast<std::uint64_t>(d * 100 + k));
   std::uniform_real_distribution<double> uniform(-1, 1);
-  // Of which the mean, and so the origin, is 0.
+  // Their mean, and so the origin, is 0.
   std::vector<T> samples(static_cast<std::size_t>(d), T{4});
   samples.insert(samples.end(), static_cast<std::size_t>(d), T{-4});
   const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 2, d));
@@ -187,28 +188,28 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       for (std::int64_t j = 0; j < d; ++j) {
         const auto at = static_cast<std::size_t>(j);
         const auto wide = static_cast<std::size_t>(d);
-        // One corner, or the center, is half way.
+        // One corner, or the centre, is half way.
         const double middle = (centroids[first * wide + at] + centroids[second * wide + at]) / 2;
-        box.half[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
-        box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half[j]} : 0));
+        box.half_width[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
+        box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half_width[j]} : 0));
         center += double{box.center[j]} * double{box.center[j]};
-        half += double{box.half[j]} * double{box.half[j]};
+        half += double{box.half_width[j]} * double{box.half_width[j]};
       }
-      box.reach = static_cast<T>((std::sqrt(center) + std::sqrt(half)) * (1 + 1e-6));
+      box.radius = static_cast<T>((std::sqrt(center) + std::sqrt(half)) * (1 + 1e-6));
       group.set(b, box);
       left[b].reserve(k, d);
       std::vector<T> scores(from.values.size());
-      screen_box(set, box, d, screen.limit_unmarked(), from, scores.data(), left[b]);
+      screen_box(set, box, d, screen.unmarked_limit(), from, scores.data(), left[b]);
       ASSERT_GE(left[b].count, 1);
       kept += left[b].count;
       ++boxes;
       for (std::uint64_t corner = 0; corner <= (std::uint64_t{1} << d); ++corner) {
         std::vector<T> x;
         for (std::int64_t j = 0; j < d; ++j) {
-          // The last one is the center.
+          // The last point is the centre.
           const T side = corner == (std::uint64_t{1} << d) ? T{0}
-                         : (corner >> j & 1) != 0          ? box.half[j]
-                                                           : -box.half[j];
+                         : (corner >> j & 1) != 0          ? box.half_width[j]
+                                                           : -box.half_width[j];
           x.push_back(box.center[j] + side);
         }
         const std::int32_t nearest =
@@ -218,7 +219,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       }
     }
     std::int32_t owners[BoxGroup<T>::kBoxes];
-    screen_group(set, group, d, screen.limit_unmarked(), from, owners);
+    screen_group(set, group, d, screen.unmarked_limit(), from, owners);
     for (std::int64_t b = 0; b < BoxGroup<T>::kBoxes; ++b) {
       const bool one = left[b].count == 1;
       owned += one ? 1 : 0;
@@ -242,7 +243,7 @@ TEST(OpenmpSpatial, BoxesKeepTheNearestCentroids) {
   }
 }
 
-// About half of the blocks of the first pass of a fit.
+// Labels about half of the blocks of the first pass of a fit, and stops.
 template <class T>
 void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, std::int64_t k,
                  std::int64_t d, std::int64_t block_rows) {
@@ -252,16 +253,17 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
   assignment.defer_labels(true);
   assignment.set_centroids(samples.data(), k, true);
   for (std::int64_t begin = 0; begin < n / 2; begin += block_rows) {
-    assignment.assign_some(0, {begin, std::min(begin + block_rows, n)}, labels.data(),
-                           [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
+    assignment.assign_positions(
+        0, {begin, std::min(begin + block_rows, n)}, labels.data(),
+        [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
   }
 }
 
-// Fits one after another in a session, by several threads, of which one lets labels wait; each
-// after one that was given up.
+// Runs several fits in a session, by several threads, one of them with deferred labels; each
+// follows a fit that was abandoned.
 template <class T>
 void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
-                std::int64_t block_rows = Assignment<T>::kUnit) {
+                std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
   constexpr std::int64_t kAbandonedFirst = 50;
   const lloyd::Dataset data = dataset_of<T>(samples, d);
   const lloyd::DatasetView view = data.view();
@@ -271,7 +273,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   for (const InstructionSet set : instruction_sets()) {
     Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
-      // Not before the first fit with fewer centroids: there the samples are put in order by it.
+      // Not before the first fit with few centroids: it would sort the samples.
       if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
       assignment.keep_bounds(true);
       assignment.defer_labels(deferred);
@@ -283,10 +285,10 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
       const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
       ASSERT_TRUE(plan.is_integer());
       lloyd::ClusterSums sums(plan, k);
-      // Samples are ordered before this pass.
+      // Samples are sorted before this pass.
       const auto ordered = static_cast<int>(16 / k);
       for (int pass = 0; pass < ordered + 7; ++pass) {
-        // Some by rows, after labels were written, as a relocation does it.
+        // Some passes are by rows, after labels were written, as in a relocation.
         const bool by_rows = pass == ordered + 1 || pass == ordered + 4;
         if (by_rows) assignment.write_labels(labels.data());
         assignment.set_centroids(centroids.data(), k, !by_rows);
@@ -301,7 +303,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
           if (by_rows) {
             assignment.assign(thread, block, labels.data() + begin, report);
           } else {
-            assignment.assign_some(thread, block, labels.data(), report);
+            assignment.assign_positions(thread, block, labels.data(), report);
           }
         }
         std::vector<std::int32_t> expected;
@@ -338,15 +340,16 @@ TEST(OpenmpSpatial, LabelsAreTheDefinitions) {
   }
 }
 
-// Blocks of several groups of tiles, and of more than are ordered at once.
+// Blocks of several groups of tiles, and blocks larger than a part.
 TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
   for (const std::int64_t groups : {3, 33}) {
-    check_fits<float>(samples_of("blob", 40000, 2), 2, 20, groups * Assignment<float>::kUnit);
+    check_fits<float>(samples_of("blob", 40000, 2), 2, 20,
+                      groups * Assignment<float>::kBlockAlignment);
   }
 }
 
-// There are about as many centroids as samples: neighbours have none in common, and after a pass
-// the others label again.
+// With about as many centroids as samples, neighbours share no nearest centroid, so the fit returns
+// to the original order after one pass.
 TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);
@@ -358,7 +361,7 @@ TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   std::vector<std::int64_t> distances;
   for (int pass = 0; pass < 4; ++pass) {
     assignment.set_centroids(centroids.data(), k, true);
-    assignment.assign_some(
+    assignment.assign_positions(
         0, {0, n}, labels.data(),
         [](const float*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
     distances.push_back(assignment.take_distances());

@@ -1,4 +1,4 @@
-// The openmp plugin's sums with wide vectors are those of ClusterSums, bit for bit.
+// The vectorised sums of the openmp plugin equal those of ClusterSums, bit for bit.
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -10,15 +10,15 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/cluster_sums.hpp>
 
-#include "openmp/instruction_set.hpp"
-#include "openmp/sum_kernels.hpp"
+#include "openmp/common/instruction_set.hpp"
+#include "openmp/sums/sum_kernels.hpp"
 
 namespace lloyd_openmp {
 namespace {
 
 constexpr std::int64_t kRows = 300;
 
-// Values of `bits` bits, some with fewer: the sums take one lane for each 50 of them.
+// Values of up to `bits` bits, so that sums need one limb for every 50.
 template <class T>
 std::vector<T> values_of(std::int64_t count, int bits) {
   std::mt19937_64 random(1);
@@ -40,7 +40,7 @@ std::vector<lloyd::SumWords> words_of(lloyd::ClusterSums& sums, const lloyd::Sum
   return words;
 }
 
-// Adds all samples three times, moving every third one, and then all, to other clusters.
+// Adds all samples three times, and moves every third one, then all, to other clusters.
 template <class T>
 std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
                                  std::int32_t clusters, const lloyd::SumKernels<T>& kernels) {
@@ -67,8 +67,8 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::Datase
   return words_of(sums, plan, clusters);
 }
 
-// Moves samples that stand one after another together. Where a run of them ends, they leave another
-// cluster, or enter another one, or a row is left out.
+// Moves runs of consecutive samples. Runs end where the former or the new cluster differs, or where
+// a row is skipped.
 template <class T>
 std::vector<lloyd::SumWords> sum_of_runs(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
                                          std::int32_t clusters,
@@ -87,7 +87,7 @@ std::vector<lloyd::SumWords> sum_of_runs(const lloyd::SumPlan& plan, const lloyd
   lloyd::ClusterSums sums(plan, clusters);
   const T* data = static_cast<const T*>(view.data);
   sums.move(data, view.stride, changes.data(), std::ssize(changes), kernels);
-  // Each second sample.
+  // Every second sample.
   for (lloyd::LabelChange& change : changes) change.row /= 2;
   sums.move(data, 2 * view.stride, changes.data(), std::ssize(changes), kernels);
   return words_of(sums, plan, clusters);
@@ -98,12 +98,12 @@ using Sum = std::vector<lloyd::SumWords>(const lloyd::SumPlan&, const lloyd::Dat
                                          std::int32_t, const lloyd::SumKernels<T>&);
 
 template <class T>
-void check_sums(const std::vector<T>& values, std::int64_t d, int lanes, std::int32_t clusters = 4,
+void check_sums(const std::vector<T>& values, std::int64_t d, int limbs, std::int32_t clusters = 4,
                 Sum<T>* sum_up = sum<T>) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
-  EXPECT_EQ(plan.lanes, lanes);
+  EXPECT_EQ(plan.limbs, limbs);
   const std::vector<lloyd::SumWords> expected = sum_up(plan, data.view(), clusters, {});
   for (std::size_t choice = 0; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
@@ -128,8 +128,8 @@ void check() {
   }
 }
 
-// Great values of `bits` bits, whose sums soon take more than 63; `wide`: beside two features that
-// have 10 bits more.
+// Large values of `bits` bits, whose sums soon exceed 63 bits. `wide`: two features have 10 bits
+// more.
 template <class T>
 void check_great(int bits, bool wide, const std::vector<std::int64_t>& features,
                  Sum<T>* sum_up = sum<T>) {
@@ -159,7 +159,7 @@ void check_runs() {
     for (const std::int64_t d : {1, 2, 3, 4}) {
       const std::vector<T> values = values_of<T>(kRows * d, bits);
       check_sums(values, d, bits / 40 + 1, 5, sum_of_runs<T>);
-      check_sums(values, d, bits / 40 + 1, 1, sum_of_runs<T>);  // some leave what they enter
+      check_sums(values, d, bits / 40 + 1, 1, sum_of_runs<T>);  // some runs stay in their cluster
     }
   }
 }
@@ -169,24 +169,24 @@ TEST(OpenmpSums, AreThoseOfClusterSumsForSamplesThatMoveTogether) {
   check_runs<double>();
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneHoldsMostFeatures) {
-  // One bit more than those have, and as many.
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbHoldsMostFeatures) {
+  // One bit more than narrow values have, and as many.
   for (const int bits : {50, 49}) {
     check_great<float>(bits, true, {11, 31, 67});
     check_great<double>(bits, true, {11, 31, 67});
   }
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLaneIsFull) {
+TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbIsFull) {
   check_great<float>(50, false, {11, 31, 67});
   check_great<float>(50, false, {1, 2, 3}, sum_of_runs<float>);
   check_great<double>(50, false, {11, 31, 67});
   check_great<double>(50, false, {1, 2, 3}, sum_of_runs<double>);
 }
 
-// And for more samples than are taken together.
+// Also for more samples than a batch.
 TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
-  constexpr std::int64_t kManyRows = kMostSummedTogether + 61;
+  constexpr std::int64_t kManyRows = kMaxBatchedSamples + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
     for (const int bits : {20, 60}) {
       check_sums(values_of<float>(kManyRows * 67, bits), 67, bits / 40 + 1, clusters);

@@ -1,4 +1,4 @@
-// Sums of samples per cluster, exact where two 64-bit words allow it.
+// Exact sums of the samples of each cluster (compensated if the values need more than 127 bits).
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,25 @@ namespace lloyd {
 __extension__ typedef __int128 Int128;
 
 /// How the features of a data set are summed. Every value of feature j is an integer multiple of
-/// 2^quantum_exponent(j), so sums are integers: free of order and of rounding. A value is split
-/// into `lanes` integers of `lane_bits` bits, each of which is summed in one 64-bit word for
-/// `flush_rows` rows and then moved into 128-bit totals.
+/// 2^quantum_exponents[j], so sums are integers, independent of order and free of rounding. A value
+/// is split into `limbs` integers of `limb_bits` bits. Each limb is summed in a 64-bit word for up
+/// to `flush_rows` rows, and then added to 128-bit totals.
 struct SumPlan {
   SumForm form = SumForm::integer64;   ///< integers of one or two words, or compensated float64
-  int lanes = 1;                       ///< integers that a value is split into
-  int lane_bits = 0;                   ///< bits of each of them
-  std::int64_t flush_rows = 0;         ///< rows that 64 bits hold the lanes of
+  int limbs = 1;                       ///< integers that a value is split into: 1 to 3
+  int limb_bits = 0;                   ///< bits of each limb
+  std::int64_t flush_rows = 0;         ///< rows whose limbs a 64-bit word can sum
   std::int64_t features = 0;           ///< d
   std::vector<int> quantum_exponents;  ///< per feature
-  std::vector<int> value_bits;         ///< per feature: bits of its greatest multiple
-  std::vector<double> scales;          ///< lanes x features: 1 / quantum of the lane
-  std::vector<double> quanta;          ///< lanes x features
+  std::vector<int> value_bits;         ///< per feature: bits of its largest multiple
+  std::vector<double> scales;          ///< limbs x features: 1 / quantum of the limb
+  std::vector<double> quanta;          ///< limbs x features
 
-  /// The plan for a data set, or for the larger one that it is a part of.
+  /// Makes the plan for a data set, or for the larger one that it is a part of.
   static SumPlan make(const DatasetView& dataset) {
     // float64 can scale by 2^-e and hold every intermediate value only well inside its own range.
-    // The quantum of a feature's top lane may lie up to 127 bits (another feature's) above its own.
+    // The quantum of a feature's top limb may be up to 127 bits (those of another feature) above
+    // its own.
     constexpr int kLowestExponent = -960;
     constexpr int kHighestExponent = 890;
     SumPlan plan;
@@ -60,105 +61,105 @@ struct SumPlan {
       return plan;
     }
     plan.form = sum_bits <= 63 ? SumForm::integer64 : SumForm::integer128;
-    plan.lanes = std::max(1, (value_bits + kWidestLane - 1) / kWidestLane);
-    plan.lane_bits = (value_bits + plan.lanes - 1) / plan.lanes;
-    plan.flush_rows = std::int64_t{1} << (62 - plan.lane_bits);
-    for (int lane = 0; lane < plan.lanes; ++lane) {
+    plan.limbs = std::max(1, (value_bits + kMaxLimbBits - 1) / kMaxLimbBits);
+    plan.limb_bits = (value_bits + plan.limbs - 1) / plan.limbs;
+    plan.flush_rows = std::int64_t{1} << (62 - plan.limb_bits);
+    for (int limb = 0; limb < plan.limbs; ++limb) {
       for (const int exponent : plan.quantum_exponents) {
-        plan.scales.push_back(std::ldexp(1.0, -(exponent + lane * plan.lane_bits)));
-        plan.quanta.push_back(std::ldexp(1.0, exponent + lane * plan.lane_bits));
+        plan.scales.push_back(std::ldexp(1.0, -(exponent + limb * plan.limb_bits)));
+        plan.quanta.push_back(std::ldexp(1.0, exponent + limb * plan.limb_bits));
       }
     }
     return plan;
   }
 
-  /// Whether sums are integers: exact, and free of order.
+  /// True if sums are integers: exact, and independent of order.
   bool is_integer() const { return form != SumForm::compensated; }
 
-  /// Most bits of a lane.
-  static constexpr int kWidestLane = 50;
+  /// Maximum number of bits of a limb.
+  static constexpr int kMaxLimbBits = 50;
 
-  /// Bytes that ClusterSums hold at the most for each cluster and feature: three lanes and a total.
-  static constexpr double kMostBytesPerCell = 3 * 8 + 16;
+  /// Maximum bytes of ClusterSums per cluster and feature: three limbs and a total.
+  static constexpr double kMaxBytesPerCell = 3 * 8 + 16;
 };
 
-/// Where the parts of a sample's values are summed.
+/// How SumKernels split values into limbs, and where they add them.
 struct SumLayout {
-  /// Added to an integer below 2^51 it has that integer in its lower bits: unlike a conversion that
-  /// takes one instruction for several values on any machine.
-  static constexpr double kShift = 0x1.8p52;
+  /// Adding it to a float64 below 2^51 rounds to the nearest integer and leaves that integer in the
+  /// low bits. One instruction converts several values on every machine.
+  static constexpr double kRoundingMagic = 0x1.8p52;
 
-  /// Values of narrow features that may be added up before: kShift takes their sum as well.
-  static constexpr int kAtOnce = 4;
-  /// Most bits of these values.
-  static constexpr int kNarrowBits = 49;
-  static_assert((std::int64_t{kAtOnce} << kNarrowBits) <= std::int64_t{1} << 51);
+  /// Number of narrow values that may be added before rounding: the sum still fits kRoundingMagic.
+  static constexpr int kMaxPresummed = 4;
+  /// Maximum number of bits of narrow values.
+  static constexpr int kMaxNarrowBits = 49;
+  static_assert((std::int64_t{kMaxPresummed} << kMaxNarrowBits) <= std::int64_t{1} << 51);
 
-  /// Features that `narrow` has one entry for.
-  static constexpr std::int64_t kRun = 8;
+  /// Features per entry of `narrow`.
+  static constexpr std::int64_t kFeatureBlock = 8;
 
-  const double* scales;  ///< lanes x features
-  const double* quanta;  ///< lanes x features
-  /// Of each run of features whether the lowest lane has room for whole values, and these have no
-  /// more than kNarrowBits. Kernels may leave the other lanes out there, and add up the values of
-  /// kAtOnce samples before: what counts is the weighted sum of all lanes.
+  const double* scales;  ///< limbs x features
+  const double* quanta;  ///< limbs x features
+  /// Per block of kFeatureBlock features, 1 if the lowest limb can hold whole values and these have
+  /// at most kMaxNarrowBits. Kernels may then skip the other limbs and add the values of
+  /// kMaxPresummed samples first: only the weighted sum of all limbs counts.
   const std::uint8_t* narrow;
-  std::int64_t features;  ///< d
-  std::int64_t lanes;     ///< 1 to 3
-  std::int64_t clusters;  ///< k
-  std::int64_t apart;     ///< sums of one lane stand so many integers after those of the one below
+  std::int64_t features;     ///< d
+  std::int64_t limbs;        ///< 1 to 3
+  std::int64_t clusters;     ///< k
+  std::int64_t limb_stride;  ///< distance of the sums of one limb to those of the next, in integers
 
-  /// Calls use(at, part) for all parts of x from feature `first` on; sums[at] are where they
-  /// belong. From the highest lane down x * scale + kShift has the lane's part, rounded, and part *
-  /// quantum is taken out of x.
+  /// Calls use(at, limb) for all limbs of x from feature `first` on; `limb` is to be added to
+  /// sums[at]. From the highest limb down, x * scale + kRoundingMagic yields the rounded limb, and
+  /// limb * quantum is subtracted from x.
   template <class T, class Use>
-  void for_each_part(const T* x, const Use& use, std::int64_t first = 0) const {
-    if (lanes == 1) {
-      for_each_part_in<1>(x, use, first);
-    } else if (lanes == 2) {
-      for_each_part_in<2>(x, use, first);
+  void for_each_limb(const T* x, const Use& use, std::int64_t first = 0) const {
+    if (limbs == 1) {
+      for_each_limb_of<1>(x, use, first);
+    } else if (limbs == 2) {
+      for_each_limb_of<2>(x, use, first);
     } else {
-      for_each_part_in<3>(x, use, first);
+      for_each_limb_of<3>(x, use, first);
     }
   }
 
  private:
-  template <int Lanes, class T, class Use>
-  void for_each_part_in(const T* x, const Use& use, std::int64_t first) const {
+  template <int Limbs, class T, class Use>
+  void for_each_limb_of(const T* x, const Use& use, std::int64_t first) const {
     for (std::int64_t j = first; j < features; ++j) {
       double rest = static_cast<double>(x[j]);
-      for (int lane = Lanes - 1; lane >= 0; --lane) {
-        const double shifted = rest * scales[lane * features + j] + kShift;
-        use(lane * apart + j,
-            std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kShift));
-        if (lane > 0) rest -= (shifted - kShift) * quanta[lane * features + j];
+      for (int limb = Limbs - 1; limb >= 0; --limb) {
+        const double biased = rest * scales[limb * features + j] + kRoundingMagic;
+        use(limb * limb_stride + j,
+            std::bit_cast<std::int64_t>(biased) - std::bit_cast<std::int64_t>(kRoundingMagic));
+        if (limb > 0) rest -= (biased - kRoundingMagic) * quanta[limb * features + j];
       }
     }
   }
 };
 
-/// A sample leaves a cluster for another one.
+/// A sample changes its label.
 struct LabelChange {
-  std::int64_t row;   ///< of the data set
-  std::int32_t from;  ///< -1: it had none
+  std::int64_t row;   ///< former cluster; -1: none
+  std::int32_t from;  ///< new cluster
   std::int32_t to;    ///< its cluster from now on
 };
 
-/// Loops over samples that a step may bring its own of, for wider vectors than the plugin is
-/// compiled for. Sample i is at data + i*stride, the sums of cluster c are from sums + c*features
-/// on, its count is counts[c]: the loops change both. They are never given more rows than 64 bits
-/// hold the parts of. Null: the loops of ClusterSums.
+/// Loops that a step may replace, for wider vectors than the plugin is compiled for. Sample i is at
+/// data + i*stride; the sums of cluster c begin at sums + c*features, its count is counts[c]; the
+/// kernels update both. They never get more rows than 64 bits can sum. Null: the loops of
+/// ClusterSums.
 template <class T>
 struct SumKernels {
-  /// Adds `rows` samples; sample i is of cluster labels[i].
+  /// Adds `rows` samples; sample i belongs to cluster labels[i].
   void (*add)(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
               const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
-  /// Moves `count` samples, of which some may come from no cluster.
+  /// Moves `count` samples, some of which may have had no label.
   void (*move)(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
                const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
 };
 
-/// Sums and counts of k clusters. One per worker; `merge` adds them up.
+/// Sums and counts of k clusters, one object per worker; merge() combines them.
 class ClusterSums {
  public:
   /// `plan` must outlive the sums.
@@ -166,9 +167,9 @@ class ClusterSums {
       : plan_(&plan), counts_(static_cast<std::size_t>(clusters)) {
     const auto cells = static_cast<std::size_t>(clusters * plan.features);
     if (plan.is_integer()) {
-      lanes_.resize(cells * static_cast<std::size_t>(plan.lanes));
+      limbs_.resize(cells * static_cast<std::size_t>(plan.limbs));
       totals_.resize(cells);
-      find_narrow();
+      find_narrow_blocks();
     } else {
       values_.resize(cells);
       corrections_.resize(cells);
@@ -181,15 +182,15 @@ class ClusterSums {
   /// Sets all sums and counts to zero.
   void clear() {
     std::fill(counts_.begin(), counts_.end(), 0);
-    std::fill(lanes_.begin(), lanes_.end(), 0);
+    std::fill(limbs_.begin(), limbs_.end(), 0);
     std::fill(totals_.begin(), totals_.end(), 0);
     std::fill(values_.begin(), values_.end(), 0.0);
     std::fill(corrections_.begin(), corrections_.end(), 0.0);
     rows_since_flush_ = 0;
   }
 
-  /// Adds `rows` samples: sample i at `data + i*stride`, of cluster `labels[i]`. The compensated
-  /// form must be given all rows in ascending order.
+  /// Adds `rows` samples: sample i is at `data + i*stride` and belongs to cluster `labels[i]`. The
+  /// compensated form requires all rows in ascending order.
   template <class T>
   void add(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
            const SumKernels<T>& kernels = {}) {
@@ -200,9 +201,9 @@ class ClusterSums {
     while (rows > 0) {
       const std::int64_t part = std::min(rows, flush_rows_ - rows_since_flush_);
       if (kernels.add != nullptr) {
-        kernels.add(data, stride, part, labels, layout(), lanes_.data(), counts_.data());
+        kernels.add(data, stride, part, labels, layout(), limbs_.data(), counts_.data());
       } else {
-        for (std::int64_t i = 0; i < part; ++i) move_parts(data + i * stride, -1, labels[i]);
+        for (std::int64_t i = 0; i < part; ++i) move_limbs(data + i * stride, -1, labels[i]);
       }
       rows_since_flush_ += part;
       if (rows_since_flush_ == flush_rows_) flush();
@@ -212,12 +213,12 @@ class ClusterSums {
     }
   }
 
-  /// Takes one sample out of cluster `from` (-1: out of none) and puts it into `to`. It may have
-  /// been added to other sums that are merged with these; counts are below 0 until then. Integer
-  /// forms only.
+  /// Moves one sample from cluster `from` (-1: none) to cluster `to`. It may have been added to
+  /// other sums that will be merged with these; until then counts may be negative. Integer forms
+  /// only.
   template <class T>
   void move(const T* sample, std::int32_t from, std::int32_t to) {
-    move_parts(sample, from, to);
+    move_limbs(sample, from, to);
     if (++rows_since_flush_ == flush_rows_) flush();
   }
 
@@ -228,10 +229,10 @@ class ClusterSums {
     while (count > 0) {
       const std::int64_t part = std::min(count, flush_rows_ - rows_since_flush_);
       if (kernels.move != nullptr) {
-        kernels.move(data, stride, changes, part, layout(), lanes_.data(), counts_.data());
+        kernels.move(data, stride, changes, part, layout(), limbs_.data(), counts_.data());
       } else {
         for (std::int64_t i = 0; i < part; ++i) {
-          move_parts(data + changes[i].row * stride, changes[i].from, changes[i].to);
+          move_limbs(data + changes[i].row * stride, changes[i].from, changes[i].to);
         }
       }
       rows_since_flush_ += part;
@@ -249,12 +250,13 @@ class ClusterSums {
     for (std::size_t c = 0; c < counts_.size(); ++c) counts_[c] += other.counts_[c];
   }
 
-  /// Samples of a cluster.
+  /// Number of samples of a cluster.
   std::int64_t count(std::int64_t cluster) const {
     return counts_[static_cast<std::size_t>(cluster)];
   }
 
-  /// Means of a cluster with a count > 0: the sum rounded once to float64, then divided.
+  /// Writes the mean of a cluster with a count > 0: each sum is rounded once to float64, then
+  /// divided.
   void mean(std::int64_t cluster, double* centroid) {
     flush();
     const auto count = static_cast<double>(counts_[static_cast<std::size_t>(cluster)]);
@@ -268,8 +270,8 @@ class ClusterSums {
     }
   }
 
-  /// Goes on from words that store() wrote, under the same plan. Null arrays count as zeros, and
-  /// store() leaves them out.
+  /// Resumes from words that store() wrote under the same plan. Null arrays count as zeros, and
+  /// store() does not write them.
   void load(const SumWords* words, const std::int64_t* counts) {
     clear();
     if (counts != nullptr) std::copy_n(counts, clusters(), counts_.begin());
@@ -283,7 +285,7 @@ class ClusterSums {
     }
   }
 
-  /// Writes the sums (k x d words) and the counts (k); null arrays are not wanted.
+  /// Writes the sums (k x d words) and the counts (k); null arrays are skipped.
   void store(SumWords* words, std::int64_t* counts) {
     flush();
     if (counts != nullptr) std::copy(counts_.begin(), counts_.end(), counts);
@@ -303,25 +305,25 @@ class ClusterSums {
     return static_cast<std::size_t>(cluster * plan_->features + feature);
   }
 
-  // Most data need several lanes for the sake of a few features that have a value near zero. The
-  // wider a lane may be, the fewer they are, and the sooner it has to be flushed: so wide that this
-  // takes little beside the rows between.
-  void find_narrow() {
+  // Often a few features with values near zero force several limbs on all. A wider lowest limb
+  // makes more blocks narrow, but has to be flushed sooner: it is as wide as cheap flushing allows.
+  void find_narrow_blocks() {
     constexpr std::int64_t kRowsPerCluster = 256;
     const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());
     const int room =
-        plan_->lanes == 1 ? plan_->lane_bits : 62 - static_cast<int>(std::bit_width(rows));
-    const int bits = std::min(SumLayout::kNarrowBits, room);
+        plan_->limbs == 1 ? plan_->limb_bits : 62 - static_cast<int>(std::bit_width(rows));
+    const int bits = std::min(SumLayout::kMaxNarrowBits, room);
     flush_rows_ = plan_->flush_rows;
-    narrow_.assign(
-        static_cast<std::size_t>((plan_->features + SumLayout::kRun - 1) / SumLayout::kRun), 1);
+    narrow_.assign(static_cast<std::size_t>((plan_->features + SumLayout::kFeatureBlock - 1) /
+                                            SumLayout::kFeatureBlock),
+                   1);
     int widest = 0;
     for (std::size_t run = 0; run < narrow_.size(); ++run) {
       const auto begin =
-          plan_->value_bits.begin() + static_cast<std::ptrdiff_t>(run) * SumLayout::kRun;
+          plan_->value_bits.begin() + static_cast<std::ptrdiff_t>(run) * SumLayout::kFeatureBlock;
       const auto left = plan_->value_bits.end() - begin;
-      const int most =
-          *std::max_element(begin, begin + std::min<std::ptrdiff_t>(left, SumLayout::kRun));
+      const int most = *std::max_element(
+          begin, begin + std::min<std::ptrdiff_t>(left, SumLayout::kFeatureBlock));
       narrow_[run] = most <= bits ? 1 : 0;
       if (most <= bits) widest = std::max(widest, most);
     }
@@ -333,29 +335,29 @@ class ClusterSums {
             plan_->quanta.data(),
             narrow_.data(),
             plan_->features,
-            plan_->lanes,
+            plan_->limbs,
             clusters(),
             static_cast<std::int64_t>(totals_.size())};
   }
 
   template <class T>
-  void move_parts(const T* x, std::int32_t from, std::int32_t to) {
-    std::int64_t* const enters = lanes_.data() + cell(to, 0);
+  void move_limbs(const T* x, std::int32_t from, std::int32_t to) {
+    std::int64_t* const to_sums = limbs_.data() + cell(to, 0);
     ++counts_[static_cast<std::size_t>(to)];
     if (from < 0) {
-      layout().for_each_part(x,
-                             [enters](std::int64_t at, std::int64_t part) { enters[at] += part; });
+      layout().for_each_limb(
+          x, [to_sums](std::int64_t at, std::int64_t part) { to_sums[at] += part; });
       return;
     }
-    std::int64_t* const leaves = lanes_.data() + cell(from, 0);
+    std::int64_t* const from_sums = limbs_.data() + cell(from, 0);
     --counts_[static_cast<std::size_t>(from)];
-    layout().for_each_part(x, [leaves, enters](std::int64_t at, std::int64_t part) {
-      leaves[at] -= part;
-      enters[at] += part;
+    layout().for_each_limb(x, [from_sums, to_sums](std::int64_t at, std::int64_t part) {
+      from_sums[at] -= part;
+      to_sums[at] += part;
     });
   }
 
-  // Neumaier's summation: the correction collects what each addition rounds away.
+  // Neumaier's summation: the correction accumulates the rounding error of each addition.
   template <class T>
   void add_compensated(const T* x, std::int32_t label) {
     for (std::int64_t j = 0; j < plan_->features; ++j) {
@@ -373,9 +375,9 @@ class ClusterSums {
     if (rows_since_flush_ == 0) return;
     rows_since_flush_ = 0;
     const std::size_t cells = totals_.size();
-    for (int lane = 0; lane < plan_->lanes; ++lane) {
-      const Int128 weight = static_cast<Int128>(1) << (lane * plan_->lane_bits);
-      std::int64_t* sums = lanes_.data() + static_cast<std::size_t>(lane) * cells;
+    for (int limb = 0; limb < plan_->limbs; ++limb) {
+      const Int128 weight = static_cast<Int128>(1) << (limb * plan_->limb_bits);
+      std::int64_t* sums = limbs_.data() + static_cast<std::size_t>(limb) * cells;
       for (std::size_t i = 0; i < cells; ++i) {
         totals_[i] += sums[i] * weight;
         sums[i] = 0;
@@ -385,7 +387,7 @@ class ClusterSums {
 
   const SumPlan* plan_;
   std::vector<std::int64_t> counts_;
-  std::vector<std::int64_t> lanes_;  // lanes x clusters x features
+  std::vector<std::int64_t> limbs_;  // limbs x clusters x features
   std::vector<Int128> totals_;       // clusters x features, as are the two below
   std::vector<double> values_;
   std::vector<double> corrections_;

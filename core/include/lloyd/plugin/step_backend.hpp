@@ -78,8 +78,8 @@ class StepBackend final : public Backend {
       const double cells = k * static_cast<double>(shape.features);
       // A worker has sums, counts and the candidates of a relocation; the loop has sums of all
       // workers, centroids twice, and the candidates of all workers, sorted.
-      const double worker = SumPlan::kMostBytesPerCell * cells + k * (16 + sizeof(FarSample));
-      const double sums = SumPlan::kMostBytesPerCell * cells + 8 * k;
+      const double worker = SumPlan::kMaxBytesPerCell * cells + k * (16 + sizeof(FarSample));
+      const double sums = SumPlan::kMaxBytesPerCell * cells + 8 * k;
       const double bytes = static_cast<double>(step) + 16 * cells + 2 * k * sizeof(FarSample) +
                            sums + static_cast<double>(workers) * worker;
       memory.host_bytes = bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;

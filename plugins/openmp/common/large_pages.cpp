@@ -1,0 +1,111 @@
+#include "common/large_pages.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace lloyd_openmp {
+namespace {
+
+bool is_large(std::size_t bytes) {
+  return bytes >= 2 * kLargePage;
+}
+
+std::size_t rounded(std::size_t bytes) {
+  const std::size_t unit = is_large(bytes) ? kLargePage : 64;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// Released blocks that the next session may use.
+class PageCache {
+ public:
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr && block.bytes == bytes) return remove(block);
+    }
+    release_all();
+    return nullptr;
+  }
+
+  bool keep(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (held_ + bytes > kMaxCachedBytes) return false;
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr) continue;
+      block = {memory, bytes};
+      held_ += bytes;
+      return true;
+    }
+    return false;
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    release_all();
+  }
+
+  std::size_t held() {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+ private:
+  struct Block {
+    void* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  void* remove(Block& block) {
+    held_ -= block.bytes;
+    return std::exchange(block.memory, nullptr);
+  }
+
+  void release_all() {
+    for (Block& block : blocks_) {
+      if (block.memory != nullptr) std::free(remove(block));
+    }
+  }
+
+  std::mutex mutex_;
+  std::array<Block, 8> blocks_;
+  std::size_t held_ = 0;
+};
+
+// Never destroyed: sessions may end after static objects do.
+PageCache& page_cache() {
+  static auto* const memory = new PageCache;
+  return *memory;
+}
+
+}  // namespace
+
+void* acquire_pages(std::size_t bytes) {
+  const std::size_t whole = rounded(bytes);
+  if (is_large(bytes)) {
+    if (void* const memory = page_cache().take(whole)) return memory;
+  }
+  void* const memory = std::aligned_alloc(is_large(bytes) ? kLargePage : 64, whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // a hint; failure does no harm
+  return memory;
+}
+
+void release_pages(void* memory, std::size_t bytes) noexcept {
+  if (is_large(bytes) && page_cache().keep(memory, rounded(bytes))) return;
+  std::free(memory);
+}
+
+void trim_pages() noexcept {
+  page_cache().release();
+}
+
+std::size_t cached_page_bytes() noexcept {
+  return page_cache().held();
+}
+
+}  // namespace lloyd_openmp

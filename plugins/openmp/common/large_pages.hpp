@@ -1,0 +1,51 @@
+// Uninitialised arrays, in huge pages if they are large, that are reused by the next session.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace lloyd_openmp {
+
+inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
+
+/// Returns uninitialised memory, 64-byte aligned. At least two huge pages: reuses a released block
+/// of the same size, because pages that are new to the process arrive at only 1 to 10 GB/s. Throws
+/// std::bad_alloc. Thread-safe, as are all functions here.
+void* acquire_pages(std::size_t bytes);
+
+/// Releases memory of acquire_pages(bytes). Blocks of at least two huge pages stay with the
+/// process, kMaxCachedBytes in total, until a large block of another size is acquired or
+/// trim_pages() is called.
+void release_pages(void* memory, std::size_t bytes) noexcept;
+
+/// Frees all blocks that stay with the process and are not in use.
+void trim_pages() noexcept;
+
+/// Bytes of those blocks.
+std::size_t cached_page_bytes() noexcept;
+
+inline constexpr std::size_t kMaxCachedBytes = std::size_t{1} << 28;
+
+/// What acquire_pages() allocates for this number of bytes.
+constexpr std::int64_t page_rounded_bytes(std::int64_t bytes) {
+  constexpr auto kPage = static_cast<std::int64_t>(kLargePage);
+  return bytes >= 2 * kPage ? (bytes + kPage - 1) / kPage * kPage : bytes;
+}
+
+struct ReleasePages {
+  std::size_t bytes = 0;
+  void operator()(void* memory) const noexcept { release_pages(memory, bytes); }
+};
+template <class T>
+using LargeArray = std::unique_ptr<T[], ReleasePages>;
+
+/// `count` uninitialised values. Throws std::bad_alloc.
+template <class T>
+LargeArray<T> large_array(std::size_t count) {
+  static_assert(alignof(T) <= 64);
+  const std::size_t bytes = count * sizeof(T);
+  return LargeArray<T>(static_cast<T*>(acquire_pages(bytes)), {bytes});
+}
+
+}  // namespace lloyd_openmp

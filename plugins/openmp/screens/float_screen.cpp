@@ -1,0 +1,298 @@
+// Compiled once per instruction set; InstructionSet selects one at run time.
+#include "screens/float_screen.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "screens/float_screen.cpp"
+#include <hwy/foreach_target.h>
+// Must follow foreach_target.h.
+#include "common/vectors-inl.hpp"
+#include "screens/screen_results-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+template <std::size_t Count, class Real>
+using Scores = Vector<Real>[Count][kVectors];
+
+// Adds the products of `features` features to the scores of Count centroids.
+template <std::size_t Count, class Real>
+HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t features,
+                         Scores<Count, Real>& scores) {
+  const Tag<Real> tag;
+  do {
+    Vector<Real> y[kVectors];
+    unroll<kVectors>([&](auto v) HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
+    unroll<Count>([&](auto i) HWY_ATTR {
+      const Vector<Real> factor = hn::Set(tag, panel[i]);
+      unroll<kVectors>([&](auto v)
+                           HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
+    });
+    values += kTile;
+    panel += kPanelCentroids;
+  } while (--features != 0);
+}
+
+// Scores Count centroids of a panel, the first of which has index c.
+template <std::size_t Count, class Real>
+HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
+                            const Real* panel, const Real* squared_norms, std::size_t c,
+                            LowestTwo<Real>& best) {
+  const Tag<Real> tag;
+  Scores<Count, Real> scores;
+  unroll<Count>([&](auto i) HWY_ATTR {
+    const Vector<Real> norm = hn::Set(tag, squared_norms[c + i]);
+    unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
+  });
+  const Real* values = tile->lanes + first;
+  multiply<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
+  for (std::size_t block = kScoreBlock; block < d; block += kScoreBlock) {
+    Scores<Count, Real> before;
+    unroll<Count>([&](auto i) HWY_ATTR {
+      unroll<kVectors>([&](auto v) HWY_ATTR {
+        before[i][v] = scores[i][v];
+        scores[i][v] = hn::Zero(tag);
+      });
+    });
+    multiply<Count>(values + block * kTile, panel + block * kPanelCentroids,
+                    std::min<std::size_t>(d - block, kScoreBlock), scores);
+    unroll<Count>([&](auto i) HWY_ATTR {
+      unroll<kVectors>([&](auto v)
+                           HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
+    });
+  }
+  unroll<kVectors>([&](auto v) HWY_ATTR {
+    unroll<Count>([&](auto i) HWY_ATTR { best.update(v, c + i, scores[i][v]); });
+  });
+}
+
+// Scores the last, incomplete panel: k - c centroids, at most Count.
+template <std::size_t Count, class Real>
+HWY_INLINE void score_last_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
+                                 const Real* panel, const Real* squared_norms, std::size_t c,
+                                 std::size_t k, LowestTwo<Real>& best) {
+  if constexpr (Count > 0) {
+    if (k - c == Count) {
+      score_panel<Count>(tile, first, d, panel, squared_norms, c, best);
+    } else {
+      score_last_panel<Count - 1>(tile, first, d, panel, squared_norms, c, k, best);
+    }
+  }
+}
+
+// Computes |y|^2 of the samples in kVectors registers. Four partial sums per register: with one,
+// every addition would wait for the one before.
+template <class Real>
+HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t first,
+                                      std::size_t d, Vector<Real> (&norms)[kVectors]) {
+  constexpr std::size_t kSums = 4;
+  const Tag<Real> tag;
+  Vector<Real> sums[kSums][kVectors];
+  unroll<kSums>([&](auto i) HWY_ATTR {
+    unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
+  });
+  const auto add = [&](std::size_t j, auto i) HWY_ATTR {
+    unroll<kVectors>([&](auto v) HWY_ATTR {
+      const Vector<Real> y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+      sums[i][v] = hn::MulAdd(y, y, sums[i][v]);
+    });
+  };
+  std::size_t j = 0;
+  for (; j + kSums <= d; j += kSums) unroll<kSums>([&](auto i) HWY_ATTR { add(j + i, i); });
+  for (; j < d; ++j) add(j, std::integral_constant<std::size_t, 0>());
+  unroll<kVectors>([&](auto v) HWY_ATTR {
+    norms[v] = sums[0][v];
+    if (d < kSums) return;
+    norms[v] = hn::Add(hn::Add(norms[v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]));
+  });
+}
+
+// LowestTwo with the index of a centroid in the low bits of its score, which saves a register and
+// an operation per score.
+template <class Real>
+struct MarkedLowestTwo {
+  using Index = hn::TFromD<SignedTag<Real>>;
+
+  HWY_INLINE explicit MarkedLowestTwo(std::int64_t score_marks)
+      : mask(static_cast<Index>(score_marks - 1)) {}
+
+  HWY_INLINE void update(std::size_t v, std::size_t c, Vector<Real> score) {
+    const SignedTag<Real> bits;
+    const Vector<Real> marked =
+        hn::BitCast(Tag<Real>(), hn::OrAnd(hn::Set(bits, static_cast<Index>(c)),
+                                           hn::BitCast(bits, score), hn::Set(bits, ~mask)));
+    best.second[v] = hn::Min(best.second[v], hn::Max(best.lowest[v], marked));
+    best.lowest[v] = hn::Min(best.lowest[v], marked);
+  }
+
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
+                         const ScoreLimit<Real>& limit, TileLabels& nearest) {
+    const SignedTag<Real> bits;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      best.index[v] = hn::And(hn::BitCast(bits, best.lowest[v]), hn::Set(bits, mask));
+    }
+    best.finish(first, norms, limit, nearest);
+  }
+
+  Index mask;
+  LowestTwo<Real> best;
+};
+
+// Keeps the samples of D features and their lowest scores in registers. A flattened function of its
+// own: otherwise GCC 12 keeps the arrays of vectors in memory.
+template <std::size_t D, template <class> class LowestTwoOf, class Real>
+HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
+                                                  const TileCentroids<Real>& centroids,
+                                                  TileLabels& nearest) {
+  const Tag<Real> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+  for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
+    Vector<Real> y[D][kVectors];
+    unroll<D>([&](auto j) HWY_ATTR {
+      unroll<kVectors>(
+          [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
+    });
+    LowestTwoOf<Real> best(score_marks(centroids.clusters, D));
+    const auto update = [&](std::size_t c, const Real* factors) HWY_ATTR {
+      Vector<Real> scores[kVectors];
+      const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
+      unroll<kVectors>([&](auto v) HWY_ATTR { scores[v] = norm; });
+      unroll<D>([&](auto j) HWY_ATTR {
+        const Vector<Real> factor = hn::Set(tag, factors[j * kPanelCentroids]);
+        unroll<kVectors>([&](auto v)
+                             HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
+      });
+      unroll<kVectors>([&](auto v) HWY_ATTR { best.update(v, c, scores[v]); });
+    };
+    const Real* panel = centroids.packed_centroids;
+    std::size_t c = 0;
+    for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += D * kPanelCentroids) {
+      for (std::size_t i = 0; i < kPanelCentroids; ++i) update(c + i, panel + i);
+    }
+    for (std::size_t i = 0; c + i < k; ++i) update(c + i, panel + i);
+    Vector<Real> norms[kVectors];
+    compute_squared_norms(tile, first, D, norms);
+    best.finish(first, norms, centroids.limit, nearest);
+  }
+}
+
+template <class Real>
+HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d,
+                                     const TileCentroids<Real>& centroids, TileLabels& nearest) {
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(Tag<Real>())) {
+    LowestTwo<Real> best;
+    const Real* panel = centroids.packed_centroids;
+    std::size_t c = 0;
+    for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += d * kPanelCentroids) {
+      score_panel<kPanelCentroids>(tile, first, d, panel, centroids.squared_norms, c, best);
+    }
+    score_last_panel<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k,
+                                          best);
+    Vector<Real> norms[kVectors];
+    compute_squared_norms(tile, first, d, norms);
+    best.finish(first, norms, centroids.limit, nearest);
+  }
+}
+
+// Dispatches on the number of features, 1 to D; more are screened by screen_many_features().
+template <std::size_t D, class Real>
+HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
+                                const TileCentroids<Real>& centroids, TileLabels& nearest) {
+  if constexpr (D == 0) {
+    screen_many_features(tile, d, centroids, nearest);
+  } else if (d == D) {
+    if (score_marks(centroids.clusters, D) > 0) {
+      screen_few_features<D, MarkedLowestTwo>(tile, centroids, nearest);
+    } else {
+      screen_few_features<D, LowestTwo>(tile, centroids, nearest);
+    }
+  } else {
+    screen_features<D - 1>(tile, d, centroids, nearest);
+  }
+}
+
+template <class Real>
+HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t features,
+                       const TileCentroids<Real>& centroids, const std::int32_t* former,
+                       TileLabels& nearest) {
+  nearest.unproven = 0;
+  screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
+      tile, static_cast<std::size_t>(features), centroids, nearest);
+  find_changed(former, nearest);
+}
+
+// One centroid at a time: the definition's sum over ascending features, without fused multiply-add.
+void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
+                      const double* centroids, std::int64_t k, std::int32_t* labels) {
+  const Tag<double> tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  const auto d = static_cast<std::size_t>(features);
+  for (std::size_t first = 0; first < static_cast<std::size_t>(count); first += kVectors * lanes) {
+    LowestTwo<double> best;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
+      Vector<double> sums[kVectors];
+      for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
+      for (std::size_t j = 0; j < d; ++j) {
+        const Vector<double> value = hn::Set(tag, centroids[c * d + j]);
+        for (std::size_t v = 0; v < kVectors; ++v) {
+          const Vector<double> difference =
+              hn::Sub(hn::Load(tag, tile[j].lanes + first + v * lanes), value);
+          sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
+        }
+      }
+      for (std::size_t v = 0; v < kVectors; ++v) best.update(v, c, sums[v]);
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      store_index(best.index[v], labels + first + v * lanes);
+    }
+  }
+}
+
+void screen_float(const TileVector<float>* tile, std::int64_t d,
+                  const TileCentroids<float>& centroids, const std::int32_t* former,
+                  TileLabels& nearest) {
+  screen(tile, d, centroids, former, nearest);
+}
+void screen_double(const TileVector<double>* tile, std::int64_t d,
+                   const TileCentroids<double>& centroids, const std::int32_t* former,
+                   TileLabels& nearest) {
+  screen(tile, d, centroids, former, nearest);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(screen_float);
+HWY_EXPORT(screen_double);
+HWY_EXPORT(label_exactly_in);
+
+template <>
+void screen_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d,
+                 const TileCentroids<float>& centroids, const std::int32_t* former,
+                 TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_float)(tile, d, centroids, former, nearest);
+}
+template <>
+void screen_tile(InstructionSet set, const TileVector<double>* tile, std::int64_t d,
+                 const TileCentroids<double>& centroids, const std::int32_t* former,
+                 TileLabels& nearest) {
+  LLOYD_DISPATCH(set, screen_double)(tile, d, centroids, former, nearest);
+}
+
+void label_exactly(InstructionSet set, const TileVector<double>* tile, std::int64_t count,
+                   std::int64_t d, const double* centroids, std::int64_t k, std::int32_t* labels) {
+  LLOYD_DISPATCH(set, label_exactly_in)(tile, count, d, centroids, k, labels);
+}
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE

@@ -1,0 +1,357 @@
+// Compiled once per instruction set; InstructionSet selects one at run time.
+#include "screens/integer_screen.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "common/vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "screens/integer_screen.cpp"
+#include <hwy/foreach_target.h>
+// Must follow foreach_target.h.
+#include "common/vectors-inl.hpp"
+#include "screens/screen_results-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lloyd_openmp {
+namespace HWY_NAMESPACE {
+
+using FloatTag = Tag<float>;
+using IntTag = SignedTag<float>;
+using FloatVector = hn::Vec<FloatTag>;
+using IntVector = hn::Vec<IntTag>;
+
+// Registers for samples, and centroids whose scores fill the other registers. More centroids per
+// panel mean fewer reads of a tile.
+constexpr std::size_t kSampleRegisters = 2;
+constexpr std::size_t kMaxPanelCentroids = kManyRegisters ? 12 : 6;
+
+// The low bits of a score hold the index of its centroid.
+constexpr std::int32_t kIndexMask = IntegerScreen::kIndexMask;
+
+// Below every score: docs/design/openmp/exactness.md, section 2.
+constexpr std::int32_t kLowestScore = std::numeric_limits<std::int32_t>::min();
+constexpr double kMaxRoundedUnits = IntegerScreen::kMaxUnits + 32;
+static_assert(32 * 32 * 4 == IntegerScreen::kMaxFeatures);
+static_assert(kMaxRoundedUnits * kMaxRoundedUnits + kIndexMask + 1 < -double{kLowestScore});
+
+// 0 to kIndexMask. Reading an index from memory saves two operations over broadcasting a counter.
+constexpr auto kIndices = [] {
+  std::array<std::int32_t, kIndexMask + 1> indices{};
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(i);
+  return indices;
+}();
+
+// The greatest and second greatest score of the samples in kSampleRegisters registers.
+struct TopTwo {
+  HWY_INLINE TopTwo() {
+    for (std::size_t v = 0; v < kSampleRegisters; ++v)
+      greatest[v] = second[v] = hn::Set(IntTag(), kLowestScore);
+  }
+
+  HWY_INLINE void update(std::size_t v, IntVector score) {
+    second[v] = hn::Max(second[v], hn::Min(greatest[v], score));
+    greatest[v] = hn::Max(greatest[v], score);
+  }
+
+  IntVector greatest[kSampleRegisters], second[kSampleRegisters];
+};
+
+// Some machines with AVX-512 lack VNNI; InstructionSet::for_integers() selects AVX2 there, if AVX2
+// kernels are compiled.
+#undef LLOYD_HAS_DOT_PRODUCT
+#if HWY_TARGET == HWY_AVX3 && ((HWY_TARGETS & HWY_AVX2) || defined(__AVX512VNNI__))
+#define LLOYD_HAS_DOT_PRODUCT 1
+#else
+#define LLOYD_HAS_DOT_PRODUCT 0
+#endif
+
+// Returns sums + a.b, per lane the dot product of two 16-bit pairs.
+HWY_INLINE IntVector add_dot_products(IntVector sums, IntVector a, IntVector b) {
+#if LLOYD_HAS_DOT_PRODUCT
+  asm("vpdpwssd %2, %1, %0" : "+v"(sums.raw) : "v"(a.raw), "v"(b.raw));
+  return sums;
+#elif !HWY_ARCH_X86 || HWY_TARGET >= HWY_EMU128
+  const auto low = [](IntVector pair)
+                       HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
+  const auto products =
+      hn::Add(hn::Mul(low(a), low(b)), hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+  return hn::Add(sums, products);
+#else
+  const hn::RepartitionToNarrow<IntTag> halves;
+  IntVector unused = hn::Zero(IntTag());
+  const IntVector products = hn::ReorderWidenMulAccumulate(
+      IntTag(), hn::BitCast(halves, a), hn::BitCast(halves, b), hn::Zero(IntTag()), unused);
+  // In place: GCC 12 otherwise moves each sum to another register or to memory.
+#if !HWY_COMPILER_GCC_ACTUAL
+  return hn::Add(sums, products);
+#elif HWY_TARGET <= HWY_AVX2
+  asm("vpaddd %1, %0, %0" : "+v"(sums.raw) : "v"(products.raw));
+  return sums;
+#else
+  asm("paddd %1, %0" : "+x"(sums.raw) : "x"(products.raw));
+  return sums;
+#endif
+#endif
+}
+
+// Spreads the prefetches of the next sample block over all centroid panels, so that memory stays
+// busy for the whole tile instead of only during the first panel. Panel p prefetches the p-th share
+// of the block, the distance kL1Distance or kL2Distance ahead. Blocks shorter than one burst are
+// prefetched by panel 0 alone.
+class PrefetchSchedule {
+ public:
+  // Cache lines per prefetch burst.
+  static constexpr std::size_t kBurstLines = 8;
+
+  // Prefetches nothing.
+  HWY_INLINE PrefetchSchedule() : to_l2_(false), panels_(0), share_(0), offset_(0) {}
+  // `lines`: cache lines of kPairLanes samples.
+  HWY_INLINE PrefetchSchedule(std::size_t clusters, std::size_t panels, std::size_t lines)
+      : to_l2_(clusters <= kMaxL2Clusters),
+        panels_(std::clamp<std::size_t>(lines / kBurstLines, 1, panels)),
+        share_((lines + panels_ - 1) / panels_),
+        offset_((to_l2_ ? kL2Distance : kL1Distance) + lines - share_) {}
+
+  // The first line that a panel prefetches, relative to the first line that it reads.
+  HWY_INLINE std::size_t first(std::size_t panel) const { return offset_ + panel * share_; }
+  // A panel prefetches one burst after every `period` bursts of its own lines; 0: never.
+  HWY_INLINE std::size_t period(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
+  // With few centroids lines are consumed so fast that L1 cannot have enough prefetches in flight.
+  HWY_INLINE bool prefetch_to_l2() const { return to_l2_; }
+
+ private:
+  // At 32 clusters L1 is 3 % faster, at 20 L2 is 5 % faster.
+  static constexpr std::size_t kMaxL2Clusters = 24;
+  // In lines: about the latency of memory. To L2, half of it was slower and four times as much no
+  // faster.
+  static constexpr std::size_t kL1Distance = 32, kL2Distance = 64;
+
+  bool to_l2_;
+  std::size_t panels_, share_, offset_;
+};
+
+// Prefetches `count` lines. Must be inlined: GCC 12 removes calls of a function that only
+// prefetches.
+template <bool kToL2>
+HWY_INLINE void prefetch(const PairLine* lines, std::size_t count) {
+  constexpr int kRead = 0, kLocality = kToL2 ? 2 : 3;
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines + i, kRead, kLocality);
+}
+
+// Scores Count centroids with these `indices`.
+template <std::size_t Count>
+HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
+                      const std::int32_t* panel, const std::int32_t* offsets,
+                      const std::int32_t* indices, std::size_t next_prefetch, std::size_t period,
+                      bool prefetch_to_l2, TopTwo& best) {
+  const IntTag tag;
+  const std::size_t lanes = hn::Lanes(tag);
+  IntVector scores[Count][kSampleRegisters];
+  const PairLine* const pairs_of_section = pairs + first / kPairLanes * count;
+  const std::int32_t* values[kSampleRegisters];
+  unroll<kSampleRegisters>(
+      [&](auto v) HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
+  // Adds the products of one pair of features; sums(i, v) yields the sums to add to.
+  const auto add_pair = [&](const auto& sums) HWY_ATTR {
+    IntVector q[kSampleRegisters];
+    unroll<kSampleRegisters>([&](auto v) HWY_ATTR { q[v] = hn::Load(tag, values[v]); });
+    unroll<Count>([&](auto i) HWY_ATTR {
+      const IntVector p = hn::Set(tag, panel[i]);
+      unroll<kSampleRegisters>(
+          [&](auto v) HWY_ATTR { scores[i][v] = add_dot_products(sums(i, v), q[v], p); });
+    });
+    unroll<kSampleRegisters>([&](auto v) HWY_ATTR { values[v] += kPairLanes; });
+    panel += Count;
+  };
+  // The first pair is peeled off, so that registers need no initialisation with the offsets.
+  add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, offsets[i]); });
+  // Sections of kPairLanes samples that the registers hold.
+  constexpr std::size_t kSections =
+      std::max<std::size_t>(1, kSampleRegisters * hn::MaxLanes(tag) / kPairLanes);
+  // Not in the inner loop: GCC 12 would keep a sum in memory.
+  std::size_t countdown = 1;
+  for (std::size_t left = count - 1; left != 0;) {
+    const std::size_t now = std::min(left, PrefetchSchedule::kBurstLines);
+    if (period != 0 && --countdown == 0) {
+      countdown = period;
+      const PairLine* next = pairs_of_section + next_prefetch;
+      if (next_prefetch >= count) next += (kSections - 1) * count;
+      for (std::size_t section = 0; section < kSections; ++section) {
+        const PairLine* const lines = next + section * count;
+        prefetch_to_l2 ? prefetch<true>(lines, PrefetchSchedule::kBurstLines)
+                       : prefetch<false>(lines, PrefetchSchedule::kBurstLines);
+      }
+      next_prefetch += PrefetchSchedule::kBurstLines;
+    }
+    left -= now;
+    for (std::size_t pair = 0; pair < now; ++pair) {
+      add_pair([&](auto i, auto v) HWY_ATTR { return scores[i][v]; });
+    }
+  }
+  const IntVector low_bits = hn::Set(tag, kIndexMask);
+  unroll<Count>([&](auto i) HWY_ATTR {
+    const IntVector index = hn::Set(tag, indices[i]);
+    unroll<kSampleRegisters>(
+        [&](auto v) HWY_ATTR { best.update(v, hn::IfVecThenElse(low_bits, index, scores[i][v])); });
+  });
+}
+
+// Scores `panels` panels of Count centroids. A flattened function of its own: otherwise GCC 12
+// keeps some sums in memory.
+template <std::size_t Count>
+HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
+                                           std::size_t count, const std::int32_t* panel,
+                                           const std::int32_t* offsets, const std::int32_t* indices,
+                                           std::size_t panels, const PrefetchSchedule& schedule,
+                                           TopTwo& best) {
+  TopTwo found = best;
+  for (std::size_t i = 0; i < panels; ++i) {
+    score<Count>(pairs, first, count, panel + i * count * Count, offsets + i * Count,
+                 indices + i * Count, schedule.first(i), schedule.period(i),
+                 schedule.prefetch_to_l2(), found);
+  }
+  best = found;
+}
+
+// Scores panels of `panel_size` centroids, at most Count.
+template <std::size_t Count>
+HWY_INLINE void score_panels_of_size(std::size_t panel_size, const PairLine* pairs,
+                                     std::size_t first, std::size_t count,
+                                     const std::int32_t* panel, const std::int32_t* offsets,
+                                     const std::int32_t* indices, std::size_t panels,
+                                     const PrefetchSchedule& schedule, TopTwo& best) {
+  if constexpr (Count > 0) {
+    if (panel_size == Count) {
+      score_panels<Count>(pairs, first, count, panel, offsets, indices, panels, schedule, best);
+    } else {
+      score_panels_of_size<Count - 1>(panel_size, pairs, first, count, panel, offsets, indices,
+                                      panels, schedule, best);
+    }
+  }
+}
+
+void screen_integers_in(const IntegerTile& tile, std::int64_t features,
+                        const IntegerCentroids& centroids, const std::int32_t* former,
+                        std::int32_t* offsets, TileLabels& nearest) {
+  constexpr double u = std::numeric_limits<float>::epsilon() / 2;
+  constexpr double v = std::numeric_limits<double>::epsilon() / 2;
+  const auto d = static_cast<std::size_t>(features);
+  const auto k = static_cast<std::size_t>(centroids.clusters);
+
+  const double sigma = tile.unit, tau = centroids.unit, e = centroids.radius, l = centroids.norm,
+               p = centroids.residual;
+  for (std::size_t c = 0; c < k; ++c) {
+    offsets[c] = static_cast<std::int32_t>(centroids.offsets[c] * (1 / sigma));
+  }
+
+  // The limit in units of sigma tau (docs/design/openmp/exactness.md, section 2): residual_factor
+  // |y - sigma q| + norm_factor |y| + square |y|^2 + base.
+  const double definition = 2 * static_cast<double>(d + 3) * v / (sigma * tau);
+  const double residual_factor = IntegerScreen::kSlack * 2 * (l + p) / sigma;
+  const double norm_factor = IntegerScreen::kSlack * 2 * (4 * u * (l + p) + p) / sigma;
+  const double square = IntegerScreen::kSlack * definition;
+  const double base = IntegerScreen::kSlack * (3 + 2 * kIndexMask + 128 + definition * e * e);
+
+  const FloatTag tag;
+  const IntTag integers;
+  const auto one_unit = hn::Set(tag, static_cast<float>(sigma * tau * IntegerScreen::kSlack));
+  const auto two_units = hn::Set(tag, static_cast<float>(2 * sigma * tau));
+  const auto squared_radius = hn::Set(tag, static_cast<float>(e * e));
+  const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
+  std::uint64_t unproven = 0;
+  const std::size_t count = (d + 1) / 2;
+  const auto panel_size = static_cast<std::size_t>(centroids.panel_size);
+  const std::size_t indexed = (kIndexMask + 1) / panel_size * panel_size;
+  const PrefetchSchedule schedule(k, std::min(k, indexed) / panel_size, count);
+  for (std::size_t first = 0; first < kTile; first += kSampleRegisters * hn::Lanes(tag)) {
+    TopTwo best;
+    IntVector labels[kSampleRegisters];
+    for (IntVector& label : labels) label = hn::Zero(integers);
+    const std::int32_t* panel = centroids.packed_centroids;
+    for (std::size_t begin = 0; begin < k; begin += indexed) {
+      const std::size_t end = std::min(begin + indexed, k);
+      const TopTwo before = best;
+      const std::size_t whole = (end - begin) / panel_size, left = (end - begin) % panel_size;
+      const std::size_t rest = end - left;
+      score_panels_of_size<kMaxPanelCentroids>(panel_size, tile.pairs, first, count, panel,
+                                               offsets + begin, kIndices.data(), whole,
+                                               begin == 0 ? schedule : PrefetchSchedule(), best);
+      panel += count * (end - begin - left);
+      if (left != 0) {
+        score_panels_of_size<kMaxPanelCentroids>(left, tile.pairs, first, count, panel,
+                                                 offsets + rest, &kIndices[rest - begin], 1,
+                                                 PrefetchSchedule(), best);
+      }
+      for (std::size_t i = 0; i < kSampleRegisters; ++i) {
+        const IntVector label = hn::Add(hn::And(best.greatest[i], hn::Set(integers, kIndexMask)),
+                                        hn::Set(integers, static_cast<std::int32_t>(begin)));
+        labels[i] = hn::IfThenElse(hn::Gt(best.greatest[i], before.greatest[i]), label, labels[i]);
+      }
+    }
+    for (std::size_t i = 0; i < kSampleRegisters; ++i) {
+      const std::size_t at = first + i * hn::Lanes(tag);
+      const auto norm = hn::Load(tag, tile.norms->lanes + at);
+      const auto residual = hn::Load(tag, tile.residuals->lanes + at);
+      const auto squared_norm = hn::Mul(norm, norm);
+      auto limit = hn::MulAdd(squared_norm, hn::Set(tag, static_cast<float>(square)),
+                              hn::Set(tag, static_cast<float>(base)));
+      limit = hn::MulAdd(norm, hn::Set(tag, static_cast<float>(norm_factor)), limit);
+      limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(residual_factor)), limit);
+      // In float32, because the difference to kLowestScore may exceed 32 bits.
+      const auto gap =
+          hn::Sub(hn::ConvertTo(tag, best.greatest[i]), hn::ConvertTo(tag, best.second[i]));
+      unproven |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
+      hn::Store(labels[i], integers, nearest.labels + at);
+      if (nearest.bounds == nullptr) continue;
+      // |y|^2 - |y - e|^2, from which A leaves out terms that are equal for all centroids.
+      const auto score = [&](IntVector a) HWY_ATTR {
+        return hn::MulSub(hn::ConvertTo(tag, a), two_units, squared_radius);
+      };
+      const auto nearest_score = score(best.greatest[i]), next_score = score(best.second[i]);
+      // A is off by half of the limit, a score by all of it; the other terms are roundings.
+      const auto excess = [&](auto value) HWY_ATTR {
+        const auto added = hn::MulAdd(squared_radius, hn::Set(tag, 2.0f), hn::Abs(value));
+        const auto rounded = hn::MulAdd(added, hn::Set(tag, 0x1p-21f),
+                                        hn::Mul(squared_norm, hn::Set(tag, norm_excess)));
+        return hn::MulAdd(limit, one_unit, rounded);
+      };
+      finish_bounds<float>(hn::Add(hn::Sub(squared_norm, nearest_score), excess(nearest_score)),
+                           hn::Sub(hn::Sub(squared_norm, next_score), excess(next_score)), at,
+                           *nearest.bounds);
+    }
+  }
+  nearest.unproven = unproven;
+  find_changed(former, nearest);
+}
+
+std::int64_t max_panel_size_in() {
+  return kMaxPanelCentroids;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lloyd_openmp
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lloyd_openmp {
+
+HWY_EXPORT(screen_integers_in);
+HWY_EXPORT(max_panel_size_in);
+
+void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
+                     const IntegerCentroids& centroids, const std::int32_t* former,
+                     std::int32_t* offsets, TileLabels& nearest) {
+  LLOYD_DISPATCH(set.for_integers(), screen_integers_in)
+  (tile, d, centroids, former, offsets, nearest);
+}
+
+std::int64_t max_panel_size(InstructionSet set) {
+  return LLOYD_DISPATCH(set.for_integers(), max_panel_size_in)();
+}
+
+}  // namespace lloyd_openmp
+#endif  // HWY_ONCE

@@ -1,0 +1,33 @@
+// OpenmpSeeding: screened, exact kernels for k-means++ and k-means||.
+#pragma once
+
+#include <lloyd/plugin/seeding_kernels.hpp>
+
+#include "common/instruction_set.hpp"
+
+namespace lloyd_openmp {
+
+class OpenmpSeeding final : public lloyd::SeedingKernels {
+ public:
+  /// True if the kernels support this number of features.
+  static bool supports(std::int64_t features);
+
+  OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set);
+
+  lloyd::Status nearest(const lloyd::NearestRequest& request,
+                        lloyd::Observer* observer) noexcept override;
+  lloyd::Status gains(const lloyd::GainsRequest& request,
+                      lloyd::Observer* observer) noexcept override;
+
+ private:
+  // Calls task.operator()<T, Real>() with the types of the samples and of the screen.
+  template <class Task>
+  void dispatch(const double* centroids, std::int64_t count, Task&& task) const;
+
+  lloyd::DatasetView dataset_;
+  int threads_;
+  InstructionSet instruction_set_;
+  bool in_float32_range_;
+};
+
+}  // namespace lloyd_openmp

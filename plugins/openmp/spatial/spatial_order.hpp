@@ -1,0 +1,242 @@
+// SpatialOrder: sorts samples so that the samples of a tile are neighbours.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+
+#include "common/tile.hpp"
+#include "spatial/box_screen.hpp"
+
+namespace lloyd_openmp {
+
+/// A copy of a sample with its origin.
+template <class T, std::size_t D>
+struct SortedSample {
+  T x[D];
+  std::int32_t label;  ///< former label; -1: none
+  std::uint32_t row;   ///< of the data set
+};
+
+/// Equal intervals between two values. Values outside fall into the first or last interval.
+template <class T>
+class Bins {
+ public:
+  Bins() = default;
+  Bins(double from, double to, std::uint32_t count)
+      : low_(static_cast<T>(from)), last_(static_cast<T>(count - 1)) {
+    const double scale = count / (to - from);
+    // Otherwise all values are (nearly) equal and share bin 0.
+    if (scale > 0 && scale < std::numeric_limits<T>::max()) scale_ = static_cast<T>(scale);
+  }
+
+  std::uint32_t of(T value) const {
+    // NaN falls into the first bin.
+    T bin = (value - low_) * scale_;
+    bin = bin > 0 ? bin : 0;
+    bin = bin < last_ ? bin : last_;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(bin));
+  }
+
+ private:
+  T low_ = 0, scale_ = 0, last_ = 0;
+};
+
+/// The range of most values of a feature, without outliers: four standard deviations around the
+/// mean.
+struct CommonRange {
+  explicit CommonRange(const lloyd::FeatureStatistics& feature) {
+    const double width = 4 * std::sqrt(feature.variance);
+    low = std::max(feature.minimum, feature.mean - width);
+    high = std::min(feature.maximum, feature.mean + width);
+  }
+  double low, high;
+};
+
+/// As many write positions stay in L1.
+inline constexpr std::uint32_t kSortBins = 256;
+/// Memory of sort_by_first_feature() per thread.
+inline constexpr std::int64_t kSortBytes = kSortBins * 8;
+
+/// Copies all samples in ascending order of the first feature, to the precision of kSortBins
+/// intervals. `labels`: of all rows; null: none. `sorted`: room for n samples.
+template <class T, std::size_t D>
+void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t* labels,
+                           int threads, SortedSample<T, D>* sorted) {
+  constexpr std::uint32_t kBins = kSortBins;
+  const CommonRange range(dataset.statistics[0]);
+  const Bins<T> bins(range.low, range.high, kBins);
+  const T* const data = static_cast<const T*>(dataset.data);
+  const std::int64_t n = dataset.samples, stride = dataset.stride;
+  const auto first_of = [n, threads](std::int64_t part) { return n * part / threads; };
+  using Ends = std::array<std::int64_t, kBins>;
+  std::vector<Ends> ends(static_cast<std::size_t>(threads));
+  // Parts instead of threads: OpenMP may provide fewer threads than requested.
+#ifdef _OPENMP  // tests of tiles run without OpenMP
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#endif
+  for (std::int64_t part = 0; part < threads; ++part) {
+    const lloyd::FloatEnvironment environment;  // for equal bins in both loops
+    Ends& part_ends = ends[static_cast<std::size_t>(part)];
+    part_ends = {};
+    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
+      ++part_ends[bins.of(data[i * stride])];
+    }
+  }
+  std::int64_t before = 0;
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    for (Ends& part_ends : ends) before += std::exchange(part_ends[bin], before);
+  }
+#ifdef _OPENMP  // tests of tiles run without OpenMP
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#endif
+  for (std::int64_t part = 0; part < threads; ++part) {
+    const lloyd::FloatEnvironment environment;
+    Ends& part_ends = ends[static_cast<std::size_t>(part)];
+    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
+      // Value by value: copying a filled struct would reload it before its stores complete.
+      const T* const x = data + i * stride;
+      SortedSample<T, D>& to = sorted[part_ends[bins.of(x[0])]++];
+      for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
+      to.label = labels != nullptr ? labels[i] : -1;
+      to.row = static_cast<std::uint32_t>(i);
+    }
+  }
+}
+
+/// Sorts one part of the output of sort_by_first_feature(). Cuts it into slices of about equally
+/// many samples along every feature but the last, so that tiles are about cubic, and walks each
+/// slice along the last feature, alternately up and down. Source: S. T. Leutenegger, J. Edgington
+/// and M. A. Lopez, "STR: a simple and efficient algorithm for R-tree packing", 1997; here with a
+/// single counting sort.
+///
+/// T: type of the samples. Every thread needs its own object, which holds the working memory.
+template <class T>
+class SpatialOrder {
+ public:
+  /// Most samples of a part, whose working memory stays in L2.
+  static constexpr std::int64_t kMaxPartSamples = std::int64_t{1} << 15;
+
+  /// For data sets of n samples.
+  void reserve(std::int64_t n) {
+    const auto samples = static_cast<std::size_t>(std::min(n, kMaxPartSamples));
+    part_samples_.resize(samples * sizeof(SortedSample<T, kBoxFeatures>));
+    keys_.resize(samples);
+    positions_.resize(samples);
+    ends_.resize(kMaxKeys + 1);
+  }
+  static std::int64_t bytes(std::int64_t n) {
+    constexpr auto kEach = static_cast<std::int64_t>(sizeof(SortedSample<T, kBoxFeatures>) + 4);
+    return std::min(n, kMaxPartSamples) * kEach + (kMaxKeys + 1) * 2;
+  }
+
+  /// Room for the samples of a part.
+  template <std::size_t D>
+  SortedSample<T, D>* room() {
+    return reinterpret_cast<SortedSample<T, D>*>(part_samples_.data());
+  }
+
+  /// Returns the position in the sorted part of each of `count` samples, counted from 0.
+  template <std::size_t D>
+  const std::uint16_t* make(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
+                            std::int64_t count) {
+    const double all_tiles = static_cast<double>(dataset.samples) / kTile;
+    const double tiles = static_cast<double>(count) / kTile;
+    // The part itself is one slice along the first feature.
+    const double sides = std::pow(all_tiles, 1 / static_cast<double>(D));
+    const double first = std::max(1.0, std::ceil(sides * tiles / all_tiles));
+    const double others = D < 3 ? 1 : std::ceil(std::pow(tiles / first, 1 / (D - 1.0)));
+    std::uint32_t cells = 1;
+    std::array<Bins<T>, D> bins;
+    std::array<std::uint32_t, D> slices;
+    for (std::size_t j = 0; j + 1 < D; ++j) {
+      slices[j] = static_cast<std::uint32_t>(j == 0 ? first : others);
+      bins[j] = bins_of(dataset.statistics[j], samples, count, j, kSliceBins);
+      cut(samples, count, j, bins[j], slices[j], slices_[j]);
+      cells *= slices[j];
+    }
+    // About four samples per key, so that the counters stay in L1.
+    const auto bins_along =
+        std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
+    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_along);
+
+    std::fill_n(ends_.begin(), cells * bins_along + 1, std::uint16_t{0});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const T* const x = samples[i].x;
+      std::uint32_t cell = 0;
+      for (std::size_t j = 0; j + 1 < D; ++j) {
+        cell = cell * slices[j] + slices_[j][bins[j].of(x[j])];
+      }
+      // Reverses every second cell without a branch: `bins_along` is a power of two.
+      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (bins_along - 1));
+      const std::uint32_t key = cell * bins_along + bin;
+      keys_[i] = static_cast<std::uint16_t>(key);
+      ++ends_[key + 1];
+    }
+    for (std::uint32_t key = 1; key < cells * bins_along; ++key) {
+      ends_[key] = static_cast<std::uint16_t>(ends_[key] + ends_[key - 1]);
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      positions_[i] = ends_[keys_[i]]++;
+    }
+    return positions_.data();
+  }
+
+ private:
+  static constexpr std::uint32_t kMaxKeys = kMaxPartSamples;
+  static constexpr std::uint32_t kSliceBins = 1024;
+  static constexpr std::int64_t kProbes = 2048;  // number of samples that represent a part
+
+  using SliceOfBin = std::array<std::uint16_t, kSliceBins>;
+
+  template <class Look>
+  static std::int64_t probe(std::int64_t count, const Look& visit) {
+    const std::int64_t step = std::max<std::int64_t>(1, count / kProbes);
+    std::int64_t probes = 0;
+    for (std::int64_t i = 0; i < count; i += step, ++probes) visit(i);
+    return probes;
+  }
+
+  template <std::size_t D>
+  static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const SortedSample<T, D>* samples,
+                         std::int64_t count, std::size_t j, std::uint32_t bins) {
+    T lowest = samples[0].x[j], highest = lowest;
+    probe(count, [&](std::int64_t i) {
+      lowest = std::min(lowest, samples[i].x[j]);
+      highest = std::max(highest, samples[i].x[j]);
+    });
+    const CommonRange range(feature);
+    return {std::max(range.low, static_cast<double>(lowest)),
+            std::min(range.high, static_cast<double>(highest)), bins};
+  }
+
+  template <std::size_t D>
+  static void cut(const SortedSample<T, D>* samples, std::int64_t count, std::size_t j,
+                  const Bins<T>& bins, std::uint32_t slices, SliceOfBin& slice_of) {
+    std::array<std::int64_t, kSliceBins> found{};
+    const std::int64_t probes =
+        probe(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
+    std::int64_t below = 0;
+    for (std::size_t bin = 0; bin < found.size(); ++bin) {
+      slice_of[bin] =
+          static_cast<std::uint16_t>((2 * below + found[bin]) * slices / (2 * probes + 1));
+      below += found[bin];
+    }
+  }
+
+  std::vector<std::byte> part_samples_;
+  std::vector<std::uint16_t> keys_, positions_;
+  std::vector<std::uint16_t> ends_;  // next position for each key
+  std::array<SliceOfBin, kBoxFeatures> slices_;
+};
+
+}  // namespace lloyd_openmp
