@@ -14,7 +14,7 @@ namespace lloyd_cuda {
 /// Why the device stopped working on a fit; kernels return at once when it is not `none`.
 enum Halt : std::int32_t {
   kHaltNone = 0,
-  kHaltStopped = 1,    ///< a stop rule was met; LoopState::stop_reason says which
+  kHaltStopped = 1,    ///< a stop rule was met
   kHaltEmpty = 2,      ///< a cluster is empty, and the host has to finish the iteration
   kHaltCancelled = 3,  ///< the observer asked for it
 };
@@ -26,7 +26,6 @@ struct LoopState {
   std::int64_t last_changed;   ///< of the last finished iteration
   double shift;                ///< sum of squared shifts of the last finished iteration
   std::int32_t halt;           ///< a Halt
-  std::int32_t stop_reason;    ///< a lloyd::StopReason
 };
 
 /// Low bits of the progress word that the device reports to the host, beside the iterations.

@@ -49,7 +49,6 @@ template <class T>
 void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   observer_ = observer;
   cancel_raised_ = false;
-  relocations_ = 0;
   if (clusters != clusters_) {
     clusters_ = 0;  // for the case that memory runs out half way
     const std::int64_t cells = clusters * dataset_.features;
@@ -193,11 +192,6 @@ void DeviceLoop<T>::raise_cancel() {
         "cancelling");
   side_stream_.synchronize();
   cancel_raised_ = true;
-}
-
-template <class T>
-void DeviceLoop<T>::throw_cancelled() {
-  throw StatusError(StatusCode::cancelled, "the observer asked to stop");
 }
 
 template <class T>
