@@ -24,10 +24,11 @@ class DeviceLabeller {
                  std::int64_t chunk_rows);
   ~DeviceLabeller();
 
-  /// Copies centroids (group_features(clusters, d), in host memory) to the device; distances to
-  /// them are computed in their type. Nothing is in flight.
+  /// Begins a pass: copies centroids (group_features(clusters, d), in host memory) to the device;
+  /// distances to them are computed in their type. Nothing is in flight. With `profile` the pass
+  /// uses one stream, so that copies overlap with nothing and can be timed.
   template <class Real>
-  void set_centroids(const GroupFeature<Real>* groups, std::int64_t clusters);
+  void begin_pass(const GroupFeature<Real>* groups, std::int64_t clusters, bool profile);
 
   /// Enqueues the labelling of a chunk and the copy of its labels. The slot is free.
   void start(int slot, lloyd::RowRange rows);
@@ -38,8 +39,6 @@ class DeviceLabeller {
   /// Has the work in flight given up, and waits for it.
   void abandon() noexcept;
 
-  /// A profiled pass uses one stream, so that copies overlap with nothing and can be told apart.
-  void profile(bool wanted);
   /// Milliseconds of this pass's copies, centroids and labels; 0 where it is not profiled.
   double transfer_ms() const;
 

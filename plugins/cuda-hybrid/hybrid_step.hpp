@@ -21,10 +21,13 @@ namespace lloyd_cuda_hybrid {
 /// Design And Experimental Analysis", 2009, section V, with the update in parallel and overlapped.
 ///
 /// `Labeller` is made from (DatasetView, ParameterList, rows of a chunk at the most) and has,
-/// beside what run_labelled() needs, `set_centroids(const GroupFeature<Real>* groups, clusters)`
-/// for float and double, which decides what distances are computed in; `labels(slot)`, those that
-/// arrived, in host memory; `profile(bool)` and `transfer_ms()` as in StepBase. It may throw
-/// StatusError.
+/// beside what run_labelled() needs,
+/// - `begin_pass(const GroupFeature<Real>* groups, clusters, profile)` for float and double, before
+///   the chunks of a pass: distances are computed in Real, and copies are timed if `profile` is
+///   true;
+/// - `labels(slot)`, those that arrived, in host memory;
+/// - `transfer_ms()`, milliseconds of the copies of a pass that is timed, else 0.
+/// It may throw StatusError.
 template <class T, class Labeller>
 class HybridStep : public lloyd::StepBase {
  public:
@@ -59,10 +62,11 @@ class HybridStep : public lloyd::StepBase {
   }
 
   int workers() const { return pool_.workers(); }
-  void profile(bool wanted) { labeller_.profile(wanted); }
+  void begin_fit(const lloyd::StepFitOptions& options) { profile_ = options.profile; }
+  void end_fit() { profile_ = false; }
   double transfer_ms() const { return labeller_.transfer_ms(); }
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters, const lloyd::StepPassOptions&) {
     if constexpr (sizeof(T) == sizeof(float)) {
       if (range_.covers(centroids, clusters)) {
         upload(centroids, clusters, narrow_);
@@ -100,7 +104,7 @@ class HybridStep : public lloyd::StepBase {
   void upload(const double* centroids, std::int64_t clusters,
               std::vector<GroupFeature<Real>>& groups) {
     group_centroids(centroids, clusters, features_, groups);
-    labeller_.set_centroids(groups.data(), clusters);
+    labeller_.begin_pass(groups.data(), clusters, profile_);
     assigns_ = true;
   }
 
@@ -109,6 +113,7 @@ class HybridStep : public lloyd::StepBase {
   lloyd::Float32Range range_;
   std::vector<GroupFeature<float>> narrow_;
   std::vector<GroupFeature<double>> wide_;
+  bool profile_ = false;  // of the fit
   bool assigns_ = false;  // whether the next pass is an assignment
   ChunkPlan plan_;        // of this pass
   Labeller labeller_;

@@ -119,25 +119,23 @@ class OpenmpStep : public lloyd::StepBase {
     }
   }
 
-  void keep_bounds(bool wanted) {
+  void begin_fit(const lloyd::StepFitOptions& options) {
     passes_ = 0;
-    in_space_ = false;
-    assignment_.keep_bounds(wanted);
+    assignment_.keep_bounds(true);
+    assignment_.defer_labels(options.defer_labels);
   }
-
-  void expect_changes(bool told) {
-    in_space_ = told && chunk_ % kUnit == 0;
-  }
-  void defer_labels(bool allowed) {
-    assignment_.defer_labels(allowed);
+  void end_fit() {
+    assignment_.keep_bounds(false);
   }
   void write_labels(std::int32_t* labels) {
     assignment_.write_labels(labels);
   }
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters,
+                  const lloyd::StepPassOptions& options) {
     clusters_ = clusters;
     ++passes_;
+    in_space_ = options.reports_changes && chunk_ % kUnit == 0;
     assignment_.set_centroids(centroids, clusters, in_space_);
   }
 
@@ -165,7 +163,7 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::sum_kernels<T>(instruction_set_);
   }
 
-  std::int64_t take_redecided() {
+  std::int64_t take_exact_fallbacks() {
     return assignment_.take_redecided();
   }
   std::int64_t take_distances() {

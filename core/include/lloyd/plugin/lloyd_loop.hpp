@@ -34,15 +34,14 @@ class LloydLoop {
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
-    step_.profile(spec.profile != 0);
-    if constexpr (KeepsBounds<S>) step_.keep_bounds(true);
-    // Observers of inertia and labels have them read after each iteration.
-    const bool deferred = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
-    if constexpr (DefersLabels<S>) step_.defer_labels(deferred);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     result.sum_form = plan_.form;
-    if constexpr (Screens<S>) step_.take_redecided();
+    StepFitOptions options;
+    options.profile = spec.profile != 0;
+    // Observers of inertia and labels have them read after each iteration.
+    options.defer_labels = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
+    const FitScope scope(step_, options);
     Passes passes(*this, spec, labels);
     drive_fit(spec, observer, passes, result);
   }
@@ -63,7 +62,7 @@ class LloydLoop {
   void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
     prepare(request.clusters, observer);
     centroids_ = request.centroids;
-    step_.set_centroids(centroids_, clusters_);
+    step_.begin_pass(centroids_, clusters_, {});
     const RowRange rows = request.rows;
     std::int32_t* labels = wanted_or_own(result.labels, rows.size());
     const std::int64_t far =
@@ -117,6 +116,25 @@ class LloydLoop {
     ExactSum inertia;
     FarthestSamples farthest;
     std::int64_t changed = 0;
+  };
+
+  // Between begin_fit() and end_fit() of the step.
+  class FitScope {
+   public:
+    FitScope(S& step, const StepFitOptions& options) : step_(step) {
+      try {
+        step_.begin_fit(options);
+      } catch (...) {
+        step_.end_fit();
+        throw;
+      }
+    }
+    ~FitScope() { step_.end_fit(); }
+    FitScope(const FitScope&) = delete;
+    FitScope& operator=(const FitScope&) = delete;
+
+   private:
+    S& step_;
   };
 
   enum class Accumulate { nothing, sums, changes, counts_and_inertia };
@@ -182,8 +200,6 @@ class LloydLoop {
       clusters_ = clusters;
     }
     for (Worker& worker : workers_) clear(worker);
-    step_.profile(false);
-    if constexpr (KeepsBounds<S>) step_.keep_bounds(false);
     observer_ = observer;
     stopped_ = false;
   }
@@ -223,10 +239,11 @@ class LloydLoop {
                   double* squared_distances = nullptr) {
     centroids_ = centroids;
     for (Worker& worker : workers_) clear(worker);
-    if constexpr (DefersLabels<S>) step_.expect_changes(accumulate == Accumulate::changes);
-    step_.set_centroids(centroids_, clusters_);
+    StepPassOptions options;
+    options.reports_changes = accumulate == Accumulate::changes;
+    step_.begin_pass(centroids_, clusters_, options);
     for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-      if constexpr (TellsChanges<S>) {
+      if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
           LabelChanges<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
@@ -257,9 +274,9 @@ class LloydLoop {
     }
 
     void assign() override {
-      accumulate_ = !fused_                                  ? Accumulate::nothing
-                    : TellsChanges<S> && sums_are_of_labels_ ? Accumulate::changes
-                                                             : Accumulate::sums;
+      accumulate_ = !fused_                                         ? Accumulate::nothing
+                    : ReportsLabelChanges<S> && sums_are_of_labels_ ? Accumulate::changes
+                                                                    : Accumulate::sums;
       loop_.assign_all(centroids().data(), labels_, accumulate_);
       distances_ += loop_.pass_distances();
       changed_ = 0;
@@ -280,7 +297,9 @@ class LloydLoop {
 
     void report(FitResult& result) override {
       result.distances = distances_;
-      if constexpr (Screens<S>) result.redecided = loop_.step_.take_redecided();
+      if constexpr (CountsExactFallbacks<S>) {
+        result.redecided = loop_.step_.take_exact_fallbacks();
+      }
     }
 
     std::vector<FarSample> find_farthest(std::int64_t wanted) override {
