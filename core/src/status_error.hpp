@@ -10,8 +10,4 @@ inline void throw_if_error(const Status& status) {
   if (!status.ok()) throw StatusError(status);
 }
 
-[[noreturn]] inline void throw_cancelled() {
-  throw StatusError(StatusCode::cancelled, "the observer asked to stop");
-}
-
 }  // namespace lloyd

@@ -1,13 +1,14 @@
 #include "streamed_session.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/farthest_samples.hpp>
+#include <lloyd/plugin/fit_driver.hpp>
 #include <lloyd/plugin/guard.hpp>
-#include <lloyd/plugin/iteration_rules.hpp>
 
 #include "elapsed.hpp"
 #include "handed_values.hpp"
@@ -24,22 +25,130 @@ struct ReleaseSession {
   void operator()(Session* session) const { session->release(); }
 };
 
-// The caller's labels, or room of our own, without former labels.
-class Labels {
+}  // namespace
+
+class StreamedSession::Passes final : public HostFitPasses {
  public:
-  Labels(std::int32_t* wanted, std::int64_t rows) : labels_(wanted) {
-    if (wanted == nullptr) own_.resize(static_cast<std::size_t>(rows));
-    if (wanted == nullptr) labels_ = own_.data();
-    std::fill_n(labels_, rows, -1);
+  // All arguments must outlive the passes.
+  Passes(StreamedSession& session, const FitSpec& spec, Observer* observer, FitResult& result)
+      : HostFitPasses(spec, session.dataset_.features()),
+        session_(session),
+        observer_(observer),
+        clusters_(spec.clusters),
+        labels_(result.labels),
+        words_(static_cast<std::size_t>(spec.clusters * session.dataset_.features())),
+        counts_(static_cast<std::size_t>(spec.clusters)) {
+    const std::int64_t n = session.dataset_.samples();
+    if (labels_ == nullptr) own_labels_.resize(static_cast<std::size_t>(n));
+    if (labels_ == nullptr) labels_ = own_labels_.data();
+    std::fill_n(labels_, n, -1);
   }
-  std::int32_t* data() const { return labels_; }
+
+  void assign() override {
+    std::fill(words_.begin(), words_.end(), SumWords{});
+    std::fill(counts_.begin(), counts_.end(), 0);
+    inertia_ = {};
+    PartialResult pass;
+    pass.labels = labels_;
+    pass.sums = words_.data();
+    pass.counts = counts_.data();
+    pass.inertia = &inertia_;
+    session_.partial_rows(request(), observer_, pass);
+    changed_ = pass.changed;
+    distances_ += session_.dataset_.samples() * clusters_;
+  }
+
+  double inertia() override { return inertia_.value(); }
+  const std::int32_t* labels() override { return labels_; }
+
+  void close(FitResult& result) override {
+    sums_.reset();
+    LabelRequest request;
+    request.centroids = centroids().data();
+    request.clusters = clusters_;
+    LabelResult closed;
+    closed.labels = labels_;
+    closed.counts = result.counts;
+    // The last sums are compared with the samples on the way: each block has the labels that they
+    // are of until it is labelled anew.
+    ClusterSums expected(session_.plan_, clusters_);
+    session_.label_rows(request, observer_, closed, [&](RowRange rows, const void* data) {
+      const Clock::time_point checking = Clock::now();
+      session_.add_rows(rows, data, labels_, expected);
+      std::fill(labels_ + rows.begin, labels_ + rows.end, -1);
+      check_ms_ += milliseconds_since(checking);
+    });
+    const Clock::time_point checking = Clock::now();
+    check_sums(session_.plan_, session_.dataset_.statistics().data(), words_, expected);
+    check_ms_ += milliseconds_since(checking);
+    distances_ += session_.dataset_.samples() * clusters_;
+    result.inertia = closed.inertia;
+    result.valid = closed.valid & ~(result.labels == nullptr ? kValidLabels : 0u);
+  }
+
+  void report(FitResult& result) override {
+    result.distances = distances_;
+    result.closing_ms -= check_ms_;
+  }
+
+  std::vector<FarSample> find_farthest(std::int64_t wanted) override {
+    std::vector<FarSample> farthest(static_cast<std::size_t>(wanted));
+    PartialRequest far = request();
+    far.farthest_wanted = wanted;
+    PartialResult pass;
+    pass.labels = labels_;  // the same once more
+    pass.farthest = farthest.data();
+    session_.partial_rows(far, observer_, pass);
+    farthest.resize(static_cast<std::size_t>(pass.farthest_count));
+    return farthest;
+  }
+
+  void move_sample(const Relocation& relocation, ClusterSums& sums) override {
+    const FarSample& sample = relocation.sample;
+    sums.move(session_.dataset_.sample(sample.row).data(), sample.label, relocation.to);
+  }
+
+  void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
+    with_relocated_labels(relocations, labels_, [&] {
+      sums.clear();
+      session_.blocks_.for_each(
+          {0, session_.dataset_.samples()},
+          [&](RowRange rows, const void* data) { session_.add_rows(rows, data, labels_, sums); });
+    });
+  }
+
+ protected:
+  ClusterSums& sum_labels() override {
+    check_means(session_.plan_, session_.dataset_.statistics().data(), words_, counts_);
+    if (!sums_) sums_.emplace(session_.plan_, clusters_);
+    sums_->load(words_.data(), counts_.data());
+    return *sums_;
+  }
+  std::int64_t changed() const override { return changed_; }
 
  private:
-  std::int32_t* labels_;
-  std::vector<std::int32_t> own_;
-};
+  // One of all rows by the current centroids.
+  PartialRequest request() {
+    PartialRequest request;
+    request.centroids = centroids().data();
+    request.clusters = clusters_;
+    request.rows = {0, session_.dataset_.samples()};
+    return request;
+  }
 
-}  // namespace
+  StreamedSession& session_;
+  Observer* observer_;
+  std::int64_t clusters_;
+  std::int32_t* labels_;  // n: the caller's, or own ones where they are not wanted
+  std::vector<std::int32_t> own_labels_;
+  std::vector<SumWords> words_;       // of the last assignment, as are the next three
+  std::vector<std::int64_t> counts_;  // samples per cluster
+  ExactSum inertia_;
+  std::int64_t changed_ = 0;
+  std::optional<ClusterSums> sums_;
+  std::int64_t distances_ = 0;
+  double check_ms_ = 0;  // part of the closing assignment that is not the backend's
+};
 
 StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
                                  const Dataset& dataset, const ParameterSet& parameters,
@@ -55,7 +164,13 @@ StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
 
 Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
   notes_.clear();
-  return guarded([&] { keep_failure([&] { fit_rows(spec, observer, result); }); });
+  return guarded([&] {
+    keep_failure([&] {
+      result.sum_form = plan_.form;
+      Passes passes(*this, spec, observer, result);
+      drive_fit(spec, observer, passes, result);
+    });
+  });
 }
 
 Status StreamedSession::label(const LabelRequest& request, Observer* observer,
@@ -154,158 +269,6 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
   const std::vector<FarSample> sorted = farthest.sorted();
   std::copy(sorted.begin(), sorted.end(), result.farthest);
   result.farthest_count = static_cast<std::int64_t>(sorted.size());
-}
-
-void StreamedSession::fit_rows(const FitSpec& spec, Observer* observer, FitResult& result) {
-  const Labels labels(result.labels, dataset_.samples());
-  const std::int64_t cells = spec.clusters * dataset_.features();
-  std::vector<double> centroids(spec.initial_centroids, spec.initial_centroids + cells);
-  result.sum_form = plan_.form;
-  result.valid = 0;
-  result.iterations = result.relocations = result.distances = 0;
-  result.phases = {};
-  const auto publish_centroids = [&] {
-    if (result.centroids == nullptr) return;
-    std::copy(centroids.begin(), centroids.end(), result.centroids);
-    result.valid |= kValidCentroids;
-  };
-  const Clock::time_point start = Clock::now();
-  try {
-    std::vector<SumWords> sums(centroids.size());
-    iterate(spec, observer, labels.data(), centroids, sums, result);
-    result.loop_ms = milliseconds_since(start);
-    const Clock::time_point closing = Clock::now();
-    LabelRequest request;
-    request.centroids = centroids.data();
-    request.clusters = spec.clusters;
-    LabelResult closed;
-    closed.labels = labels.data();
-    closed.counts = result.counts;
-    // The last sums are held to the definition on the way: each block has the labels that they are
-    // of until it is labelled anew.
-    ClusterSums expected(plan_, spec.clusters);
-    double check_ms = 0;
-    label_rows(request, observer, closed, [&](RowRange rows, const void* data) {
-      const Clock::time_point checking = Clock::now();
-      add_rows(rows, data, labels.data(), expected);
-      std::fill(labels.data() + rows.begin, labels.data() + rows.end, -1);
-      check_ms += milliseconds_since(checking);
-    });
-    const Clock::time_point checking = Clock::now();
-    check_sums(plan_, dataset_.statistics().data(), sums, expected);
-    check_ms += milliseconds_since(checking);
-    result.inertia = closed.inertia;
-    result.valid = closed.valid & ~(result.labels == nullptr ? kValidLabels : 0u);
-    result.distances += dataset_.samples() * spec.clusters;
-    result.closing_ms = milliseconds_since(closing) - check_ms;
-    publish_centroids();
-  } catch (const StatusError& error) {
-    if (error.status().code == StatusCode::cancelled) {
-      result.valid = 0;
-      result.stop_reason = StopReason::cancelled;
-      publish_centroids();
-    }
-    throw;
-  }
-}
-
-void StreamedSession::iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
-                              std::vector<double>& centroids, std::vector<SumWords>& words,
-                              FitResult& result) {
-  const std::int64_t n = dataset_.samples();
-  const Clock::time_point start = Clock::now();
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(spec.clusters));
-  if (spec.profile != 0) result.phases = {0, 0, 0, 0};
-  for (;;) {
-    std::fill(words.begin(), words.end(), SumWords{});
-    std::fill(counts.begin(), counts.end(), 0);
-    ExactSum inertia;
-    PartialRequest request;
-    request.centroids = centroids.data();
-    request.clusters = spec.clusters;
-    request.rows = {0, n};
-    PartialResult pass;
-    pass.labels = labels;
-    pass.sums = words.data();
-    pass.counts = counts.data();
-    pass.inertia = &inertia;
-    const Clock::time_point assigning = Clock::now();
-    partial_rows(request, observer, pass);
-    result.distances += n * spec.clusters;
-    const Clock::time_point updating = Clock::now();
-
-    check_means(plan_, dataset_.statistics().data(), words, counts);
-    ClusterSums sums(plan_, spec.clusters);
-    sums.load(words.data(), counts.data());
-    IterationRecord record;
-    record.relocations = relocate(spec, observer, centroids, labels, sums, result.iterations + 1);
-    std::vector<double> next = next_centroids(sums, centroids, dataset_.features());
-    const Clock::time_point checking = Clock::now();
-    record.shift = squared_shift(centroids, next);
-    centroids.swap(next);
-    result.relocations += record.relocations;
-    record.iteration = ++result.iterations;
-    record.changed = pass.changed;
-    result.stop_reason = stop_reason(spec, record);
-    if (spec.profile != 0) {
-      const auto milliseconds = [](Clock::duration duration) {
-        return std::chrono::duration<double, std::milli>(duration).count();
-      };
-      result.phases.assignment_ms += milliseconds(updating - assigning);
-      result.phases.update_ms += milliseconds(checking - updating);
-      result.phases.convergence_ms += milliseconds(Clock::now() - checking);
-    }
-    if (observer != nullptr && spec.observe != 0) {
-      record.elapsed_ms = milliseconds_since(start);
-      if ((spec.observe & kObserveInertia) != 0) record.inertia = inertia.value();
-      if ((spec.observe & kObserveLabels) != 0) record.labels = labels;
-      if ((spec.observe & kObserveCentroids) != 0) record.centroids = centroids.data();
-      if (!observer->on_iteration(record)) {
-        throw_cancelled();
-      }
-    }
-    if (result.stop_reason != StopReason::none) return;
-  }
-}
-
-// Applies the policy to clusters without samples. Returns how many were moved.
-std::int64_t StreamedSession::relocate(const FitSpec& spec, Observer* observer,
-                                       const std::vector<double>& centroids, std::int32_t* labels,
-                                       ClusterSums& sums, std::int64_t iteration) {
-  const std::vector<std::int32_t> empty = empty_clusters(sums);
-  if (empty.empty() || spec.empty_clusters == EmptyClusters::keep) return 0;
-  if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
-
-  std::vector<FarSample> farthest(static_cast<std::size_t>(spec.clusters));
-  PartialRequest request;
-  request.centroids = centroids.data();
-  request.clusters = spec.clusters;
-  request.rows = {0, dataset_.samples()};
-  request.farthest_wanted = spec.clusters;
-  PartialResult pass;
-  pass.labels = labels;  // the same once more
-  pass.farthest = farthest.data();
-  partial_rows(request, observer, pass);
-  farthest.resize(static_cast<std::size_t>(pass.farthest_count));
-
-  const std::vector<Relocation> moves = choose_relocations(empty, farthest, sums);
-  if (plan_.is_integer()) {
-    for (const auto& [sample, to] : moves) {
-      sums.move(dataset_.sample(sample.row).data(), sample.label, to);
-    }
-  } else {
-    // Taking a large value out of a compensated sum would lose the small ones: sum again.
-    for (const auto& [sample, to] : moves) labels[sample.row] = to;
-    sum_again(labels, sums);
-    for (const auto& [sample, to] : moves) labels[sample.row] = sample.label;
-  }
-  return static_cast<std::int64_t>(moves.size());
-}
-
-void StreamedSession::sum_again(const std::int32_t* labels, ClusterSums& sums) {
-  sums.clear();
-  blocks_.for_each({0, dataset_.samples()},
-                   [&](RowRange rows, const void* data) { add_rows(rows, data, labels, sums); });
 }
 
 void StreamedSession::add_rows(RowRange rows, const void* data, const std::int32_t* labels,

@@ -23,10 +23,9 @@
 namespace lloyd {
 
 /// Every pass reads the rows block by block, opens a session of the backend on each block and takes
-/// its partial(). Sums are exact or in the order of the rows, and the decisions between two passes
-/// are those of LloydLoop, so that a backend which labels every sample by itself gives the bits of
-/// a fit in memory. The notes are those of the first block of the last pass, of one that summed
-/// where there was one.
+/// its partial(). Sums are exact or in the order of the rows, and drive_fit() decides between two
+/// passes, so that a backend which labels every sample by itself gives the bits of a fit in memory.
+/// The notes are those of the first block of the last pass, of one that summed where there was one.
 class StreamedSession final : public Session, public SessionNotes {
  public:
   /// `dataset` must outlive the session; two blocks of `block_rows` rows are held.
@@ -54,18 +53,13 @@ class StreamedSession final : public Session, public SessionNotes {
   using Clock = std::chrono::steady_clock;
 
   void keep_failure(const std::function<void()>& body);
-  void fit_rows(const FitSpec& spec, Observer* observer, FitResult& result);
-  void iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
-               std::vector<double>& centroids, std::vector<SumWords>& words, FitResult& result);
+  /// The passes of a fit.
+  class Passes;
   /// `before` is called with each block before it is labelled; it clears the labels of the block.
   void label_rows(const LabelRequest& request, Observer* observer, LabelResult& result,
                   const BlockBody& before = {});
   void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result,
                     const BlockBody& before = {});
-  std::int64_t relocate(const FitSpec& spec, Observer* observer,
-                        const std::vector<double>& centroids, std::int32_t* labels,
-                        ClusterSums& sums, std::int64_t iteration);
-  void sum_again(const std::int32_t* labels, ClusterSums& sums);
   void add_rows(RowRange rows, const void* data, const std::int32_t* labels,
                 ClusterSums& sums) const;
 

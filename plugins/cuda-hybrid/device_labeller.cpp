@@ -78,7 +78,8 @@ DeviceLabeller<T>::~DeviceLabeller() {
 
 template <class T>
 template <class Real>
-void DeviceLabeller<T>::set_centroids(const GroupFeature<Real>* groups, std::int64_t clusters) {
+void DeviceLabeller<T>::begin_pass(const GroupFeature<Real>* groups, std::int64_t clusters,
+                                   bool profile) {
   using Clock = std::chrono::steady_clock;
   const DeviceScope scope(device_);
   const Stream& stream = parts_->streams[0];
@@ -94,6 +95,7 @@ void DeviceLabeller<T>::set_centroids(const GroupFeature<Real>* groups, std::int
   buffer.upload(groups, size, stream);
   parts_->uploaded.record(stream);
   in_float64_ = std::is_same_v<Real, double>;
+  profiled_ = profile;
   transfer_ms_ = 0;
   if (!profiled_) return;
   stream.synchronize();
@@ -162,18 +164,13 @@ void DeviceLabeller<T>::abandon() noexcept {
 }
 
 template <class T>
-void DeviceLabeller<T>::profile(bool wanted) {
-  profiled_ = wanted;
-}
-
-template <class T>
 double DeviceLabeller<T>::transfer_ms() const {
   return transfer_ms_;
 }
 
-template void DeviceLabeller<float>::set_centroids(const GroupFeature<float>*, std::int64_t);
-template void DeviceLabeller<float>::set_centroids(const GroupFeature<double>*, std::int64_t);
-template void DeviceLabeller<double>::set_centroids(const GroupFeature<double>*, std::int64_t);
+template void DeviceLabeller<float>::begin_pass(const GroupFeature<float>*, std::int64_t, bool);
+template void DeviceLabeller<float>::begin_pass(const GroupFeature<double>*, std::int64_t, bool);
+template void DeviceLabeller<double>::begin_pass(const GroupFeature<double>*, std::int64_t, bool);
 template class DeviceLabeller<float>;
 template class DeviceLabeller<double>;
 

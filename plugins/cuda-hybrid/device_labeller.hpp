@@ -24,10 +24,11 @@ class DeviceLabeller {
                  std::int64_t chunk_rows);
   ~DeviceLabeller();
 
-  /// Copies centroids (group_features(clusters, d) entries in host memory) to the device; distances
-  /// are computed in Real. No chunk may be in flight.
+  /// Begins a pass: copies centroids (group_features(clusters, d) entries in host memory) to the
+  /// device; distances are computed in Real. No chunk may be in flight. With `profile` the pass
+  /// uses one stream, so that copies do not overlap with kernels and can be timed.
   template <class Real>
-  void set_centroids(const GroupFeature<Real>* groups, std::int64_t clusters);
+  void begin_pass(const GroupFeature<Real>* groups, std::int64_t clusters, bool profile);
 
   /// Enqueues labelling a chunk and copying its labels. The slot must be free.
   void start(int slot, lloyd::RowRange rows);
@@ -38,9 +39,6 @@ class DeviceLabeller {
   /// Cancels the work in flight and waits for it.
   void abandon() noexcept;
 
-  /// Profiles the following passes if `wanted`. A profiled pass uses one stream, so that copies do
-  /// not overlap with kernels and can be timed.
-  void profile(bool wanted);
   /// Time of this pass's copies (centroids and labels) in milliseconds; 0 unless it is profiled.
   double transfer_ms() const;
 

@@ -23,10 +23,11 @@ namespace lloyd_cuda_hybrid {
 ///
 /// `Labeller` is constructed from (DatasetView, ParameterList, maximum rows of a chunk). Beside the
 /// functions that run_labelled() needs it has
-/// - `set_centroids(const GroupFeature<Real>* groups, clusters)` for float and double: distances
-///   are computed in Real;
+/// - `begin_pass(const GroupFeature<Real>* groups, clusters, profile)` for float and double, called
+///   before the chunks of a pass: distances are computed in Real, and copies are timed if `profile`
+///   is true;
 /// - `labels(slot)`: the labels that arrived, in host memory;
-/// - `profile(bool)` and `transfer_ms()`, as in StepBase.
+/// - `transfer_ms()`: time of the copies of a profiled pass in milliseconds, else 0.
 /// It may throw StatusError.
 template <class T, class Labeller>
 class HybridStep : public lloyd::StepBase {
@@ -62,10 +63,11 @@ class HybridStep : public lloyd::StepBase {
   }
 
   int workers() const { return pool_.workers(); }
-  void profile(bool wanted) { labeller_.profile(wanted); }
+  void begin_fit(const lloyd::StepFitOptions& options) { profile_ = options.profile; }
+  void end_fit() { profile_ = false; }
   double transfer_ms() const { return labeller_.transfer_ms(); }
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters, const lloyd::StepPassOptions&) {
     if constexpr (sizeof(T) == sizeof(float)) {
       if (range_.covers(centroids, clusters)) {
         upload(centroids, clusters, narrow_);
@@ -103,7 +105,7 @@ class HybridStep : public lloyd::StepBase {
   void upload(const double* centroids, std::int64_t clusters,
               std::vector<GroupFeature<Real>>& groups) {
     group_centroids(centroids, clusters, features_, groups);
-    labeller_.set_centroids(groups.data(), clusters);
+    labeller_.begin_pass(groups.data(), clusters, profile_);
     assigns_ = true;
   }
 
@@ -112,6 +114,7 @@ class HybridStep : public lloyd::StepBase {
   lloyd::Float32Range range_;
   std::vector<GroupFeature<float>> narrow_;
   std::vector<GroupFeature<double>> wide_;
+  bool profile_ = false;  // true: the passes of this fit are profiled
   bool assigns_ = false;  // true: the next pass is an assignment
   ChunkPlan plan_;        // plan of this pass
   Labeller labeller_;

@@ -91,16 +91,10 @@ __global__ void decision_kernel(Finish finish) {
   state.last_changed = changed;
   state.shift = shift;
   ++state.iterations;
-  auto reason = lloyd::StopReason::none;
-  if (finish.may_converge && changed == 0) {
-    reason = lloyd::StopReason::labels;
-  } else if (finish.may_converge && finish.tolerance > 0 && shift <= finish.tolerance) {
-    reason = lloyd::StopReason::tolerance;
-  } else if (state.iterations >= finish.max_iterations) {
-    reason = lloyd::StopReason::max_iterations;
-  }
-  state.stop_reason = static_cast<std::int32_t>(reason);
-  if (reason != lloyd::StopReason::none) {
+  // lloyd::stop_reason(), by which the host says why.
+  const bool converged =
+      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
+  if (converged || state.iterations >= finish.max_iterations) {
     atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltStopped));
   }
   report(finish);

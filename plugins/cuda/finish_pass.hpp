@@ -14,7 +14,7 @@ namespace lloyd_cuda {
 /// Why the device stopped a fit; while it is not `none`, kernels return at once.
 enum Halt : std::int32_t {
   kHaltNone = 0,
-  kHaltStopped = 1,    ///< a stop rule was met; LoopState::stop_reason says which
+  kHaltStopped = 1,    ///< a stop rule was met
   kHaltEmpty = 2,      ///< a cluster is empty: the host must finish the iteration
   kHaltCancelled = 3,  ///< the observer cancelled the fit
 };
@@ -26,7 +26,6 @@ struct LoopState {
   std::int64_t last_changed;   ///< labels changed in the last finished iteration
   double shift;                ///< sum of squared shifts of the last finished iteration
   std::int32_t halt;           ///< a Halt
-  std::int32_t stop_reason;    ///< a lloyd::StopReason
 };
 
 /// Number of low bits of the progress word that hold the Halt; the iterations are above them. The

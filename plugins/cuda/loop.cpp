@@ -50,7 +50,6 @@ template <class T>
 void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   observer_ = observer;
   cancel_raised_ = false;
-  relocations_ = 0;
   if (clusters != clusters_) {
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     const std::int64_t cells = clusters * dataset_.features;
@@ -196,11 +195,6 @@ void DeviceLoop<T>::raise_cancel() {
         "cancelling");
   side_stream_.synchronize();
   cancel_raised_ = true;
-}
-
-template <class T>
-void DeviceLoop<T>::throw_cancelled() {
-  throw StatusError(StatusCode::cancelled, "the observer asked to stop");
 }
 
 template <class T>

@@ -26,11 +26,10 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
   return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
-/// Runs fits, label requests and partial passes on one resident data set. The host enqueues
-/// iterations ahead; the device decides when a fit ends, and the host polls it, unless the observer
-/// wants iteration records. The host finishes iterations with empty clusters, and those with
-/// compensated sums, by the functions of the SDK. Methods throw StatusError; call them inside
-/// guarded(), with the device current.
+/// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
+/// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
+/// host, except if the observer wants iteration records, a cluster is empty, or sums are
+/// compensated. Methods throw StatusError; call them inside guarded(), with the device current.
 template <class T>
 class DeviceLoop {
  public:
@@ -58,18 +57,11 @@ class DeviceLoop {
   const T* rows() const { return static_cast<const T*>(dataset_.data); }
   lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  Pass pass_of(std::int64_t iteration, lloyd::RowRange rows) const;
-  void enqueue_iteration(const lloyd::FitSpec& spec, std::int64_t iteration, bool changes_wanted,
-                         Phases* phases);
-  Finish finish_of(const lloyd::FitSpec& spec, std::int64_t iteration) const;
+  /// The passes of a fit; loop_passes.hpp.
+  class Passes;
 
-  void run_ahead(const lloyd::FitSpec& spec, bool changes_wanted);
-  void run_observed(const lloyd::FitSpec& spec, lloyd::FitResult& result, Clock::time_point start,
-                    Phases* phases);
-  void finish_on_host(const lloyd::FitSpec& spec, bool labels_are_there);
-  std::int64_t relocate(const lloyd::FitSpec& spec, lloyd::ClusterSums& sums,
-                        std::vector<std::int32_t>& labels);
-  void close(lloyd::FitResult& result);
+  Pass pass_of(std::int64_t iteration, lloyd::RowRange rows) const;
+  Finish finish_of(const lloyd::FitSpec& spec, std::int64_t iteration) const;
 
   void measure(std::int64_t iteration, lloyd::RowRange rows, unsigned long long* counts,
                unsigned long long* inertia);
@@ -83,7 +75,6 @@ class DeviceLoop {
   void put_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
   void raise_cancel();
-  [[noreturn]] static void throw_cancelled();
 
   Step<T>& step_;
   lloyd::DatasetView dataset_;
@@ -96,8 +87,7 @@ class DeviceLoop {
   lloyd::Observer* observer_ = nullptr;
   bool cancel_raised_ = false;  // since prepare()
   typename Step<T>::CancelRequested cancel_requested_;
-  bool in_float64_ = false;       // true: float32 is not accurate enough for this fit
-  std::int64_t relocations_ = 0;  // in the last iteration that the host finished
+  bool in_float64_ = false;  // true: float32 is not accurate enough for this fit
 
   // Iteration i reads index i % 2 and writes the other one.
   DeviceBuffer<double> centroids_[2];

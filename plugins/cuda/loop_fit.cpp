@@ -1,15 +1,14 @@
 // DeviceLoop: the iterations of a fit, and its closing assignment.
 #include <thread>
 
-#include "cuda/loop.hpp"
+#include "cuda/loop_passes.hpp"
 
 namespace lloyd_cuda {
 
+using lloyd::FinishedIterations;
 using lloyd::FitResult;
 using lloyd::FitSpec;
-using lloyd::IterationRecord;
 using lloyd::Observer;
-using lloyd::StopReason;
 
 namespace {
 
@@ -23,200 +22,199 @@ template <class T>
 void DeviceLoop<T>::fit(const FitSpec& spec, Observer* observer, FitResult& result) {
   prepare(spec.clusters, observer);
   result.sum_form = plan_.form;
-  result.valid = 0;
-  result.iterations = result.relocations = result.distances = 0;
-  result.phases = {};
-  const bool profile = spec.profile != 0;
-  const bool observed = observer != nullptr && spec.observe != 0;
-  Phases phases;
-
-  const Clock::time_point start = Clock::now();
-  start_from(spec.initial_centroids);
-  if (profile) {
-    wait();
-    result.phases.transfer_ms = milliseconds_between(start, Clock::now());
-  }
-  if (observed || profile || !plan_.is_integer()) {
-    run_observed(spec, result, start, profile ? &phases : nullptr);
-  } else {
-    const bool changes_wanted = spec.stop_rule == lloyd::StopRule::converge;
-    do {
-      run_ahead(spec, changes_wanted);
-      if (state_.halt == kHaltEmpty) {
-        finish_on_host(spec, changes_wanted);
-        result.relocations += relocations_;
-      }
-    } while (state_.halt == kHaltNone);
-  }
-  const Clock::time_point closing = Clock::now();
-  result.loop_ms = milliseconds_between(start, closing);
-  result.iterations = state_.iterations;
-  result.stop_reason =
-      cancelled() ? StopReason::cancelled : static_cast<StopReason>(state_.stop_reason);
-  if (profile) {
-    result.phases.assignment_ms = phases.milliseconds(Phase::assignment);
-    result.phases.update_ms = phases.milliseconds(Phase::update);
-    result.phases.convergence_ms = phases.milliseconds(Phase::convergence);
-  }
-  if (!cancelled()) close(result);
-  result.closing_ms = milliseconds_between(closing, Clock::now());
-
-  const Clock::time_point fetching = Clock::now();
-  if (result.centroids != nullptr) {
-    centroids_[state_.iterations % 2].download(result.centroids, cells(), stream_);
-    stream_.synchronize();
-    result.valid |= lloyd::kValidCentroids;
-  }
-  if (profile) result.phases.transfer_ms += milliseconds_between(fetching, Clock::now());
-  const std::int64_t counted = step_.distances();
-  const std::int64_t passes = state_.iterations + (cancelled() ? 0 : 1);
-  result.distances = counted >= 0 ? counted : passes * dataset_.samples * clusters_;
-  if (cancelled()) {
-    result.stop_reason = StopReason::cancelled;
-    throw_cancelled();
-  }
+  Passes passes(*this, spec, observer);
+  lloyd::drive_fit(spec, observer, passes, result);
 }
 
 template <class T>
-void DeviceLoop<T>::enqueue_iteration(const FitSpec& spec, std::int64_t iteration,
-                                      bool changes_wanted, Phases* phases) {
-  Pass pass = pass_of(iteration, all_rows());
-  if (iteration > 0) pass.former_centroids = centroids_[(iteration + 1) % 2].data();
-  if (changes_wanted) pass.changed = &device_state_.data()->changed;
-  const Finish finish = finish_of(spec, iteration);
-  if (plan_.is_integer()) pass.totals = finish.totals;
-  pass.phases = phases;
-  if (phases != nullptr) phases->begin(Phase::assignment, stream_);
-  step_.assign(pass);
-  if (phases != nullptr) phases->begin(Phase::update, stream_);
-  if (plan_.is_integer()) {
-    enqueue_means(finish, stream_);
-    if (phases != nullptr) phases->begin(Phase::convergence, stream_);
-    enqueue_decision(finish, stream_);
+DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* observer)
+    : loop_(loop), spec_(spec) {
+  const bool observed = observer != nullptr && spec.observe != 0;
+  ahead_ = !observed && spec.profile == 0 && loop.plan_.is_integer();
+  changes_wanted_ = !ahead_ || spec.stop_rule == lloyd::StopRule::converge;
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::begin() {
+  const Clock::time_point start = Clock::now();
+  loop_.start_from(spec_.initial_centroids);
+  if (spec_.profile == 0) return;
+  loop_.wait();
+  transfer_ms_ += milliseconds_between(start, Clock::now());
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::assign() {
+  if (loop_.poll_cancel()) lloyd::throw_cancelled();
+  if (!ahead_) enqueue_assignment(loop_.state_.iterations);
+}
+
+template <class T>
+double DeviceLoop<T>::Passes::inertia() {
+  begin_phase(Phase::none);
+  const std::int64_t iteration = loop_.state_.iterations;
+  loop_.inertia_.clear(loop_.stream_);
+  loop_.measure(iteration, loop_.all_rows(), nullptr, loop_.inertia_.data());
+  loop_.wait();
+  loop_.fetch_state();
+  if (loop_.cancelled()) lloyd::throw_cancelled();
+  return loop_.inertia_.fetch(loop_.stream_).value();
+}
+
+template <class T>
+FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
+  const std::int64_t iteration = loop_.state_.iterations;
+  relocations_ = 0;
+  if (ahead_) {
+    if (loop_.state_.halt == kHaltNone) run_ahead();
+    // An iteration that the host has to finish is an update of its own.
+    if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_on_host();
+  } else {
+    finish_observed(iteration);
   }
-  if (phases != nullptr) phases->begin(Phase::none, stream_);
+  const std::int64_t finished = loop_.state_.iterations - iteration;
+  if (finished == 0) lloyd::throw_cancelled();
+  return {finished, loop_.state_.last_changed, relocations_};
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::enqueue_assignment(std::int64_t iteration) {
+  Pass pass = loop_.pass_of(iteration, loop_.all_rows());
+  if (iteration > 0) pass.former_centroids = loop_.centroids_[(iteration + 1) % 2].data();
+  if (changes_wanted_) pass.changed = &loop_.device_state_.data()->changed;
+  if (loop_.plan_.is_integer()) pass.totals = loop_.finish_of(spec_, iteration).totals;
+  if (spec_.profile != 0) pass.phases = &phases_;
+  begin_phase(Phase::assignment);
+  loop_.step_.assign(pass);
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::enqueue_finish(std::int64_t iteration) {
+  const Finish finish = loop_.finish_of(spec_, iteration);
+  begin_phase(Phase::update);
+  enqueue_means(finish, loop_.stream_);
+  begin_phase(Phase::convergence);
+  enqueue_decision(finish, loop_.stream_);
+}
+
+// In a profiled fit: what is enqueued from here on belongs to a phase.
+template <class T>
+void DeviceLoop<T>::Passes::begin_phase(Phase phase) {
+  if (spec_.profile != 0) phases_.begin(phase, loop_.stream_);
 }
 
 // Enqueues iterations until the device stops for any reason.
 template <class T>
-void DeviceLoop<T>::run_ahead(const FitSpec& spec, bool changes_wanted) {
-  const volatile unsigned long long* progress = progress_.data();
-  std::int64_t enqueued = state_.iterations;
+void DeviceLoop<T>::Passes::run_ahead() {
+  const volatile unsigned long long* progress = loop_.progress_.data();
+  std::int64_t enqueued = loop_.state_.iterations;
   for (;;) {
     const unsigned long long word = *progress;
     if ((word & ((1u << kProgressHaltBits) - 1)) != 0) break;
     const auto finished = static_cast<std::int64_t>(word >> kProgressHaltBits);
-    if (poll_cancel()) break;
-    if (enqueued < spec.max_iterations && enqueued - finished < kIterationsAhead) {
-      enqueue_iteration(spec, enqueued++, changes_wanted, nullptr);
+    if (loop_.poll_cancel()) break;
+    if (enqueued < spec_.max_iterations && enqueued - finished < kIterationsAhead) {
+      enqueue_assignment(enqueued);
+      enqueue_finish(enqueued);
+      ++enqueued;
     } else {
-      stream_.finished();  // throws if a kernel failed
+      loop_.stream_.finished();  // throws if a kernel failed
       std::this_thread::yield();
     }
   }
-  stream_.synchronize();
-  fetch_state();
+  loop_.stream_.synchronize();
+  loop_.fetch_state();
 }
 
-// Runs one iteration at a time: for an observer, for a profile, or because the host computes the
-// sums.
+// Finishes the one iteration whose assignment is enqueued.
 template <class T>
-void DeviceLoop<T>::run_observed(const FitSpec& spec, FitResult& result, Clock::time_point start,
-                                 Phases* phases) {
-  const bool observed = observer_ != nullptr && spec.observe != 0;
-  std::vector<std::int32_t> labels;
-  std::vector<double> centroids;
-  while (state_.halt == kHaltNone) {
-    const std::int64_t iteration = state_.iterations;
-    enqueue_iteration(spec, iteration, true, phases);
-    wait();
-    fetch_state();
-    if (phases != nullptr) phases->collect();
-    if (cancelled()) {
-      state_.iterations = iteration;  // even if the device had not finished it
-      return;
-    }
-    relocations_ = 0;
-    if (state_.halt == kHaltEmpty || !plan_.is_integer()) {
-      const Clock::time_point updating = Clock::now();
-      finish_on_host(spec, true);
-      if (phases != nullptr) {
-        phases->add(Phase::update, milliseconds_between(updating, Clock::now()));
-      }
-      if (cancelled()) return;
-    }
-    result.relocations += relocations_;
-    if (!observed) continue;
-
-    IterationRecord record;
-    record.iteration = state_.iterations;
-    record.changed = state_.last_changed;
-    record.relocations = relocations_;
-    record.shift = state_.shift;
-    if ((spec.observe & lloyd::kObserveInertia) != 0) {
-      inertia_.clear(stream_);
-      measure(iteration, all_rows(), nullptr, inertia_.data());
-      wait();
-      fetch_state();
-      if (cancelled()) {  // the inertia is incomplete
-        state_.iterations = iteration;
-        result.relocations -= relocations_;
-        return;
-      }
-      record.inertia = inertia_.fetch(stream_).value();
-    }
-    if ((spec.observe & lloyd::kObserveLabels) != 0) {
-      labels.resize(static_cast<std::size_t>(dataset_.samples));
-      labels_.download(labels.data(), dataset_.samples, stream_);
-      record.labels = labels.data();
-    }
-    if ((spec.observe & lloyd::kObserveCentroids) != 0) {
-      centroids.resize(static_cast<std::size_t>(cells()));
-      centroids_[state_.iterations % 2].download(centroids.data(), cells(), stream_);
-      record.centroids = centroids.data();
-    }
-    stream_.synchronize();
-    record.elapsed_ms = milliseconds_between(start, Clock::now());
-    if (!observer_->on_iteration(record)) {
-      state_.halt = kHaltCancelled;
-      return;
-    }
+void DeviceLoop<T>::Passes::finish_observed(std::int64_t iteration) {
+  if (loop_.plan_.is_integer()) enqueue_finish(iteration);
+  begin_phase(Phase::none);
+  loop_.wait();
+  loop_.fetch_state();
+  phases_.collect();
+  if (loop_.cancelled()) {
+    loop_.state_.iterations = iteration;  // even if the device had finished it
+    return;
   }
+  if (loop_.state_.halt != kHaltEmpty && loop_.plan_.is_integer()) return;
+  const Clock::time_point updating = Clock::now();
+  finish_on_host();
+  phases_.add(Phase::update, milliseconds_between(updating, Clock::now()));
 }
 
-// The closing assignment: labels, counts and inertia of the returned centroids.
 template <class T>
-void DeviceLoop<T>::close(FitResult& result) {
-  const std::int64_t iteration = state_.iterations;
-  state_.halt = kHaltNone;
-  put_state();
-  Pass pass = pass_of(iteration, all_rows());
-  if (iteration > 0) pass.former_centroids = centroids_[(iteration + 1) % 2].data();
-  pass.changed = &device_state_.data()->changed;
-  step_.assign(pass);
-  const DeviceBuffer<unsigned long long>& counts = counts_[0];
-  counts.fill_bytes(0, stream_);
-  inertia_.clear(stream_);
-  measure(iteration, all_rows(), counts.data(), inertia_.data());
-  wait();
-  const std::int64_t iterations = state_.iterations;
-  fetch_state();
-  state_.iterations = iterations;
-  if (cancelled()) return;
-  result.inertia = inertia_.fetch(stream_).value();
+const std::int32_t* DeviceLoop<T>::Passes::labels() {
+  labels_.resize(static_cast<std::size_t>(loop_.dataset_.samples));
+  loop_.labels_.download(labels_.data(), loop_.dataset_.samples, loop_.stream_);
+  loop_.stream_.synchronize();
+  return labels_.data();
+}
+
+template <class T>
+std::span<const double> DeviceLoop<T>::Passes::centroids() {
+  const Clock::time_point start = Clock::now();
+  fetch_centroids();
+  transfer_ms_ += milliseconds_between(start, Clock::now());
+  return centroids_;
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::fetch_centroids() {
+  centroids_.resize(static_cast<std::size_t>(loop_.cells()));
+  loop_.centroids_[loop_.state_.iterations % 2].download(centroids_.data(), loop_.cells(),
+                                                         loop_.stream_);
+  loop_.stream_.synchronize();
+}
+
+template <class T>
+void DeviceLoop<T>::Passes::close(FitResult& result) {
+  const std::int64_t iteration = loop_.state_.iterations;
+  loop_.state_.halt = kHaltNone;
+  loop_.put_state();
+  Pass pass = loop_.pass_of(iteration, loop_.all_rows());
+  if (iteration > 0) pass.former_centroids = loop_.centroids_[(iteration + 1) % 2].data();
+  pass.changed = &loop_.device_state_.data()->changed;
+  loop_.step_.assign(pass);
+  const DeviceBuffer<unsigned long long>& counts = loop_.counts_[0];
+  counts.fill_bytes(0, loop_.stream_);
+  loop_.inertia_.clear(loop_.stream_);
+  loop_.measure(iteration, loop_.all_rows(), counts.data(), loop_.inertia_.data());
+  loop_.wait();
+  loop_.fetch_state();
+  loop_.state_.iterations = iteration;
+  if (loop_.cancelled()) lloyd::throw_cancelled();
+  closed_ = true;
+  result.inertia = loop_.inertia_.fetch(loop_.stream_).value();
   result.valid |= lloyd::kValidInertia;
   if (result.labels != nullptr) {
-    labels_.download(result.labels, dataset_.samples, stream_);
+    loop_.labels_.download(result.labels, loop_.dataset_.samples, loop_.stream_);
     result.valid |= lloyd::kValidLabels;
   }
   if (result.counts != nullptr) {
-    fetch_counts(counts, result.counts);
+    loop_.fetch_counts(counts, result.counts);
     result.valid |= lloyd::kValidCounts;
   }
-  stream_.synchronize();
+  loop_.stream_.synchronize();
 }
 
-template class DeviceLoop<float>;
-template class DeviceLoop<double>;
+template <class T>
+void DeviceLoop<T>::Passes::report(FitResult& result) {
+  const std::int64_t counted = loop_.step_.distances();
+  const std::int64_t passes = loop_.state_.iterations + (closed_ ? 1 : 0);
+  result.distances = counted >= 0 ? counted : passes * loop_.dataset_.samples * loop_.clusters_;
+  if (spec_.profile == 0) return;
+  // The device's times: the host only waits for it.
+  result.phases.transfer_ms = transfer_ms_;
+  result.phases.assignment_ms = phases_.milliseconds(Phase::assignment);
+  result.phases.update_ms = phases_.milliseconds(Phase::update);
+  result.phases.convergence_ms = phases_.milliseconds(Phase::convergence);
+}
+
+template void DeviceLoop<float>::fit(const FitSpec&, Observer*, FitResult&);
+template void DeviceLoop<double>::fit(const FitSpec&, Observer*, FitResult&);
+template class DeviceLoop<float>::Passes;
+template class DeviceLoop<double>::Passes;
 
 }  // namespace lloyd_cuda

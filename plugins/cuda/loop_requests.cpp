@@ -30,7 +30,7 @@ void DeviceLoop<T>::label(const lloyd::LabelRequest& request, Observer* observer
   measure(0, all_rows(), counts_[0].data(), inertia_.data());
   wait();
   fetch_state();
-  if (cancelled()) throw_cancelled();
+  if (cancelled()) lloyd::throw_cancelled();
   result.inertia = inertia_.fetch(stream_).value();
   result.valid |= lloyd::kValidInertia;
   if (result.labels != nullptr) {
@@ -82,7 +82,7 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   if (result.inertia != nullptr) measure(0, rows, nullptr, inertia_.data());
   wait();
   fetch_state();
-  if (cancelled()) throw_cancelled();
+  if (cancelled()) lloyd::throw_cancelled();
 
   std::vector<std::int32_t> own_labels;
   std::int32_t* labels = result.labels;
@@ -115,6 +115,7 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
     farthest.add(part, samples, centroids_[0].data(), labels_.data(), stream_);
   });
+  if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
   const std::vector<lloyd::FarSample> found = farthest.sorted();
   std::copy(found.begin(), found.end(), result.farthest);
   result.farthest_count = static_cast<std::int64_t>(found.size());

@@ -119,25 +119,24 @@ class OpenmpStep : public lloyd::StepBase {
     }
   }
 
-  void keep_bounds(bool wanted) {
+  void begin_fit(const lloyd::StepFitOptions& options) {
     passes_ = 0;
     any_order_ = false;
-    assignment_.keep_bounds(wanted);
+    assignment_.keep_bounds(true);
+    assignment_.defer_labels(options.defer_labels);
   }
-
-  void expect_changes(bool told) {
-    any_order_ = told && chunk_ % kBlockAlignment == 0;
-  }
-  void defer_labels(bool allowed) {
-    assignment_.defer_labels(allowed);
+  void end_fit() {
+    assignment_.keep_bounds(false);
   }
   void write_labels(std::int32_t* labels) {
     assignment_.write_labels(labels);
   }
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters,
+                  const lloyd::StepPassOptions& options) {
     clusters_ = clusters;
     ++passes_;
+    any_order_ = options.reports_changes && chunk_ % kBlockAlignment == 0;
     assignment_.set_centroids(centroids, clusters, any_order_);
   }
 

@@ -79,7 +79,7 @@ class SequentialStep : public lloyd::StepBase {
     return data + shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T));
   }
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters, const lloyd::StepPassOptions&) {
     clusters_ = clusters;
     exact_centroids_ = centroids;
     // float64 samples are always compared in float64, as the definition requires.

@@ -21,17 +21,19 @@ struct DeferringStep : StepBase {
   explicit DeferringStep(const DatasetView& view)
       : dataset(view), own(static_cast<std::size_t>(view.samples), -1) {}
 
-  void keep_bounds(bool) { own.assign(own.size(), -1); }
+  void begin_fit(const StepFitOptions& options) {
+    own.assign(own.size(), -1);
+    defers = options.defer_labels;
+  }
   std::int64_t take_distances() { return 0; }
-  void expect_changes(bool told) { expects = told; }
-  void defer_labels(bool allowed) { defers = allowed; }
   void write_labels(std::int32_t* labels) {
     ++written;
     if (defers) std::copy(own.begin(), own.end(), labels);
   }
-  void set_centroids(const double* values, std::int64_t count) {
+  void begin_pass(const double* values, std::int64_t count, const StepPassOptions& options) {
     centroids = values;
     clusters = count;
+    expects = options.reports_changes;
   }
 
   std::int32_t nearest(std::int64_t i) const {
@@ -71,7 +73,8 @@ struct DeferringStep : StepBase {
   int written = 0;
   bool defers = false, expects = false;
 };
-static_assert(Step<DeferringStep> && TellsChanges<DeferringStep> && DefersLabels<DeferringStep>);
+static_assert(Step<DeferringStep> && ReportsLabelChanges<DeferringStep> &&
+              DefersLabels<DeferringStep>);
 
 struct PlainStep : RowStep<PlainStep, double> {
   explicit PlainStep(const DatasetView& view) : RowStep(view, {}) {}

@@ -38,7 +38,7 @@ class FakeStep : public StepBase {
   using value_type = T;
   FakeStep(const DatasetView& dataset, const ParameterList&) : dataset_(dataset) {}
 
-  void set_centroids(const double* centroids, std::int64_t clusters) {
+  void begin_pass(const double* centroids, std::int64_t clusters, const StepPassOptions&) {
     centroids_ = centroids;
     clusters_ = clusters;
   }

@@ -67,7 +67,9 @@ class HybridLabeller {
   }
 
   template <class Real>
-  void set_centroids(const lloyd_cuda_hybrid::GroupFeature<Real>* groups, std::int64_t clusters) {
+  void begin_pass(const lloyd_cuda_hybrid::GroupFeature<Real>* groups, std::int64_t clusters,
+                  bool profile) {
+    profiled_ = profile;
     if constexpr (sizeof(Real) == sizeof(float)) {
       narrow_ = groups;
     } else {
@@ -112,7 +114,6 @@ class HybridLabeller {
     gives_up_ = false;
   }
 
-  void profile(bool wanted) { profiled_ = wanted; }
   double transfer_ms() const { return profiled_ ? 0x1p-20 : 0; }
 
  private:

@@ -179,6 +179,9 @@ class ClusterSums {
   /// k.
   std::int64_t clusters() const { return static_cast<std::int64_t>(counts_.size()); }
 
+  /// Whether the sums are of an integer form: exact, and free of order.
+  bool is_integer() const { return plan_->is_integer(); }
+
   /// Sets all sums and counts to zero.
   void clear() {
     std::fill(counts_.begin(), counts_.end(), 0);

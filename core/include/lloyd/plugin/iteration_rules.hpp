@@ -19,7 +19,7 @@ struct Relocation {
 };
 
 /// Clusters without samples, ascending.
-inline std::vector<std::int32_t> empty_clusters(const ClusterSums& sums) {
+inline std::vector<std::int32_t> clusters_without_samples(const ClusterSums& sums) {
   std::vector<std::int32_t> empty;
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
     if (sums.count(c) == 0) empty.push_back(static_cast<std::int32_t>(c));
@@ -53,14 +53,12 @@ inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t
                         std::to_string(iteration) + ", and the policy is 'error'");
 }
 
-/// The means of the clusters (k x d); a cluster without samples keeps its centroid.
-inline std::vector<double> next_centroids(ClusterSums& sums, const std::vector<double>& centroids,
-                                          std::int64_t features) {
-  std::vector<double> next = centroids;
+/// Moves each centroid (k x d) to the mean of its cluster; that of a cluster without samples stays.
+inline void move_to_means(ClusterSums& sums, std::int64_t features,
+                          std::vector<double>& centroids) {
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
-    if (sums.count(c) > 0) sums.mean(c, next.data() + c * features);
+    if (sums.count(c) > 0) sums.mean(c, centroids.data() + c * features);
   }
-  return next;
 }
 
 /// Partial sums of squared_shift(): enough for a device to work on side by side.

@@ -1,4 +1,4 @@
-// LloydLoop: the one implementation of what a fit means, over a Step.
+// LloydLoop: fits, labellings and partial passes of samples in host memory, over a Step.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,15 @@
 #include <lloyd/plugin/distance.hpp>
 #include <lloyd/plugin/exact_sum.hpp>
 #include <lloyd/plugin/farthest_samples.hpp>
+#include <lloyd/plugin/fit_driver.hpp>
 #include <lloyd/plugin/float_environment.hpp>
-#include <lloyd/plugin/iteration_rules.hpp>
 #include <lloyd/plugin/step.hpp>
 
 namespace lloyd {
 
-/// Runs fits, labellings and partial passes of one data set in host memory. Stop rules, update,
-/// empty clusters, closing assignment, observer and cancellation are here; the step assigns.
-/// Methods throw StatusError; call them within guarded(). Source: S. P. Lloyd, "Least squares
-/// quantization in PCM", 1982.
+/// Runs fits, labellings and partial passes of one data set in host memory: the step assigns, sums
+/// and inertia are computed here, and drive_fit() makes a fit of them. Methods throw StatusError;
+/// call them within guarded(). Serves one thread at a time.
 template <Step S>
 class LloydLoop {
  public:
@@ -35,36 +34,16 @@ class LloydLoop {
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
-    step_.profile(spec.profile != 0);
-    if constexpr (KeepsBounds<S>) step_.keep_bounds(true);
-    // Observers of inertia and labels have them read after each iteration.
-    const bool deferred = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
-    if constexpr (DefersLabels<S>) step_.defer_labels(deferred);
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
-    centroids_.assign(spec.initial_centroids, spec.initial_centroids + cells());
     result.sum_form = plan_.form;
-    result.valid = 0;
-    result.iterations = result.relocations = result.distances = 0;
-    result.phases = {};
-    if constexpr (Screens<S>) step_.take_exact_fallbacks();
-
-    const Clock::time_point start = Clock::now();
-    const bool finished = iterate(spec, observer, labels, start, result);
-    result.loop_ms = milliseconds_since(start);
-    const Clock::time_point closing = Clock::now();
-    const bool closed = finished && close(labels, result);
-    result.closing_ms = milliseconds_since(closing);
-
-    if constexpr (Screens<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
-    if (result.centroids != nullptr) {
-      std::copy(centroids_.begin(), centroids_.end(), result.centroids);
-      result.valid |= kValidCentroids;
-    }
-    if (!closed) {
-      result.stop_reason = StopReason::cancelled;
-      cancel();
-    }
+    StepFitOptions options;
+    options.profile = spec.profile != 0;
+    // Observers of inertia and labels have them read after each iteration.
+    options.defer_labels = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
+    const FitScope scope(step_, options);
+    Passes passes(*this, spec, labels);
+    drive_fit(spec, observer, passes, result);
   }
 
   /// Session::label().
@@ -74,8 +53,7 @@ class LloydLoop {
     const Clock::time_point start = Clock::now();
     std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
-    centroids_.assign(request.centroids, request.centroids + cells());
-    if (!assign_all(labels, Accumulate::counts_and_inertia, result.squared_distances)) cancel();
+    assign_all(request.centroids, labels, Accumulate::counts_and_inertia, result.squared_distances);
     publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     result.label_ms = milliseconds_since(start);
   }
@@ -83,8 +61,8 @@ class LloydLoop {
   /// Session::partial().
   void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
     prepare(request.clusters, observer);
-    centroids_.assign(request.centroids, request.centroids + cells());
-    step_.set_centroids(centroids_.data(), clusters_);
+    centroids_ = request.centroids;
+    step_.begin_pass(centroids_, clusters_, {});
     const RowRange rows = request.rows;
     std::int32_t* labels = wanted_or_own(result.labels, rows.size());
     const std::int64_t far =
@@ -92,7 +70,7 @@ class LloydLoop {
             ? 0
             : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
     for (Worker& worker : workers_) worker.farthest = FarthestSamples(far);
-    const bool finished = for_each_block(rows, [&](Worker& worker, RowRange block) {
+    for_each_block(rows, [&](Worker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
@@ -102,8 +80,6 @@ class LloydLoop {
         worker.farthest.add({i, distance, of_row[i], 0});
       });
     });
-
-    if (!finished) cancel();
 
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
@@ -142,11 +118,26 @@ class LloydLoop {
     std::int64_t changed = 0;
   };
 
-  enum class Accumulate { nothing, sums, changes, counts_and_inertia };
+  // Between begin_fit() and end_fit() of the step.
+  class FitScope {
+   public:
+    FitScope(S& step, const StepFitOptions& options) : step_(step) {
+      try {
+        step_.begin_fit(options);
+      } catch (...) {
+        step_.end_fit();
+        throw;
+      }
+    }
+    ~FitScope() { step_.end_fit(); }
+    FitScope(const FitScope&) = delete;
+    FitScope& operator=(const FitScope&) = delete;
 
-  [[noreturn]] static void cancel() {
-    throw StatusError(StatusCode::cancelled, "the observer asked to stop");
-  }
+   private:
+    S& step_;
+  };
+
+  enum class Accumulate { nothing, sums, changes, counts_and_inertia };
 
   static double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -159,15 +150,12 @@ class LloydLoop {
     return own_labels_.data();
   }
 
-  std::int64_t cells() const { return clusters_ * dataset_.features; }
-
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
   }
 
   double own_distance(std::int64_t i, std::int32_t label) const {
-    return squared_distance(row(i), centroids_.data() + label * dataset_.features,
-                            dataset_.features);
+    return squared_distance(row(i), centroids_ + label * dataset_.features, dataset_.features);
   }
 
   // use(i, distance) for all samples of a block and the centroids of their labels.
@@ -181,7 +169,7 @@ class LloydLoop {
       double distances[kAtOnce];
       for (std::int64_t a = 0; a < kAtOnce; ++a) {
         samples[a] = row(i + a);
-        own[a] = centroids_.data() + labels[i + a] * dataset_.features;
+        own[a] = centroids_ + labels[i + a] * dataset_.features;
       }
       squared_distances(samples, own, dataset_.features, distances);
       for (std::int64_t a = 0; a < kAtOnce; ++a) use(i + a, distances[a]);
@@ -212,8 +200,6 @@ class LloydLoop {
       clusters_ = clusters;
     }
     for (Worker& worker : workers_) clear(worker);
-    step_.profile(false);
-    if constexpr (KeepsBounds<S>) step_.keep_bounds(false);
     observer_ = observer;
     stopped_ = false;
   }
@@ -227,9 +213,10 @@ class LloydLoop {
     worker.changed = 0;
   }
 
-  // Runs `body` over all blocks of `rows`; false when the observer asked to stop meanwhile.
+  // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled, on the
+  // calling thread, when the observer asked to stop meanwhile.
   template <class Body>
-  bool for_each_block(RowRange rows, Body&& body) {
+  void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
       if (stopped_.load(std::memory_order_relaxed)) return false;
       if (observer_ != nullptr && observer_->stop_requested()) {
@@ -242,18 +229,21 @@ class LloydLoop {
       body(own, block);
       return true;
     });
-    return !stopped_.load();
+    if (stopped_.load()) throw_cancelled();
   }
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  bool assign_all(std::int32_t* labels, Accumulate accumulate,
+  // One assignment of all rows, and what `accumulate` names of their new labels, by worker.
+  void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
                   double* squared_distances = nullptr) {
+    centroids_ = centroids;
     for (Worker& worker : workers_) clear(worker);
-    if constexpr (DefersLabels<S>) step_.expect_changes(accumulate == Accumulate::changes);
-    step_.set_centroids(centroids_.data(), clusters_);
-    return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-      if constexpr (TellsChanges<S>) {
+    StepPassOptions options;
+    options.reports_changes = accumulate == Accumulate::changes;
+    step_.begin_pass(centroids_, clusters_, options);
+    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
           LabelChanges<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
@@ -271,65 +261,92 @@ class LloydLoop {
     });
   }
 
-  // All iterations; false when the observer ended them.
-  bool iterate(const FitSpec& spec, Observer* observer, std::int32_t* labels,
-               Clock::time_point start, FitResult& result) {
-    const bool profile = spec.profile != 0;
-    // Integer sums are added block by block while the rows are in cache; compensated ones depend on
-    // the order of the rows and wait for a pass of their own, as does a profiled update.
-    const bool fused = plan_.is_integer() && !profile;
-    if (profile) result.phases = {0, 0, 0, 0};
-    // No labels yet, and nothing is summed.
-    bool sums_are_of_labels = true;
-    sums_->clear();
-    for (;;) {
-      const Clock::time_point assigning = Clock::now();
-      const Accumulate accumulate = !fused                                  ? Accumulate::nothing
-                                    : TellsChanges<S> && sums_are_of_labels ? Accumulate::changes
-                                                                            : Accumulate::sums;
-      if (!assign_all(labels, accumulate)) return false;
-      result.distances += pass_distances();
-      const Clock::time_point updating = Clock::now();
-      if (!fused && !accumulate_all(labels)) return false;
-      std::int64_t changed = 0;
-      for (const Worker& worker : workers_) changed += worker.changed;
-      ClusterSums& sums = *sums_;
-      if (accumulate != Accumulate::changes && plan_.is_integer()) sums.clear();
-      merge_workers();
-      const std::int64_t relocated = handle_empty(spec, labels, sums, result.iterations + 1);
-      if (relocated < 0) return false;
-      sums_are_of_labels = relocated == 0;
-      std::vector<double> next = next_centroids(sums, centroids_, dataset_.features);
-      const Clock::time_point checking = Clock::now();
-      IterationRecord record;
-      record.shift = squared_shift(centroids_, next);
-      if (observer != nullptr && (spec.observe & kObserveInertia) != 0) {
-        ExactSum inertia;
-        if (!sum_inertia(labels, inertia)) return false;
-        record.inertia = inertia.value();
-      }
-      centroids_.swap(next);
-      result.relocations += relocated;
-      record.iteration = ++result.iterations;
-      record.changed = changed;
-      record.relocations = relocated;
-      result.stop_reason = stop_reason(spec, record);
-      if (profile) {
-        const double transfer = step_.transfer_ms();
-        result.phases.transfer_ms += transfer;
-        result.phases.assignment_ms += milliseconds(updating - assigning) - transfer;
-        result.phases.update_ms += milliseconds(checking - updating);
-        result.phases.convergence_ms += milliseconds(Clock::now() - checking);
-      }
-      if (observer != nullptr && spec.observe != 0) {
-        record.elapsed_ms = milliseconds_since(start);
-        if ((spec.observe & kObserveLabels) != 0) record.labels = labels;
-        if ((spec.observe & kObserveCentroids) != 0) record.centroids = centroids_.data();
-        if (!observer->on_iteration(record)) return false;
-      }
-      if (result.stop_reason != StopReason::none) return true;
+  // The passes of a fit.
+  class Passes final : public HostFitPasses {
+   public:
+    // `labels`: n, all -1. All arguments must outlive the passes.
+    Passes(LloydLoop& loop, const FitSpec& spec, std::int32_t* labels)
+        : HostFitPasses(spec, loop.dataset_.features),
+          loop_(loop),
+          labels_(labels),
+          fused_(loop.plan_.is_integer() && spec.profile == 0) {
+      loop_.sums_->clear();
     }
-  }
+
+    void assign() override {
+      accumulate_ = !fused_                                         ? Accumulate::nothing
+                    : ReportsLabelChanges<S> && sums_are_of_labels_ ? Accumulate::changes
+                                                                    : Accumulate::sums;
+      loop_.assign_all(centroids().data(), labels_, accumulate_);
+      distances_ += loop_.pass_distances();
+      changed_ = 0;
+      for (const Worker& worker : loop_.workers_) changed_ += worker.changed;
+      sums_are_of_labels_ = true;
+    }
+
+    double inertia() override { return loop_.sum_inertia(labels_); }
+    const std::int32_t* labels() override { return labels_; }
+
+    void close(FitResult& result) override {
+      loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);
+      distances_ += loop_.pass_distances();
+      loop_.publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
+    }
+
+    double transfer_ms() override { return loop_.step_.transfer_ms(); }
+
+    void report(FitResult& result) override {
+      result.distances = distances_;
+      if constexpr (CountsExactFallbacks<S>) {
+        result.redecided = loop_.step_.take_exact_fallbacks();
+      }
+    }
+
+    std::vector<FarSample> find_farthest(std::int64_t wanted) override {
+      if constexpr (DefersLabels<S>) loop_.step_.write_labels(labels_);
+      return loop_.find_farthest(labels_, wanted);
+    }
+
+    void move_sample(const Relocation& relocation, ClusterSums& sums) override {
+      const FarSample& sample = relocation.sample;
+      sums.move(loop_.row(sample.row), sample.label, relocation.to);
+      sums_are_of_labels_ = false;
+    }
+
+    void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
+      with_relocated_labels(relocations, labels_, [&] {
+        sums.clear();
+        loop_.add_block(sums, loop_.all_rows(), labels_);
+      });
+    }
+
+   protected:
+    ClusterSums& sum_labels() override {
+      ClusterSums& sums = *loop_.sums_;
+      if (accumulate_ != Accumulate::changes) sums.clear();
+      if (!loop_.plan_.is_integer()) {
+        loop_.add_block(sums, loop_.all_rows(), labels_);
+        return sums;
+      }
+      if (accumulate_ == Accumulate::nothing) loop_.sum_by_worker(labels_);
+      for (Worker& worker : loop_.workers_) {
+        if (worker.used) sums.merge(worker.sums);
+      }
+      return sums;
+    }
+    std::int64_t changed() const override { return changed_; }
+
+   private:
+    LloydLoop& loop_;
+    std::int32_t* labels_;
+    // Integer sums are added block by block while the rows are in cache. Compensated ones depend on
+    // the order of the rows and have a pass of their own, as does a profiled update.
+    bool fused_;
+    Accumulate accumulate_ = Accumulate::nothing;  // in the last assignment
+    bool sums_are_of_labels_ = true;               // nothing has a label yet, and nothing is summed
+    std::int64_t changed_ = 0;                     // labels, by the last assignment
+    std::int64_t distances_ = 0;
+  };
 
   // Of the last pass over all samples.
   std::int64_t pass_distances() {
@@ -340,78 +357,33 @@ class LloydLoop {
     }
   }
 
-  static double milliseconds(Clock::duration duration) {
-    return std::chrono::duration<double, std::milli>(duration).count();
+  void sum_by_worker(const std::int32_t* labels) {
+    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      add_block(worker.sums, block, labels + block.begin);
+    });
   }
 
-  // The update's sums where they are not fused with the assignment.
-  bool accumulate_all(const std::int32_t* labels) {
-    if (plan_.is_integer()) {
-      return for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-        add_block(worker.sums, block, labels + block.begin);
+  std::vector<FarSample> find_farthest(const std::int32_t* labels, std::int64_t wanted) {
+    for (Worker& worker : workers_) worker.farthest = FarthestSamples(wanted);
+    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
+        worker.farthest.add({i, distance, labels[i], 0});
       });
-    }
-    sums_->clear();
-    add_block(*sums_, all_rows(), labels);
-    return true;
+    });
+    FarthestSamples farthest(wanted);
+    for (const Worker& worker : workers_) farthest.add(worker.farthest);
+    return farthest.sorted();
   }
 
-  void merge_workers() {
-    if (!plan_.is_integer()) return;
-    for (Worker& worker : workers_) {
-      if (worker.used) sums_->merge(worker.sums);
-    }
-  }
-
-  // Applies the policy to clusters without samples. Returns how many were moved; -1 when the
-  // observer asked to stop.
-  std::int64_t handle_empty(const FitSpec& spec, std::int32_t* labels, ClusterSums& sums,
-                            std::int64_t iteration) {
-    const std::vector<std::int32_t> empty = empty_clusters(sums);
-    if (empty.empty() || spec.empty_clusters == EmptyClusters::keep) return 0;
-    if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
-
-    if constexpr (DefersLabels<S>) step_.write_labels(labels);
-    for (Worker& worker : workers_) worker.farthest = FarthestSamples(clusters_);
-    if (!for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
-          for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
-            worker.farthest.add({i, distance, labels[i], 0});
-          });
-        })) {
-      return -1;
-    }
-    FarthestSamples farthest(clusters_);
-    for (Worker& worker : workers_) farthest.add(worker.farthest);
-
-    const std::vector<Relocation> moves = choose_relocations(empty, farthest.sorted(), sums);
-    if (plan_.is_integer()) {
-      for (const auto& [sample, to] : moves) sums.move(row(sample.row), sample.label, to);
-    } else {
-      // Taking a large value out of a compensated sum would lose the small ones: sum again.
-      for (const auto& [sample, to] : moves) labels[sample.row] = to;
-      sums.clear();
-      add_block(sums, all_rows(), labels);
-      for (const auto& [sample, to] : moves) labels[sample.row] = sample.label;
-    }
-    return static_cast<std::int64_t>(moves.size());
-  }
-
-  bool sum_inertia(const std::int32_t* labels, ExactSum& inertia) {
+  double sum_inertia(const std::int32_t* labels) {
     for (Worker& worker : workers_) worker.inertia = {};
-    const bool finished = for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
       for_each_own_distance(block, labels,
                             [&](std::int64_t, double distance) { worker.inertia.add(distance); });
     });
+    ExactSum inertia;
     for (const Worker& worker : workers_) inertia.add(worker.inertia);
-    return finished;
-  }
-
-  // The closing assignment: labels, counts and inertia of the centroids that are returned.
-  bool close(std::int32_t* labels, FitResult& result) {
-    if (!assign_all(labels, Accumulate::counts_and_inertia)) return false;
-    result.distances += pass_distances();
-    publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
-    return true;
+    return inertia.value();
   }
 
   void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
@@ -433,7 +405,7 @@ class LloydLoop {
   DatasetView dataset_;
   SumPlan plan_;
   std::int64_t clusters_ = 0;
-  std::vector<double> centroids_;
+  const double* centroids_ = nullptr;  ///< of the last pass, k x d
   std::vector<std::int32_t> own_labels_;
   std::vector<Worker> workers_;
   std::optional<ClusterSums> sums_;  ///< of all workers

@@ -57,4 +57,9 @@ class StatusError : public std::exception {
   Status status_;
 };
 
+/// Ends a fit or a request because the observer asked to stop.
+[[noreturn]] inline void throw_cancelled() {
+  throw StatusError(StatusCode::cancelled, "the observer asked to stop");
+}
+
 }  // namespace lloyd

@@ -11,76 +11,107 @@
 
 namespace lloyd {
 
-/// The assignment of a backend that leaves everything else to LloydLoop.
+/// How the passes of a fit are run.
+struct StepFitOptions {
+  /// Phases are measured: the step may run slower, so that StepBase::transfer_ms() can tell copies
+  /// from labelling.
+  bool profile = false;
+  /// Labels are read by write_labels() and in passes without changes only: a step with DefersLabels
+  /// may leave them unwritten in others.
+  bool defer_labels = false;
+};
+
+/// How a pass is run.
+struct StepPassOptions {
+  /// The pass is over all rows and calls `assign` with changes; false: without. Set for steps with
+  /// ReportsLabelChanges only.
+  bool reports_changes = false;
+};
+
+/// The assignment of a backend that leaves everything else to LloydLoop. Its calls:
 ///
-/// `set_centroids` comes before each pass, on the thread of the fit; the k x d float64 centroids
-/// stay valid until the next one. `assign` labels the rows of a block: `labels` holds the former
-/// labels of the block's rows (-1: none) and takes the new ones; it returns how many changed. It
-/// must not throw, and is called by several workers at once where the step runs its blocks so.
-/// The first `for_each_block` after `set_centroids` assigns each of its blocks once; those that
-/// follow, up to the next `set_centroids`, assign nothing.
+///     begin_fit, { begin_pass, for_each_block { assign }... }..., end_fit      of a fit
+///     begin_pass, for_each_block { assign }                                    of other requests
+///
+/// All but `assign` and the bodies of for_each_block() are called on the thread of the fit or
+/// request, and serve one at a time.
+///
+/// - `begin_fit(options)`: the passes that follow, up to `end_fit`, belong to one fit: all are over
+///   all rows, with the same number of clusters, and `labels` in `assign` are those of the pass
+///   before (-1 in the first). May throw.
+/// - `end_fit()`: the fit has ended, was cancelled or failed. Called once for each begin_fit(),
+///   also for one that threw. Must not throw.
+/// - `begin_pass(centroids, clusters, options)`: the k x d float64 centroids of the next pass; they
+///   are valid and unchanged until its blocks are done. Outside of a fit, nothing of an earlier
+///   pass may be relied on. May throw.
+/// - `for_each_block(rows, body)`: calls body(worker, block) for blocks that cover `rows`, worker
+///   in [0, workers()), possibly by several threads at once; see StepBase::for_each_block(). The
+///   first one after begin_pass() is the assignment: its body calls `assign` once for each block.
+///   The bodies of those that follow, up to the next begin_pass(), do not call it. May throw, on
+///   the calling thread, when no body is running any more.
+/// - `assign(block, labels)`: labels the rows of a block. `labels[0]` is of row `block.begin`; in:
+///   the former labels (-1: none), out: the new ones. Returns how many changed. Called by the
+///   workers, several at once. Must not throw.
+/// - `workers()`: at least 1; does not change.
+/// - `transfer_ms()`: see StepBase.
 template <class S>
 concept Step = requires(S& step, const double* centroids, std::int64_t clusters, RowRange block,
                         std::int32_t* labels) {
   typename S::value_type;
-  step.set_centroids(centroids, clusters);
+  step.begin_fit(StepFitOptions{});
+  step.end_fit();
+  step.begin_pass(centroids, clusters, StepPassOptions{});
   { step.assign(block, labels) } -> std::same_as<std::int64_t>;
   { step.workers() } -> std::convertible_to<int>;
   step.for_each_block(block, [](int, RowRange) { return true; });
-  step.profile(true);
   { step.transfer_ms() } -> std::convertible_to<double>;
 };
 
-/// A step that tells which labels of a block changed: `assign(block, labels, changes)` is `assign`
-/// that also calls changes.add(row, from, to) once for each row whose label becomes another one,
-/// from -1 where it had none, or changes.add() for many of them, before it returns. It is called
-/// instead of the other one where sums are wanted.
+/// A step that reports which labels of a block changed: `assign(block, labels, changes)` is
+/// `assign` that also calls changes.add() for each row whose label becomes another one, once, from
+/// -1 where it had none, before it returns. It takes the place of `assign` in passes that were
+/// begun with StepPassOptions::reports_changes: LloydLoop keeps sums up to date by it.
 template <class S>
-concept TellsChanges = requires(S& step, RowRange block, std::int32_t* labels,
-                                LabelChanges<typename S::value_type>& changes) {
+concept ReportsLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
+                                       LabelChanges<typename S::value_type>& changes) {
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 
-/// A step with loops of its own for sums: `sum_kernels()`.
+/// A step with loops of its own for sums: `sum_kernels()`, callable at any time, by any thread.
 template <class S>
 concept HasSumKernels = requires(const S& step) {
   { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
 };
 
 /// A step that screens: `take_exact_fallbacks()` returns how many labels the definition had to
-/// decide since it was called last, in all blocks.
+/// decide since begin_fit() or the last call, in all blocks. Called in a fit, between passes.
 template <class S>
-concept Screens = requires(S& step) {
+concept CountsExactFallbacks = requires(S& step) {
   { step.take_exact_fallbacks() } -> std::same_as<std::int64_t>;
 };
 
-/// A step that leaves distances out by what it keeps from one pass to the next: `keep_bounds(true)`
-/// says that the passes to come, until it is called again, belong to one fit; then `labels` in
-/// `assign` are those that it gave in the pass before. `keep_bounds(false)` says that they do not.
-/// It may throw. `take_distances()` returns how many distances were computed since it was called
-/// last.
+/// A step that leaves distances out by bounds that it keeps from one pass of a fit to the next.
+/// `take_distances()` returns how many distances were computed since begin_fit() or the last call.
+/// Called in a fit, between passes.
 template <class S>
 concept KeepsBounds = requires(S& step) {
-  step.keep_bounds(true);
   { step.take_distances() } -> std::same_as<std::int64_t>;
 };
 
 /// A step that may label rows in another order than theirs, and leave labels unwritten where nobody
-/// reads them. Before each pass over all rows, and before `set_centroids`, `expect_changes(told)`
-/// says whether it will be by `assign` with changes. In such a pass `labels` are within those of
-/// all rows, and a block may be taken for other rows, and tell of these, as long as each row of the
-/// data set is labelled once. After `defer_labels(true)`, which like `keep_bounds(true)` comes
-/// before a fit, labels that such passes give need not be written until `write_labels(labels)` asks
-/// for those of all rows; a pass without changes may find others.
+/// reads them. In a pass with StepPassOptions::reports_changes, `labels` point into the labels of
+/// all rows, and `assign` may label other rows than the block's and report these, as long as the
+/// pass labels each row of the data set once. In a fit with StepFitOptions::defer_labels it need
+/// not write labels in such a pass, until `write_labels(labels)` asks for those of all rows (n), as
+/// the last pass left them, or a pass without changes writes them. write_labels() is called between
+/// passes and must not throw.
 template <class S>
 concept DefersLabels = requires(S& step, std::int32_t* labels) {
-  step.expect_changes(true);
-  step.defer_labels(true);
   step.write_labels(labels);
 };
 
-/// Base of a step: one worker, blocks of rows one after another, no limits, no memory of its own. A
-/// step declares members of the same names to differ.
+/// Base of a step: one worker, blocks of rows one after another, nothing kept between passes, no
+/// limits, no memory of its own. A step declares members of the same names to differ.
 struct StepBase {
   /// Rows of a block.
   static constexpr std::int64_t kBlockRows = 4096;
@@ -99,15 +130,18 @@ struct StepBase {
   /// Workers that for_each_block() calls its body with.
   int workers() const { return 1; }
 
-  /// Whether the passes to come belong to a profiled fit, which may run slower.
-  void profile(bool) {}
+  /// Step::begin_fit, for steps that keep nothing between passes.
+  void begin_fit(const StepFitOptions&) {}
+  /// Step::end_fit.
+  void end_fit() {}
+
   /// In a profiled fit: the part of the last assignment's wall time in milliseconds that went into
-  /// copies between host and device.
+  /// copies between host and device. Called between passes.
   double transfer_ms() const { return 0; }
 
   /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()). The body
-  /// returns whether to go on: after false the other blocks may be left out. It may also be asked
-  /// with an empty block, by a step that waits.
+  /// returns whether to go on: after false the other blocks may be left out. It may be called with
+  /// an empty block: a worker that is waiting uses this to poll for cancellation.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) const {
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += kBlockRows) {
@@ -129,8 +163,8 @@ struct RowStep : StepBase {
   /// What `view` points to must outlive the step.
   RowStep(const DatasetView& view, const ParameterList&) : dataset(view) {}
 
-  /// Step::set_centroids: keeps the pointer.
-  void set_centroids(const double* values, std::int64_t count) {
+  /// Step::begin_pass: keeps the pointer.
+  void begin_pass(const double* values, std::int64_t count, const StepPassOptions&) {
     centroids = values;
     clusters = count;
   }

@@ -1,0 +1,251 @@
+// drive_fit: the one loop of a fit, over passes that a session implements.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <vector>
+
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/fit.hpp>
+#include <lloyd/plugin/iteration_rules.hpp>
+#include <lloyd/plugin/status.hpp>
+
+namespace lloyd {
+
+/// What the relocation of empty clusters needs of the samples. Methods are called on the thread
+/// that called relocate_empty_clusters(); they throw StatusError, with StatusCode::cancelled when
+/// the observer asked to stop.
+class RelocationPasses {
+ public:
+  /// The `wanted` samples that are farthest from the centroid of their label, by the labels of the
+  /// last assignment and the centroids that it was given; fewer where fewer are at a distance > 0.
+  /// Sorted by descending distance, then row.
+  virtual std::vector<FarSample> find_farthest(std::int64_t wanted) = 0;
+  /// Takes a sample out of the sums of its cluster and adds it to those of another one. Called for
+  /// sums of an integer form.
+  virtual void move_sample(const Relocation& relocation, ClusterSums& sums) = 0;
+  /// Clears the sums and adds all samples in the order of their rows, each to the cluster of its
+  /// label, but those of `relocations` to the clusters that they go to. Labels are afterwards what
+  /// they were. Called for sums of the compensated form.
+  virtual void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) = 0;
+
+ protected:
+  ~RelocationPasses() = default;
+};
+
+/// Applies FitSpec::empty_clusters to `sums`, those of the last assignment. Returns how many
+/// clusters were relocated. Throws StatusCode::empty_cluster where the policy is `error`;
+/// `iteration` (1, 2, ...) is for its message.
+inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t iteration,
+                                            ClusterSums& sums, RelocationPasses& passes) {
+  if (spec.empty_clusters == EmptyClusters::keep) return 0;
+  const std::vector<std::int32_t> empty = clusters_without_samples(sums);
+  if (empty.empty()) return 0;
+  if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
+  const std::vector<Relocation> relocations =
+      choose_relocations(empty, passes.find_farthest(spec.clusters), sums);
+  if (relocations.empty()) return 0;
+  if (sums.is_integer()) {
+    for (const Relocation& relocation : relocations) passes.move_sample(relocation, sums);
+  } else {
+    // Taking a large value out of a compensated sum would lose the small ones.
+    passes.sum_again(relocations, sums);
+  }
+  return static_cast<std::int64_t>(relocations.size());
+}
+
+/// Calls body() while the relocated samples have the labels of the clusters that they go to.
+template <class Body>
+void with_relocated_labels(const std::vector<Relocation>& relocations, std::int32_t* labels,
+                           Body&& body) {
+  for (const auto& [sample, to] : relocations) labels[sample.row] = to;
+  body();
+  for (const auto& [sample, to] : relocations) labels[sample.row] = sample.label;
+}
+
+/// What FitPasses::update() finished.
+struct FinishedIterations {
+  /// How many. More than one only in a fit whose iterations nobody observes or profiles.
+  std::int64_t iterations = 1;
+  std::int64_t changed = 0;      ///< labels that the last of them changed
+  std::int64_t relocations = 0;  ///< empty clusters that the last of them moved
+};
+
+/// The passes over the samples that a fit is made of. drive_fit() calls them in this order:
+///
+///     begin, { assign, [inertia], update, shift, [labels], [centroids] } ..., close, centroids,
+///     report
+///
+/// all on the thread that it was called on. Methods throw StatusError. Once the observer asks to
+/// stop, a method throws StatusCode::cancelled and leaves the centroids of the last finished
+/// iteration as the current ones; then drive_fit() goes on with `centroids` and `report`.
+class FitPasses {
+ public:
+  /// Makes the initial centroids the current ones and forgets all labels. Its time is the loop's.
+  virtual void begin() {}
+  /// Labels all samples by the current centroids. May return before a device has finished.
+  virtual void assign() = 0;
+  /// Inertia of the labels of assign() and the current centroids; called where it is observed.
+  virtual double inertia() = 0;
+  /// Finishes iteration number `iteration` (1, 2, ...): sums of the labels of assign(),
+  /// relocations, means, which become the current centroids. A loop that makes several iterations
+  /// without the host may finish those that follow as well, up to the one that a stop rule ends;
+  /// cancelled after the first of them, it returns those that are finished and throws in its next
+  /// call.
+  virtual FinishedIterations update(std::int64_t iteration) = 0;
+  /// Sum of the squared centroid shifts of the last finished iteration, as squared_shift() defines
+  /// it. 0 will do where neither an observer nor a tolerance asks for it.
+  virtual double shift() = 0;
+  /// Labels of the last finished iteration (n, host memory), valid until the next call.
+  virtual const std::int32_t* labels() = 0;
+  /// The current centroids (k x d, host memory), valid until the next call.
+  virtual std::span<const double> centroids() = 0;
+  /// The closing assignment: labels, counts and inertia of the current centroids, as far as
+  /// `result` wants them, with their bits in `result.valid`.
+  virtual void close(FitResult& result) = 0;
+  /// In a profiled fit, milliseconds of the last assign() that went into copies between host and
+  /// device.
+  virtual double transfer_ms() { return 0; }
+  /// Completes `result` when the fit has ended or was cancelled: the distances of the passes that
+  /// were finished, what a screening counted, phases that only a device can tell.
+  virtual void report(FitResult& result) = 0;
+
+ protected:
+  ~FitPasses() = default;
+};
+
+/// Passes whose update is made on the host, from sums of all samples.
+class HostFitPasses : public FitPasses, public RelocationPasses {
+ public:
+  FinishedIterations update(std::int64_t iteration) final {
+    ClusterSums& sums = sum_labels();
+    FinishedIterations finished;
+    finished.changed = changed();
+    finished.relocations = relocate_empty_clusters(spec_, iteration, sums, *this);
+    former_centroids_ = centroids_;
+    move_to_means(sums, features_, centroids_);
+    return finished;
+  }
+  double shift() final { return squared_shift(former_centroids_, centroids_); }
+  std::span<const double> centroids() final { return centroids_; }
+
+ protected:
+  /// `spec` must outlive the passes. `features`: d.
+  HostFitPasses(const FitSpec& spec, std::int64_t features)
+      : spec_(spec),
+        features_(features),
+        centroids_(spec.initial_centroids, spec.initial_centroids + spec.clusters * features) {}
+  ~HostFitPasses() = default;
+
+  /// Sums and counts of the labels of assign(), exact or in the order of the rows; valid until the
+  /// next assign(). May change during the call of update().
+  virtual ClusterSums& sum_labels() = 0;
+  /// How many labels assign() changed.
+  virtual std::int64_t changed() const = 0;
+
+ private:
+  const FitSpec& spec_;
+  std::int64_t features_;
+  std::vector<double> centroids_, former_centroids_;  // k x d
+};
+
+namespace fit_driver_detail {
+
+using Clock = std::chrono::steady_clock;
+
+inline double milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+/// All iterations.
+inline void iterate(const FitSpec& spec, Observer* observer, FitPasses& passes,
+                    Clock::time_point start, FitResult& result) {
+  const std::uint32_t observe = observer != nullptr ? spec.observe : 0;
+  passes.begin();
+  do {
+    IterationRecord record;
+    const Clock::time_point assigning = Clock::now();
+    passes.assign();
+    const Clock::time_point assigned = Clock::now();
+    if ((observe & kObserveInertia) != 0) record.inertia = passes.inertia();
+    const Clock::time_point updating = Clock::now();
+    const FinishedIterations finished = passes.update(result.iterations + 1);
+    const Clock::time_point updated = Clock::now();
+    record.shift = passes.shift();
+    record.iteration = result.iterations += finished.iterations;
+    record.changed = finished.changed;
+    record.relocations = finished.relocations;
+    result.relocations += finished.relocations;
+    result.stop_reason = stop_reason(spec, record);
+    if (spec.profile != 0) {
+      const double transfer = passes.transfer_ms();
+      result.phases.transfer_ms += transfer;
+      result.phases.assignment_ms += milliseconds(assigned - assigning) - transfer;
+      result.phases.update_ms += milliseconds(updated - updating);
+      result.phases.convergence_ms +=
+          milliseconds(updating - assigned) + milliseconds(Clock::now() - updated);
+    }
+    if (observe != 0) {
+      if ((observe & kObserveLabels) != 0) record.labels = passes.labels();
+      if ((observe & kObserveCentroids) != 0) record.centroids = passes.centroids().data();
+      record.elapsed_ms = milliseconds(Clock::now() - start);
+      if (!observer->on_iteration(record)) throw_cancelled();
+    }
+  } while (result.stop_reason == StopReason::none);
+}
+
+/// Runs `body`; returns the exception that cancelled it, or null.
+template <class Body>
+std::exception_ptr cancellation_of(Body&& body) {
+  try {
+    body();
+  } catch (const StatusError& error) {
+    if (error.status().code != StatusCode::cancelled) throw;
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace fit_driver_detail
+
+/// Runs a fit over `passes`: iterations until a stop rule holds or the observer cancels, their
+/// records, the closing assignment, times. Fills in all of `result` but what FitPasses does and
+/// `sum_form`. Throws what the passes throw; when it was cancelled, after the centroids of the last
+/// finished iteration and all that FitPasses::report() tells are in `result`.
+///
+/// It decides by what the passes return and by the observer's answers alone: processes that share
+/// a fit each run it over passes that return the same values.
+/// Source: S. P. Lloyd, "Least squares quantization in PCM", 1982.
+inline void drive_fit(const FitSpec& spec, Observer* observer, FitPasses& passes,
+                      FitResult& result) {
+  using namespace fit_driver_detail;
+  result.valid = 0;
+  result.iterations = result.relocations = result.distances = 0;
+  result.phases = {};
+  if (spec.profile != 0) result.phases = {0, 0, 0, 0};
+
+  const Clock::time_point start = Clock::now();
+  std::exception_ptr cancelled =
+      cancellation_of([&] { iterate(spec, observer, passes, start, result); });
+  const Clock::time_point closing = Clock::now();
+  result.loop_ms = milliseconds(closing - start);
+  if (!cancelled) cancelled = cancellation_of([&] { passes.close(result); });
+  result.closing_ms = milliseconds(Clock::now() - closing);
+  if (cancelled) {
+    result.valid = 0;
+    result.stop_reason = StopReason::cancelled;
+  }
+  if (result.centroids != nullptr) {
+    const std::span<const double> centroids = passes.centroids();
+    std::copy(centroids.begin(), centroids.end(), result.centroids);
+    result.valid |= kValidCentroids;
+  }
+  passes.report(result);
+  if (cancelled) std::rethrow_exception(cancelled);
+}
+
+}  // namespace lloyd

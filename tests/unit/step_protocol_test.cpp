@@ -1,0 +1,124 @@
+// The calls of a step, in their order, as LloydLoop makes them.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/lloyd_loop.hpp>
+#include <lloyd/plugin/step.hpp>
+
+namespace lloyd {
+namespace {
+
+// Writes down its calls: F and E begin and end a fit, p begins a pass, a assigns a block, c assigns
+// one and reports changes.
+struct LoggingStep : RowStep<LoggingStep, double> {
+  explicit LoggingStep(const DatasetView& view) : RowStep(view, {}) {}
+
+  void begin_fit(const StepFitOptions& options) {
+    calls += options.profile ? "F(profile)" : "F";
+    if (throws) throw StatusError(StatusCode::out_of_memory, "no memory for bounds");
+  }
+  void end_fit() { calls += 'E'; }
+  void begin_pass(const double* values, std::int64_t count, const StepPassOptions& options) {
+    RowStep::begin_pass(values, count, options);
+    reports = options.reports_changes;
+    calls += 'p';
+  }
+  std::int32_t label(const double* x) const {
+    return nearest_centroid(x, centroids, clusters, dataset.features).label;
+  }
+  std::int64_t assign(RowRange block, std::int32_t* labels) {
+    EXPECT_FALSE(reports);
+    calls += 'a';
+    return RowStep::assign(block, labels);
+  }
+  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChanges<double>& changes) {
+    EXPECT_TRUE(reports);
+    calls += 'c';
+    const std::vector<std::int32_t> former(labels, labels + block.size());
+    const std::int64_t changed = RowStep::assign(block, labels);
+    for (std::int64_t i = 0; i < block.size(); ++i) {
+      const std::int32_t from = former[static_cast<std::size_t>(i)];
+      if (labels[i] != from) changes.add(block.begin + i, from, labels[i]);
+    }
+    return changed;
+  }
+
+  std::string calls;
+  bool reports = false;
+  bool throws = false;
+};
+static_assert(Step<LoggingStep> && ReportsLabelChanges<LoggingStep>);
+
+struct Refusing : Observer {
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    return record.iteration < 2;
+  }
+  bool stop_requested() const noexcept override { return false; }
+};
+
+class StepCalls : public testing::Test {
+ protected:
+  StepCalls() {
+    spec.clusters = 2;
+    spec.initial_centroids = start.data();
+    spec.max_iterations = 3;
+    spec.stop_rule = StopRule::fixed;
+  }
+  std::string fit(Observer* observer = nullptr) {
+    step.calls.clear();
+    FitResult result;
+    try {
+      loop.fit(spec, observer, result);
+    } catch (const StatusError&) {
+    }
+    return step.calls;
+  }
+
+  const Dataset data{"samples", Matrix::own(std::vector<double>{0, 1, 2, 20, 21}, 5, 1)};
+  const std::vector<double> start{0, 21};
+  LoggingStep step{data.view()};
+  LloydLoop<LoggingStep> loop{step, data.view()};
+  FitSpec spec;
+};
+
+TEST_F(StepCalls, OfAFitStandBetweenItsBeginningAndItsEnd) {
+  EXPECT_EQ(fit(), "FpcpcpcpaE");
+  EXPECT_EQ(fit(), "FpcpcpcpaE");
+  spec.profile = 1;  // sums are a pass of their own
+  EXPECT_EQ(fit(), "F(profile)papapapaE");
+}
+
+TEST_F(StepCalls, EndAFitThatIsCancelledOrFails) {
+  Refusing observer;
+  spec.observe = kObserveIterations;
+  EXPECT_EQ(fit(&observer), "FpcpcE");
+  step.throws = true;
+  EXPECT_EQ(fit(), "FE");
+}
+
+TEST_F(StepCalls, OfOtherRequestsAreOnePass) {
+  fit();
+  step.calls.clear();
+  LabelRequest request;
+  request.centroids = start.data();
+  request.clusters = 2;
+  LabelResult labels;
+  loop.label(request, nullptr, labels);
+  EXPECT_EQ(step.calls, "pa");
+  step.calls.clear();
+  PartialRequest part;
+  part.centroids = start.data();
+  part.clusters = 2;
+  part.rows = {1, 4};
+  PartialResult sums;
+  loop.partial(part, nullptr, sums);
+  EXPECT_EQ(step.calls, "pa");
+}
+
+}  // namespace
+}  // namespace lloyd
