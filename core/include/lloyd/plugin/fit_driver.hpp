@@ -10,8 +10,8 @@
 
 #include <lloyd/plugin/backend.hpp>
 #include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/fit.hpp>
 #include <lloyd/plugin/iteration_rules.hpp>
+#include <lloyd/plugin/requests.hpp>
 #include <lloyd/plugin/status.hpp>
 
 namespace lloyd {

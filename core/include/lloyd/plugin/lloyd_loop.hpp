@@ -298,7 +298,7 @@ class LloydLoop {
     void report(FitResult& result) override {
       result.distances = distances_;
       if constexpr (CountsExactFallbacks<S>) {
-        result.redecided = loop_.step_.take_exact_fallbacks();
+        result.exact_fallbacks = loop_.step_.take_exact_fallbacks();
       }
     }
 
