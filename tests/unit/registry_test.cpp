@@ -185,7 +185,10 @@ TEST_F(Loader, AShortageOfDescriptorsIsNoFaultOfTheFile) {
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_FALSE(blamed);
-  EXPECT_EQ(error, plugin.string() + " cannot be opened: Too many open files");
+  EXPECT_EQ(error,
+            plugin.string() +
+                " cannot be opened: Too many open files: this process may have 3, see 'ulimit "
+                "-n'");
 }
 
 TEST_F(Loader, AFolderThatCannotBeReadIsTold) {
