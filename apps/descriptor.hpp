@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include <lloyd/descriptors.hpp>
+#include <lloyd/internal/descriptors.hpp>
 
 namespace lloyd::apps {
 

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
 
 namespace lloyd::experiment {
 namespace {

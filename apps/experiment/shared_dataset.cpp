@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/backing_file.hpp>
-#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "experiment/json_fields.hpp"

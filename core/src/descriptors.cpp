@@ -1,4 +1,4 @@
-#include <lloyd/descriptors.hpp>
+#include <lloyd/internal/descriptors.hpp>
 
 #include <string.h>
 #include <sys/resource.h>

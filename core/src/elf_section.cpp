@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
 
 namespace lloyd {
 namespace {

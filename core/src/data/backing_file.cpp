@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/descriptors.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 namespace lloyd {
