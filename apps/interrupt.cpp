@@ -22,10 +22,6 @@
 namespace lloyd::apps {
 namespace {
 
-// Read by the threads of a backend too.
-std::atomic<bool> flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
 // What asks once may send twice: timeout(1) signals its child, and then the child's whole group.
 constexpr std::time_t kSecondsOfOneRequest = 1;
 std::atomic<std::time_t> first_at{0};  // as now(); 0: there was none
@@ -58,6 +54,7 @@ void report_library_crash() {
     end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
   }
 }
+
 // A handler.
 [[noreturn]] void end_by(int signal) {
   if (signal == SIGABRT) report_library_crash();
@@ -66,11 +63,11 @@ void report_library_crash() {
 }
 
 void handle(int signal) {
-  // The time decides which signal is the first: where the flag did, another thread's could come
+  // The time decides which signal is the first: if the flag did, another thread's could come
   // before the time was there.
   std::time_t first = 0;
   if (first_at.compare_exchange_strong(first, now())) {
-    flag = true;
+    request_stop();
   } else if (now() - first > kSecondsOfOneRequest) {
     end_by(signal);
   }
@@ -82,7 +79,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void handle_of_asker(int signal, siginfo_t* info, void*) {
   if (info->si_code == SI_USER && info->si_pid == asker) {
-    flag = true;
+    request_stop();
   } else {
     end_by(signal);
   }
@@ -157,10 +154,6 @@ void install_interrupt_handler_of(pid_t only) {
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   ::sigaction(SIGTERM, &action, nullptr);
   handle_file_errors();
-}
-
-bool interrupted() noexcept {
-  return flag;
 }
 
 }  // namespace lloyd::apps

@@ -1,9 +1,11 @@
-// SIGINT as a flag.
+// Handlers of the signals that stop or end the process.
 #pragma once
 
 #include <sys/types.h>
 
 #include <lloyd/plugin/backend.hpp>
+
+#include "stop_request.hpp"
 
 namespace lloyd::apps {
 
@@ -12,15 +14,13 @@ namespace lloyd::apps {
 /// A mapped file that is cut, and one whose bytes crash the library that reads it (LibraryRead),
 /// end the process with kBadInput and a sentence that names the file.
 void install_cleanup_handler();
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets a flag; one that comes two seconds later or
-/// more ends the process at once. A signal that is ignored stays so, as nohup(1) and `trap ''` of a
-/// shell leave it. The rest is as above.
+/// From now on the first SIGINT, SIGTERM or SIGHUP calls request_stop(); one that comes two seconds
+/// later or more ends the process at once. A signal that is ignored stays so, as nohup(1) and
+/// `trap ''` of a shell leave it. The rest is as above.
 void install_interrupt_handler();
-/// From now on SIGTERM sets the flag if the process `only` has sent it: from any other sender it
-/// ends this process, as SIGINT does. Files that end the process: as above.
+/// From now on SIGTERM calls request_stop() if the process `only` has sent it: from any other
+/// sender it ends this process, as SIGINT does. Files that end the process: as above.
 void install_interrupt_handler_of(pid_t only);
-/// Whether the flag is set.
-bool interrupted() noexcept;
 
 /// An observer that wants nothing and stops a fit on interruption.
 class InterruptObserver : public Observer {

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "descriptor.hpp"
-#include "interrupt.hpp"
+#include "stop_request.hpp"
 
 namespace lloyd::apps {
 namespace {
