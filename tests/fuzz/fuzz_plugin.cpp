@@ -4,8 +4,8 @@
 
 #include <lloyd/registry.hpp>
 
-#include "elf_section.hpp"
 #include "fuzz.hpp"
+#include "loading/elf_section.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;

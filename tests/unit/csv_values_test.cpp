@@ -16,7 +16,7 @@
 #include <lloyd/error.hpp>
 
 #include "csv_folder.hpp"
-#include "data/csv_rows.hpp"
+#include "data/csv/csv_rows.hpp"
 #include "gzip_bytes.hpp"
 
 namespace lloyd {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "defined_result.hpp"
+#include "fit/defined_result.hpp"
 
 namespace lloyd {
 namespace {

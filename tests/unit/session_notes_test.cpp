@@ -15,7 +15,7 @@
 
 #include "bad_plugins/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"
-#include "session_notes.hpp"
+#include "session/session_notes.hpp"
 
 namespace lloyd {
 namespace {

@@ -20,7 +20,7 @@
 #include "conformance/conformance.hpp"
 #include "conformance/samples.hpp"
 #include "experiment_fake_backend.hpp"
-#include "streamed_session.hpp"
+#include "fit/streamed_session.hpp"
 
 namespace lloyd {
 namespace {

@@ -12,8 +12,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/random.hpp>
 
-#include "data/read_all.hpp"
-#include "squared_range.hpp"
+#include "data/rows/read_all.hpp"
+#include "dataset/squared_range.hpp"
 
 namespace lloyd {
 namespace {

@@ -14,7 +14,7 @@
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/csv_rows.hpp"
+#include "data/csv/csv_rows.hpp"
 
 namespace lloyd {
 namespace {

@@ -14,11 +14,11 @@
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/fvecs_rows.hpp"
-#include "data/hdf5_files.hpp"
-#include "data/npy_rows.hpp"
-#include "data/row_writers.hpp"
-#include "data/write_all.hpp"
+#include "data/fvecs/fvecs_rows.hpp"
+#include "data/hdf5/hdf5_files.hpp"
+#include "data/npy/npy_rows.hpp"
+#include "data/rows/row_writers.hpp"
+#include "data/rows/write_all.hpp"
 
 namespace lloyd {
 namespace {

@@ -1,0 +1,200 @@
+#include "data/csv/csv_cell_kind.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "data/csv/csv_cursor.hpp"
+
+namespace lloyd {
+namespace {
+
+bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+char small_letter(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool is_ascii_letter(char c) {
+  return small_letter(c) >= 'a' && small_letter(c) <= 'z';
+}
+
+// Markers of missing values in R, NumPy, pandas, SQL, spreadsheets and Weka, in lower case.
+constexpr std::array<std::string_view, 27> kMissing = {
+    "",     "na",  "n/a",     "#n/a",  "#na",     "<na>",  "n.a.",   "nat",     "null",
+    "none", "nil", "missing", "?",     "-",       "--",    "---",    ".",       "..",
+    "*",    "\\n", "#null!",  "#num!", "#value!", "#ref!", "#name?", "#div/0!", "(null)"};
+
+bool is_missing(std::string_view text) {
+  return std::any_of(kMissing.begin(), kMissing.end(), [=](std::string_view mark) {
+    return text.size() == mark.size() &&
+           std::equal(text.begin(), text.end(), mark.begin(),
+                      [](char a, char b) { return small_letter(a) == b; });
+  });
+}
+
+struct Sign {
+  std::string_view utf8;
+  char plain;  // the ASCII equivalent: a digit or minus; 0: a sign around a number
+};
+
+// Non-ASCII characters in numbers.
+constexpr std::array<Sign, 17> kSigns = {{{"\u2212", '-'},
+                                          {"\u2010", '-'},
+                                          {"\u2011", '-'},
+                                          {"\u2012", '-'},
+                                          {"\u2013", '-'},
+                                          {"\u2014", '-'},
+                                          {"\ufe63", '-'},
+                                          {"\uff0d", '-'},
+                                          {"\u00a0", ' '},
+                                          {"\u2009", ' '},
+                                          {"\u202f", ' '},
+                                          {"\u2019", '\''},
+                                          {"\u20ac", 0},
+                                          {"\u00a3", 0},
+                                          {"\u00a5", 0},
+                                          {"\u20b9", 0},
+                                          {"\u00b0", 0}}};
+
+// The zeros of other scripts; their nine other digits follow each of them.
+constexpr std::array<std::string_view, 4> kZeros = {"\u0660", "\u06f0", "\u0966", "\uff10"};
+
+// Replaces non-ASCII signs and digits by ASCII ones, and currency and unit signs by '$'.
+std::string to_ascii(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto sign = std::find_if(kSigns.begin(), kSigns.end(),
+                                   [&](const Sign& each) { return text.starts_with(each.utf8); });
+    const auto zero = std::find_if(kZeros.begin(), kZeros.end(), [&](std::string_view each) {
+      const std::size_t last = each.size() - 1;
+      return text.size() > last && text.starts_with(each.substr(0, last)) &&
+             text[last] >= each[last] && text[last] - each[last] < 10;
+    });
+    if (sign != kSigns.end()) {
+      result += sign->plain == 0 ? '$' : sign->plain;
+      text.remove_prefix(sign->utf8.size());
+    } else if (zero != kZeros.end()) {
+      result += static_cast<char>('0' + (text[zero->size() - 1] - zero->back()));
+      text.remove_prefix(zero->size());
+    } else {
+      result += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return result;
+}
+
+bool is_hexadecimal(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.size() < 3 || text[0] != '0' || small_letter(text[1]) != 'x') return false;
+  return std::all_of(text.begin() + 2, text.end(), [](char c) {
+    return is_ascii_digit(c) || (small_letter(c) >= 'a' && small_letter(c) <= 'f') ||
+           small_letter(c) == 'p' || c == '.' || c == '+' || c == '-';
+  });
+}
+
+// True if the letter at `i` separates a number from its exponent.
+bool is_exponent(std::string_view text, std::size_t i) {
+  const char c = small_letter(text[i]);
+  return (c == 'e' || c == 'd') && i > 0 && i + 1 < text.size() &&
+         (is_ascii_digit(text[i - 1]) || text[i - 1] == '.' || text[i - 1] == ',') &&
+         (is_ascii_digit(text[i + 1]) || text[i + 1] == '-' || text[i + 1] == '+');
+}
+
+bool has_name_letter(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool beyond_ascii = static_cast<unsigned char>(text[i]) >= 0x80;
+    if (beyond_ascii || (is_ascii_letter(text[i]) && !is_exponent(text, i))) return true;
+  }
+  return false;
+}
+
+// True if one of the characters `signs` follows a digit.
+bool has_digit_before(std::string_view text, std::string_view signs) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (is_ascii_digit(text[i - 1]) && signs.find(text[i]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool begins_like_number(std::string_view text) {
+  const std::size_t first = text.find_first_not_of("+-$'(=\"#. ");
+  return first != std::string_view::npos && is_ascii_digit(text[first]);
+}
+
+// True if there are at least two parts between separators and all of them are numbers.
+bool is_list(std::string_view text, char separator) {
+  std::size_t parts = 1;
+  for (;; ++parts) {
+    const std::size_t end = text.find(separator);
+    std::string_view part = text.substr(0, end);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    part.remove_suffix(part.size() - std::min(part.find_last_not_of(' ') + 1, part.size()));
+    if (!is_number(part)) return false;
+    if (end == std::string_view::npos) return parts > 1;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+CellKind kind_of_cell(std::string_view text) {
+  // Fast path: most classes are plain words, and markers of missing values and numbers begin with
+  // no other letters than these.
+  if (!text.empty() && is_ascii_letter(text.front()) &&
+      std::string_view("imnIMN").find(text.front()) == std::string_view::npos) {
+    return CellKind::name;
+  }
+  if (is_missing(text)) return CellKind::missing;
+  if (is_number(text)) return CellKind::number;
+  if (text == "\u221e" || text == "-\u221e") return CellKind::almost_number;
+  const std::string ascii = to_ascii(text);
+  if (is_hexadecimal(ascii)) return CellKind::almost_number;
+  if (std::none_of(ascii.begin(), ascii.end(), is_ascii_digit)) return CellKind::name;
+  if (!has_name_letter(ascii)) return CellKind::almost_number;
+  return begins_like_number(ascii) ? CellKind::quantity : CellKind::name;
+}
+
+NumberAdvice number_advice(std::string_view text) {
+  switch (kind_of_cell(text)) {
+    case CellKind::missing:
+      return {"; a missing value must be filled in, or its row left out"};
+    case CellKind::number:
+    case CellKind::name:
+      return {};
+    case CellKind::quantity:
+      return {"; units belong in the header"};
+    case CellKind::almost_number:
+      break;
+  }
+  const std::string ascii = to_ascii(text);
+  if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
+  if (is_list(ascii, ';')) return {"; if ';' separates the cells, set the delimiter option", true};
+  if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
+  if (ascii.find(',') != std::string::npos) {
+    return {"; write decimals with a point and thousands without separators: 1000.5"};
+  }
+  if (ascii.find_first_of("%$") != std::string::npos) {
+    return {"; leave out signs of units, percent and currency"};
+  }
+  if (has_digit_before(ascii, ":/-")) {
+    return {"; convert dates, times and ranges to numbers"};
+  }
+  if (is_list(ascii, ' ')) {
+    return {
+        "; write thousands without separators, or set the delimiter option if blanks separate "
+        "the cells",
+        true};
+  }
+  if (ascii.find_first_of("_' ") != std::string::npos) {
+    return {"; write thousands without separators: 1000.5"};
+  }
+  if (ascii != text) return {"; use the digits and signs of ASCII"};
+  return {};
+}
+
+}  // namespace lloyd

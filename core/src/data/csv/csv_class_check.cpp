@@ -1,0 +1,51 @@
+#include "data/csv/csv_class_check.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <lloyd/internal/shown.hpp>
+
+#include "data/csv/csv_cell_kind.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr std::string_view kWayOut = "; the label_column option takes such a column as classes";
+
+}  // namespace
+
+void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell,
+                        bool declared) {
+  const CellKind kind = declared ? CellKind::name : kind_of_cell(cell.text);
+  if (first_line_ == 0) {
+    first_line_ = cursor.line();
+    first_text_ = cell.text.substr(0, 100);  // messages show no more
+  }
+  if (kind == CellKind::name) {
+    any_name_ = true;
+  } else if (kind == CellKind::number) {
+    fail_first(cursor, column,
+               fmt::format(", as '{}' in line {} is", shown(cell.text), cursor.line()));
+  } else if (kind == CellKind::almost_number) {
+    cursor.fail_for_option(column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
+                                               number_advice(cell.text).text, kWayOut));
+  }
+}
+
+void CsvClassCheck::finish(const CsvCursor& cursor, std::int64_t column) const {
+  if (first_line_ > 0 && !any_name_) fail_first(cursor, column, "");
+}
+
+void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
+                               const std::string& why) const {
+  if (first_text_.empty()) {
+    cursor.fail_at(first_line_, column,
+                   fmt::format("the cell is empty; a number is needed{}", why));
+  }
+  cursor.fail_for_option_at(first_line_, column,
+                            fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
+                                        number_advice(first_text_).text, kWayOut));
+}
+
+}  // namespace lloyd

@@ -1,0 +1,300 @@
+#include "data/csv/csv_columns.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
+
+#include "data/csv/csv_cell_kind.hpp"
+
+namespace lloyd {
+namespace {
+
+std::optional<std::int64_t> column_number(std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end || number < 0) return std::nullopt;
+  return number;
+}
+
+// True for an integer, including numbers of no column such as -1.
+bool is_integer(std::string_view text) {
+  text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+struct CsvRow {
+  std::vector<CsvCell> cells;
+  std::string_view before_last;  // text of the row before its last cell
+};
+
+// Reads the cells of the cursor's row. The cursor is a copy, so the caller's does not move.
+CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
+  CsvRow row;
+  const std::string_view text = cursor.rest();
+  do {
+    if (std::ssize(row.cells) == max_columns) {
+      throw InputError(fmt::format(
+          "{}, line {}: a row has more than {} columns, which is what the limit of memory allows",
+          cursor.file(), cursor.line(), max_columns));
+    }
+    row.before_last = text.substr(0, text.size() - cursor.bytes_left());
+    row.cells.push_back(cursor.take_cell(std::ssize(row.cells)));
+  } while (cursor.take_delimiter());
+  return row;
+}
+
+// True if the row's last cell may be a class.
+bool ends_with_class(const CsvRow& row, char delimiter) {
+  const CsvCell& last = row.cells.back();
+  return is_declared_text(last, row.before_last, delimiter) || !is_number(last.text);
+}
+
+void leave_row(CsvCursor& cursor, std::int64_t columns) {
+  for (std::int64_t column = 0; column < columns; ++column) {
+    cursor.take_cell(column);
+    cursor.take_delimiter();
+  }
+  cursor.next_line();
+}
+
+bool names_columns(const CsvOptions& options) {
+  return std::any_of(options.columns.begin(), options.columns.end(),
+                     [](const std::string& column) { return !is_integer(column); }) ||
+         (!options.label_column.empty() && !is_integer(options.label_column));
+}
+
+// The feature columns, unless the last one turns out to be the label column.
+std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& options) {
+  std::vector<std::int64_t> columns;
+  for (const std::string& column : options.columns) {
+    if (const auto i = column_number(column); i && *i < count) columns.push_back(*i);
+  }
+  if (!columns.empty()) return columns;
+  // Evaluated even if the columns are missing: the message lists those that exist.
+  const auto label = column_number(options.label_column);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (i != label) columns.push_back(i);
+  }
+  return columns;
+}
+
+// Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
+void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
+                 const std::vector<std::int64_t>& columns) {
+  const auto may_be_value = [&](std::int64_t i) {
+    const CellKind kind = kind_of_cell(first[i].text);
+    return !first[i].quoted && (kind == CellKind::missing || kind == CellKind::almost_number);
+  };
+  if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
+  cursor.fail_for_option(
+      columns.front(),
+      fmt::format(
+          "'{}' is not a number{}; the header option tells whether the row names the columns",
+          shown(first[columns.front()].text), number_advice(first[columns.front()].text).text));
+}
+
+// True if the first row, at which `cursor` is, is a header; `second` is the row after it.
+bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& first,
+                       const std::vector<CsvCell>& second, const CsvOptions& options) {
+  if (names_columns(options)) return true;
+  const auto is_name = [&](std::int64_t i) {
+    const CsvCell& cell = first[i];
+    return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
+  };
+  const auto is_text = [&](std::int64_t i) {
+    return !first[i].text.empty() && !is_number(first[i].text);
+  };
+  const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
+  if (std::all_of(columns.begin(), columns.end(), is_name)) {
+    check_names(cursor, first, columns);
+    return !columns.empty();
+  }
+  const auto text = std::find_if(columns.begin(), columns.end(), is_text);
+  if (text == columns.end()) return false;
+  // A text in the last cell may be the first sample's class; then the cell below it is text, too.
+  const bool last = *text == std::ssize(first) - 1;
+  if (last && options.columns.empty() && options.label_column.empty() &&
+      (second.size() != first.size() || second.back().quoted || !is_number(second.back().text))) {
+    return false;
+  }
+  cursor.fail_for_option(
+      *text, fmt::format("'{}' is not a number, but other cells of the first row are; the "
+                         "header option tells whether that row names the columns",
+                         shown(first[*text].text)));
+}
+
+// Programs that write row numbers leave the name of their column empty. R quotes it, as it quotes
+// all names: an empty name in quotes beside names without quotes is a name that is meant to be
+// empty.
+void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names,
+                      std::int64_t line) {
+  const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
+  if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
+  const auto is_plain = [](const CsvCell& cell) { return !cell.text.empty() && !cell.quoted; };
+  if (names.front().quoted && std::any_of(names.begin(), names.end(), is_plain)) return;
+  values.fail_for_option_at(
+      line, 0,
+      "the column has no name, so it may hold row numbers; list the features with the "
+      "columns option");
+}
+
+// True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
+// second has only numbers with a decimal point or exponent. Samples that begin with such a row do
+// not go on with one that has no integer at all.
+bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell>& second) {
+  if (first.size() < 2 || first.size() != second.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i].quoted || first[i].text != std::to_string(i)) return false;
+    if (second[i].text.find_first_of(".eE") == std::string_view::npos ||
+        !is_number(second[i].text)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class ColumnFinder {
+ public:
+  ColumnFinder(const CsvCursor& cursor, const std::vector<std::string>& names, std::int64_t count)
+      : cursor_(cursor), names_(names), count_(count) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      ++places_.try_emplace(names[i], i).first->second.times;
+    }
+  }
+
+  std::int64_t find(const std::string& column) const {
+    const auto found = places_.find(column);
+    if (found != places_.end()) {
+      if (found->second.times > 1) {
+        fail(fmt::format("the column name '{}' occurs twice; give its number", shown(column)));
+      }
+      return static_cast<std::int64_t>(found->second.first);
+    }
+    const auto number = column_number(column);
+    if (number && *number < count_) return *number;
+    if (number || names_.empty()) {
+      fail(fmt::format("there is no column '{}'; the columns are 0 to {}", shown(column),
+                       count_ - 1));
+    }
+    fail(fmt::format("there is no column '{}'; the columns are {}", shown(column), list()));
+  }
+
+  [[noreturn]] void fail(std::string_view message) const {
+    throw InputError(fmt::format("{}: {}", cursor_.file(), message));
+  }
+
+ private:
+  std::string list() const {
+    constexpr std::size_t kLimit = 20;
+    std::string result;
+    for (std::size_t i = 0; i < std::min(names_.size(), kLimit); ++i) {
+      result += (i == 0 ? "" : ", ") + shown(names_[i]);
+    }
+    return names_.size() > kLimit ? result + ", ..." : result;
+  }
+
+  const CsvCursor& cursor_;
+  const std::vector<std::string>& names_;
+  std::int64_t count_;
+  struct Place {
+    explicit Place(std::size_t first_place) : first(first_place) {}
+    std::size_t first;
+    int times = 0;
+  };
+  std::unordered_map<std::string_view, Place> places_;  // by name
+};
+
+}  // namespace
+
+bool is_declared_text(const CsvCell& last, std::string_view before, char delimiter) {
+  return last.quoted && before.find('"') == std::string_view::npos &&
+         (last.text.empty() || last.text.find(delimiter) == std::string_view::npos ||
+          kind_of_cell(last.text) == CellKind::name);
+}
+
+CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
+                            std::int64_t max_columns) {
+  if (!cursor.find_row())
+    throw InputError(fmt::format("{}: the file holds no rows", cursor.file()));
+  const CsvRow first_row = read_row(cursor, max_columns);
+  const std::vector<CsvCell>& first = first_row.cells;
+  const std::int64_t count = std::ssize(first);
+  CsvCursor below = cursor;
+  leave_row(below, count);
+  const CsvRow second_row = below.find_row() ? read_row(below, max_columns) : CsvRow();
+  const std::vector<CsvCell>& second = second_row.cells;
+  if (first.front().text.starts_with('#') && !second.empty() && first.size() != second.size()) {
+    cursor.fail(0,
+                "the line has other columns than the next; lines that begin with '#' are rows "
+                "too");
+  }
+
+  const std::int64_t header_line = cursor.line();
+  if (!options.header && !names_columns(options) && counts_columns(first, second)) {
+    cursor.fail_for_option(
+        0,
+        "the row is 0, 1, 2, ... above values with decimals, so it may name the columns; "
+        "the header option tells whether it does");
+  }
+  const bool header =
+      options.header ? *options.header : looks_like_header(cursor, first, second, options);
+  if (header) {
+    if (second.empty())
+      throw InputError(fmt::format("{}: no rows follow the header", cursor.file()));
+    cursor = below;
+  }
+  const CsvRow& values = header ? second_row : first_row;
+  std::vector<std::string> names;
+  if (header) {
+    names.reserve(first.size());
+    for (const CsvCell& cell : first) names.push_back(cell.unquoted());
+  }
+  const ColumnFinder finder(cursor, names, count);
+
+  CsvColumns columns;
+  columns.roles.assign(first.size(), CsvColumns::kPassedOver);
+  std::optional<std::int64_t> label;
+  if (!options.label_column.empty()) {
+    label = finder.find(options.label_column);
+  } else if (options.columns.empty() && count > 1 && std::ssize(values.cells) == count &&
+             ends_with_class(values, cursor.delimiter())) {
+    label = count - 1;
+    columns.label_found = true;
+  }
+  if (label) columns.roles[*label] = CsvColumns::kLabel;
+  columns.has_label = label.has_value();
+
+  if (header && options.columns.empty() && label != 0) check_first_name(cursor, first, header_line);
+  if (header) columns.feature_names.reserve(first.size());
+
+  const auto add_feature = [&](std::int64_t column) {
+    columns.roles[column] = columns.features++;
+    if (header) columns.feature_names.push_back(names[column]);
+  };
+  for (const std::string& name : options.columns) {
+    const std::int64_t column = finder.find(name);
+    if (columns.roles[column] != CsvColumns::kPassedOver) {
+      finder.fail(fmt::format("column '{}' is listed twice", shown(name)));
+    }
+    add_feature(column);
+  }
+  if (options.columns.empty()) {
+    for (std::int64_t column = 0; column < count; ++column) {
+      if (column != label) add_feature(column);
+    }
+  }
+  if (columns.features == 0)
+    finder.fail("the label column is the only column, so there are no features");
+  return columns;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,194 @@
+#include "data/csv/csv_rows.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
+
+namespace lloyd {
+namespace {
+
+constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
+
+char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
+  if (!options.delimiter) return small_extension(file).starts_with(".tsv") ? '\t' : ',';
+  const char c = *options.delimiter;
+  // Characters that cannot be delimiters, because numbers, quotes and line ends consist of them.
+  constexpr std::string_view kRefused("\0\r\n\"+-.", 7);
+  const bool alphanumeric =
+      (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  if (alphanumeric || kRefused.find(c) != std::string_view::npos) {
+    throw InputError(fmt::format(
+        "{}: '{}' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign",
+        file.string(), shown({&c, 1})));
+  }
+  return c;
+}
+
+// Reports a row with too few or too many cells; `row` is at its start.
+[[noreturn]] void fail_length(CsvCursor row, std::int64_t expected) {
+  std::int64_t count = 0;
+  do {
+    row.take_cell(count++);
+  } while (row.take_delimiter());
+  row.fail(std::min(count, expected),
+           fmt::format("the row has {} columns; the first row has {}", count, expected));
+}
+
+void pass_row(CsvCursor& cursor) {
+  std::int64_t column = 0;
+  do {
+    cursor.take_cell(column++);
+  } while (cursor.take_delimiter());
+  cursor.next_line();
+}
+
+}  // namespace
+
+CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
+    : memory_limit_(options.memory_limit),
+      // A line takes its text and as much again for its values.
+      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop),
+      block_(blocks_.next(1)),
+      cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
+  // The second row tells whether the first is a header. Empty lines between them are skipped once,
+  // however many blocks they take.
+  bool more = find_row();
+  CsvCursor second = cursor_;
+  if (more) pass_row(second);
+  while (more && !second.find_row()) {
+    const std::size_t size = block_.size();
+    const std::size_t parsed = size - cursor_.bytes_left();
+    check_memory(blocks_.memory());
+    block_ = blocks_.extend(second.line());
+    cursor_.continue_with(block_.substr(parsed));
+    second.continue_with(block_.substr(size));
+    more = block_.size() > size;
+  }
+  columns_ = read_csv_columns(cursor_, options, memory_limit_ / kCsvColumnBytes);
+  fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
+  has_nonzero_.resize(static_cast<std::size_t>(columns_.features));
+  has_rounded_.resize(has_nonzero_.size());
+}
+
+// Moves to the next non-blank line, in this block or the following ones.
+bool CsvRows::find_row() {
+  while (!cursor_.find_row()) {
+    block_ = blocks_.next(cursor_.line());
+    fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
+    if (block_.empty()) return false;
+    cursor_.continue_with(block_);
+  }
+  return true;
+}
+
+template <class T>
+std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
+                           std::vector<std::string>& classes) {
+  const std::size_t begin = values.size();
+  std::int64_t rows = 0;
+  while (rows < most && find_row()) {
+    read_row(values, classes);
+    ++rows;
+  }
+  find_nonzero(values, begin);
+  if (rows < most) finish();
+  return rows;
+}
+
+// Checks of columns that need all of their values.
+void CsvRows::finish() const {
+  if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
+  for (const RoundedToZero& zero : rounded_to_zero_) {
+    if (has_nonzero_[static_cast<std::size_t>(zero.feature)]) continue;
+    cursor_.fail_at(zero.line, zero.column,
+                    fmt::format("'{}' is too small for float32, as is all else in the column that "
+                                "is not 0; the dtype option can say float64",
+                                zero.text));
+  }
+}
+
+// Looks for nonzero values from `begin` on; usually the first row has one in each column.
+template <class T>
+void CsvRows::find_nonzero(const PageBuffer<T>& values, std::size_t begin) {
+  const auto width = static_cast<std::size_t>(columns_.features);
+  for (std::size_t feature = 0; feature < width; ++feature) {
+    for (std::size_t i = begin + feature; i < values.size() && !has_nonzero_[feature]; i += width) {
+      if (values.data()[i] != 0) has_nonzero_[feature] = true;
+    }
+  }
+}
+
+// Handles a row in which numbers were rounded to zero.
+template <class T>
+void CsvRows::note_zeros(CsvCursor row, const T* values) {
+  for (std::int64_t column = 0; column < std::ssize(columns_.roles); ++column) {
+    const std::int64_t line = row.line();
+    const CsvCell cell = row.take_cell(column);
+    row.take_delimiter();
+    const std::int64_t feature = columns_.roles[static_cast<std::size_t>(column)];
+    if (feature < 0 || has_rounded_[static_cast<std::size_t>(feature)] || values[feature] != 0) {
+      continue;
+    }
+    if (cell.text.find_first_of("123456789") >= cell.text.find_first_of("eE")) continue;
+    has_rounded_[static_cast<std::size_t>(feature)] = true;
+    rounded_to_zero_.push_back({column, feature, line, shown(cell.text)});
+  }
+}
+
+template <class T>
+void CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
+  const CsvCursor start = cursor_;
+  const auto width = static_cast<std::size_t>(columns_.features);
+  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T)));
+  values.resize(values.size() + width);
+  T* const row = values.data() + values.size() - width;
+  const std::int64_t count = std::ssize(columns_.roles);
+  for (std::int64_t column = 0; column < count; ++column) {
+    if (column > 0 && !cursor_.take_delimiter()) fail_length(start, count);
+    const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
+    if (role >= 0) {
+      row[role] = cursor_.template take_number<T>(column);
+    } else if (role == CsvColumns::kLabel) {
+      take_class(start, column, classes);
+    } else {
+      cursor_.take_cell(column);
+    }
+  }
+  if (!cursor_.at_row_end()) fail_length(start, count);
+  if (cursor_.take_rounded_to_zero()) note_zeros(start, row);
+  cursor_.next_line();
+}
+
+void CsvRows::take_class(const CsvCursor& start, std::int64_t column,
+                         std::vector<std::string>& classes) {
+  const std::string_view before = start.rest().substr(0, start.bytes_left() - cursor_.bytes_left());
+  const CsvCell cell = cursor_.take_cell(column);
+  if (columns_.label_found) {
+    if (!cursor_.at_row_end()) return;  // too many cells: reported at the end of the row
+    class_check_.add(cursor_, column, cell, is_declared_text(cell, before, cursor_.delimiter()));
+  }
+  classes.push_back(cell.unquoted());
+  // A growing vector holds up to three strings per element.
+  class_bytes_ += static_cast<std::int64_t>(3 * sizeof(std::string) + cell.text.size());
+}
+
+void CsvRows::check_memory(std::int64_t bytes) const {
+  if (bytes <= memory_limit_ - fixed_bytes_ - class_bytes_) return;
+  throw InputError(
+      fmt::format("{}, line {}: the table up to here takes more than the {:.0f} MiB of memory that "
+                  "the limit leaves for it; 'lloyd data convert' makes an .npy file of it, which "
+                  "need not be held",
+                  blocks_.path(), cursor_.line(), static_cast<double>(memory_limit_) / 0x1p20));
+}
+
+template std::int64_t CsvRows::read<float>(std::int64_t, PageBuffer<float>&,
+                                           std::vector<std::string>&);
+template std::int64_t CsvRows::read<double>(std::int64_t, PageBuffer<double>&,
+                                            std::vector<std::string>&);
+
+}  // namespace lloyd

@@ -1,0 +1,72 @@
+// CsvRows: reads the rows of a CSV file block by block.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lloyd/data/csv.hpp>
+
+#include "data/csv/csv_class_check.hpp"
+#include "data/csv/csv_columns.hpp"
+#include "data/csv/csv_cursor.hpp"
+#include "data/csv/text_blocks.hpp"
+#include "data/io/page_buffer.hpp"
+
+namespace lloyd {
+
+class CsvRows {
+ public:
+  /// Opens the file and reads its header, if there is one. Throws what read_csv() throws.
+  CsvRows(const std::filesystem::path& file, const CsvOptions& options);
+  CsvRows(const CsvRows&) = delete;
+  CsvRows& operator=(const CsvRows&) = delete;
+
+  const CsvColumns& columns() const { return columns_; }
+  /// The fraction of the file that has been read, 0 to 1.
+  double fraction() const { return blocks_.fraction(); }
+
+  /// Appends up to `rows` rows to `values` (T: float or double) and their classes, if there is a
+  /// label column, to `classes`. Returns the number of rows, which is smaller only at the end of
+  /// the file. The memory limit counts `values` and all classes since forget_classes(). Throws what
+  /// read_csv() throws.
+  template <class T>
+  std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
+  /// Tells that the caller has freed the classes that were read so far.
+  void forget_classes() { class_bytes_ = 0; }
+
+ private:
+  bool find_row();
+  template <class T>
+  void read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
+  template <class T>
+  void note_zeros(CsvCursor row, const T* values);
+  template <class T>
+  void find_nonzero(const PageBuffer<T>& values, std::size_t begin);
+  void finish() const;
+  void take_class(const CsvCursor& start, std::int64_t column, std::vector<std::string>& classes);
+  void check_memory(std::int64_t bytes) const;
+
+  std::int64_t memory_limit_;
+  TextBlocks blocks_;
+  std::string_view block_;
+  CsvCursor cursor_;  // in block_
+  CsvColumns columns_;
+  CsvClassCheck class_check_;
+  // A number that was rounded to zero. Its column is refused if it has no other nonzero number.
+  struct RoundedToZero {
+    std::int64_t column = 0;
+    std::int64_t feature = 0;
+    std::int64_t line = 0;
+    std::string text;
+  };
+  std::vector<RoundedToZero> rounded_to_zero_;  // first one of each column
+  std::vector<bool> has_rounded_;               // per feature: has an entry in it
+  std::vector<bool> has_nonzero_;               // per feature
+  std::int64_t fixed_bytes_ = 0;                // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;                // memory of the classes
+};
+
+}  // namespace lloyd

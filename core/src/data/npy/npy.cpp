@@ -1,0 +1,43 @@
+#include <lloyd/data/npy.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/io/mapped_file.hpp"
+#include "data/npy/npy_header.hpp"
+#include "data/npy/npy_rows.hpp"
+#include "data/rows/read_all.hpp"
+
+namespace lloyd {
+namespace {
+
+bool stays_in_place(const NpyHeader& header) {
+  // A mapping begins at a page, so the offset alone decides on the alignment.
+  const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
+  return !header.fortran_order && header.native_order && aligned;
+}
+
+}  // namespace
+
+Matrix read_npy(const std::filesystem::path& file) {
+  auto mapped = std::make_shared<MappedFile>(file);
+  const std::string_view bytes = mapped->bytes();
+  const NpyHeader header = parse_npy_header(file.string(), bytes, bytes.size());
+  if (!stays_in_place(header)) return read_all(NpyRows(file));
+  Matrix matrix;
+  matrix.data = bytes.data() + header.data_offset;
+  matrix.file = {mapped, &mapped->file()};
+  matrix.storage = std::move(mapped);
+  matrix.rows = header.rows;
+  matrix.columns = header.columns;
+  matrix.stride = header.columns;
+  matrix.dtype = header.dtype;
+  return matrix;
+}
+
+Dataset read_npy_dataset(const std::filesystem::path& file) {
+  return Dataset(file.filename().string(), read_npy(file));
+}
+
+}  // namespace lloyd

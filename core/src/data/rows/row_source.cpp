@@ -1,0 +1,70 @@
+#include <lloyd/data/row_source.hpp>
+
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/error.hpp>
+
+#include "data/rows/read_all.hpp"
+
+namespace lloyd {
+namespace {
+
+class MatrixRows : public RowSource {
+ public:
+  MatrixRows(std::string name, Matrix matrix)
+      : name_(std::move(name)), matrix_(std::move(matrix)) {}
+
+  const std::string& name() const override { return name_; }
+  std::int64_t samples() const override { return matrix_.rows; }
+  std::int64_t features() const override { return matrix_.columns; }
+  DType dtype() const override { return matrix_.dtype; }
+
+  void read(RowRange rows, void* values) const override {
+    const std::int64_t size = size_of(matrix_.dtype);
+    const std::int64_t row_bytes = matrix_.columns * size;
+    auto* to = static_cast<char*>(values);
+    const char* from = static_cast<const char*>(matrix_.data) + rows.begin * matrix_.stride * size;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      std::memcpy(to + i * row_bytes, from + i * matrix_.stride * size,
+                  static_cast<std::size_t>(row_bytes));
+    }
+  }
+
+ private:
+  std::string name_;
+  Matrix matrix_;
+};
+
+template <class T>
+Matrix read_values(const RowSource& source) {
+  const std::int64_t n = source.samples();
+  const std::int64_t d = source.features();
+  std::vector<T> values;
+  try {
+    values.resize(static_cast<std::size_t>(n * d));
+  } catch (const std::exception&) {  // std::bad_alloc or std::length_error
+    throw InputError(
+        fmt::format("{}: {} rows of {} values do not fit into memory", source.name(), n, d));
+  }
+  source.read({0, n}, values.data());
+  return Matrix::own(std::move(values), n, d);
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> rows_of(std::string name, Matrix matrix) {
+  return std::make_unique<MatrixRows>(std::move(name), std::move(matrix));
+}
+
+Matrix read_all(const RowSource& source) {
+  return source.dtype() == DType::float32 ? read_values<float>(source)
+                                          : read_values<double>(source);
+}
+
+}  // namespace lloyd

@@ -1,0 +1,177 @@
+#include <lloyd/dataset.hpp>
+
+#include <chrono>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/backing_file.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+
+#include "dataset/fingerprint.hpp"
+#include "dataset/row_blocks.hpp"
+#include "dataset/statistics_pass.hpp"
+
+namespace lloyd {
+namespace {
+
+template <class T>
+Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns, DType dtype) {
+  auto storage = std::make_shared<std::vector<T>>(std::move(values));
+  Matrix matrix;
+  matrix.data = storage->data();
+  matrix.rows = rows;
+  matrix.columns = columns;
+  matrix.stride = columns;
+  matrix.dtype = dtype;
+  matrix.storage = std::move(storage);
+  return matrix;
+}
+
+void check_shape(const std::string& name, const Matrix& matrix) {
+  if (matrix.rows < 1 || matrix.columns < 1) {
+    throw InputError(
+        fmt::format("{}: the data set has {} rows and {} columns; at least 1 of each is needed",
+                    name, matrix.rows, matrix.columns));
+  }
+  if (matrix.stride < matrix.columns) {
+    throw InputError(fmt::format("{}: the stride {} is below the number of columns {}", name,
+                                 matrix.stride, matrix.columns));
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(matrix.rows, matrix.stride, &bytes) ||
+      __builtin_mul_overflow(bytes, size_of(matrix.dtype), &bytes)) {
+    throw InputError(fmt::format("{}: {} rows of {} values overflow 64-bit sizes", name,
+                                 matrix.rows, matrix.stride));
+  }
+}
+
+}  // namespace
+
+Matrix Matrix::own(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
+  return own_values(std::move(values), rows, columns, DType::float32);
+}
+
+Matrix Matrix::own(std::vector<double> values, std::int64_t rows, std::int64_t columns) {
+  return own_values(std::move(values), rows, columns, DType::float64);
+}
+
+Dataset::Dataset(std::string name, Matrix matrix)
+    : name_(std::move(name)), matrix_(std::move(matrix)) {
+  check_shape(name_, matrix_);
+  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
+}
+
+Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
+                 std::uint64_t fingerprint)
+    : name_(std::move(name)),
+      matrix_(std::move(matrix)),
+      statistics_(std::move(statistics)),
+      fingerprint_(fingerprint) {
+  check_shape(name_, matrix_);
+  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  if (std::ssize(statistics_) != matrix_.columns) {
+    throw InputError(fmt::format("{}: there are statistics of {} features, the data has {}", name_,
+                                 statistics_.size(), matrix_.columns));
+  }
+  average_variance();
+}
+
+Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
+                 const std::function<bool(std::int64_t rows)>& stop)
+    : name_(source->name()), source_(std::move(source)) {
+  matrix_.rows = source_->samples();
+  matrix_.columns = matrix_.stride = source_->features();
+  matrix_.dtype = source_->dtype();
+  check_shape(name_, matrix_);
+  describe([&](StatisticsPass& pass) {
+    RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
+      if (stop && stop(rows.begin)) throw Cancelled();
+      pass.add(data, matrix_.columns, rows.size());
+    });
+  });
+}
+
+void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
+  const auto start = std::chrono::steady_clock::now();
+  const FloatEnvironment environment;
+  StatisticsPass pass(name_, samples(), features(), dtype());
+  read(pass);
+  statistics_ = pass.statistics();
+  average_variance();
+  fingerprint_ = pass.fingerprint();
+  check_unchanged();
+  statistics_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The size and modification time of a source's file are checked with each block that is read.
+void Dataset::check_unchanged() const {
+  std::string touched;
+  if (matrix_.file != nullptr) {
+    matrix_.file->check_unchanged();
+    if (matrix_.file->status_has_changed()) touched = matrix_.file->path();
+  } else if (!in_memory()) {
+    touched = source_->touched_file();
+  }
+  if (touched.empty() || compute_fingerprint() == fingerprint_) return;
+  throw InputError(fmt::format("{}: the file was changed while it was in use", touched));
+}
+
+std::uint64_t Dataset::compute_fingerprint() const {
+  Fingerprint fingerprint(samples(), features(), dtype());
+  if (in_memory()) {
+    fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);
+  } else {
+    constexpr std::int64_t kBlockBytes = std::int64_t{4}
+                                         << 20;  // in addition to the blocks of a session
+    const std::int64_t rows_at_once = kBlockBytes / (features() * size_of(dtype())) + 1;
+    RowBlocks(*source_, rows_at_once).for_each([&](RowRange rows, const void* data) {
+      fingerprint.add(data, matrix_.columns, rows.size());
+    });
+  }
+  return fingerprint.value();
+}
+
+void Dataset::average_variance() {
+  for (const FeatureStatistics& feature : statistics_) mean_variance_ += feature.variance;
+  mean_variance_ /= static_cast<double>(matrix_.columns);
+}
+
+std::vector<double> Dataset::sample(std::int64_t row) const {
+  std::vector<double> values;
+  if (in_memory()) {
+    for (std::int64_t j = 0; j < features(); ++j) values.push_back(matrix_.at(row, j));
+    return values;
+  }
+  const RowRange rows{row, row + 1};
+  if (dtype() == DType::float32) {
+    std::vector<float> narrow(static_cast<std::size_t>(features()));
+    source_->read(rows, narrow.data());
+    values.assign(narrow.begin(), narrow.end());
+  } else {
+    values.resize(static_cast<std::size_t>(features()));
+    source_->read(rows, values.data());
+  }
+  return values;
+}
+
+DatasetView Dataset::view() const {
+  DatasetView view;
+  view.required_capabilities =
+      kCapabilityHostMemory |
+      (dtype() == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64) |
+      (matrix_.stride != matrix_.columns ? kCapabilityStrided : 0u);
+  view.data = matrix_.data;
+  view.samples = matrix_.rows;
+  view.features = matrix_.columns;
+  view.stride = matrix_.stride;
+  view.dtype = matrix_.dtype;
+  view.statistics = statistics_.data();
+  view.total_samples = matrix_.rows;
+  return view;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,37 @@
+#include "dataset/row_blocks.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace lloyd {
+
+RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
+    : source_(source), block_rows_(std::clamp<std::int64_t>(block_rows, 1, source.samples())) {
+  const std::int64_t bytes = block_rows_ * source.features() * size_of(source.dtype());
+  for (auto& buffer : buffers_) {
+    buffer = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  }
+}
+
+void RowBlocks::for_each(RowRange rows,
+                         const std::function<void(RowRange rows, const void* data)>& body) {
+  const auto block = [&](std::int64_t begin) {
+    return RowRange{begin, std::min(begin + block_rows_, rows.end)};
+  };
+  if (rows.size() <= 0) return;
+  source_.read(block(rows.begin), buffers_[0].get());
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += block_rows_) {
+    std::future<void> ahead;  // its destructor waits for the reading thread if `body` throws
+    if (begin + block_rows_ < rows.end) {
+      ahead = std::async(std::launch::async, [this, next = block(begin + block_rows_)] {
+        source_.read(next, buffers_[1].get());
+      });
+    }
+    body(block(begin), buffers_[0].get());
+    if (ahead.valid()) ahead.get();
+    std::swap(buffers_[0], buffers_[1]);
+  }
+}
+
+}  // namespace lloyd

@@ -1,0 +1,112 @@
+#include <lloyd/evaluation.hpp>
+
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+
+#include "evaluation/label_evaluation.hpp"
+
+namespace lloyd {
+namespace {
+
+// The number of centroids, after checking that the three sizes match.
+std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
+                              std::span<const std::int32_t> labels) {
+  const std::int64_t d = dataset.features();
+  if (!dataset.in_memory()) {
+    throw InputError(fmt::format("{} is not in memory, where labels are judged", dataset.name()));
+  }
+  if (centroids.empty() || std::ssize(centroids) % d != 0) {
+    throw InputError(
+        fmt::format("{}: {} values of centroids are not a whole number of rows of {} features",
+                    dataset.name(), centroids.size(), d));
+  }
+  if (std::ssize(labels) != dataset.samples()) {
+    throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
+                                 labels.size(), dataset.samples()));
+  }
+  return std::ssize(centroids) / d;
+}
+
+// Counts of ordered pairs reach n^2, and products of two of them exceed 64 bits.
+__extension__ typedef unsigned __int128 PairCount;
+
+// The sum over all keys of the squared number of occurrences.
+template <class Counts>
+PairCount sum_of_squares(const Counts& counts) {
+  PairCount sum = 0;
+  for (const auto& [key, count] : counts) sum += static_cast<PairCount>(count) * count;
+  return sum;
+}
+
+}  // namespace
+
+double inertia(const Dataset& dataset, std::span<const double> centroids,
+               std::span<const std::int32_t> labels) {
+  const FloatEnvironment environment;
+  const std::int64_t clusters = checked_clusters(dataset, centroids, labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < clusters) continue;
+    throw InputError(fmt::format("{}: the label of row {} (counted from 0) is {}, not in 0 to {}",
+                                 dataset.name(), i, labels[i], clusters - 1));
+  }
+  LabelEvaluation evaluation(centroids, dataset.features(), labels);
+  evaluation.add_inertia(0, dataset.matrix());
+  return evaluation.inertia();
+}
+
+LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
+                        std::span<const std::int32_t> labels) {
+  const FloatEnvironment environment;
+  checked_clusters(dataset, centroids, labels);
+  LabelEvaluation evaluation(centroids, dataset.features(), labels);
+  evaluation.compare(0, dataset.matrix());
+  return evaluation.check();
+}
+
+double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  if (a.size() != b.size()) {
+    throw InputError(
+        fmt::format("labellings of {} and of {} samples cannot be compared", a.size(), b.size()));
+  }
+  std::unordered_map<std::int32_t, std::uint64_t> sizes_a;
+  std::unordered_map<std::int32_t, std::uint64_t> sizes_b;
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes_both;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ++sizes_a[a[i]];
+    ++sizes_b[b[i]];
+    ++sizes_both[static_cast<std::uint64_t>(static_cast<std::uint32_t>(a[i])) << 32 |
+                 static_cast<std::uint32_t>(b[i])];
+  }
+  // Counts ordered pairs of different samples by whether they share a cluster in each labelling.
+  const PairCount n = a.size();
+  const PairCount squares = sum_of_squares(sizes_both);
+  const PairCount together = squares - n;
+  const PairCount only_a = sum_of_squares(sizes_a) - squares;
+  const PairCount only_b = sum_of_squares(sizes_b) - squares;
+  const PairCount apart = n * n - squares - only_a - only_b;
+  if (only_a == 0 && only_b == 0)
+    return 1;  // equal partitions, including one cluster and n clusters
+  const auto agreement = static_cast<double>(together * apart);
+  const auto disagreement = static_cast<double>(only_a * only_b);
+  const auto total = static_cast<double>((together + only_a) * (only_a + apart) +
+                                         (together + only_b) * (only_b + apart));
+  return 2 * (agreement - disagreement) / total;
+}
+
+std::vector<std::int32_t> number_classes(std::span<const std::string> classes) {
+  std::unordered_map<std::string_view, std::int32_t> numbers;
+  std::vector<std::int32_t> result;
+  result.reserve(classes.size());
+  for (const std::string& name : classes) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    result.push_back(numbers.try_emplace(name, next).first->second);
+  }
+  return result;
+}
+
+}  // namespace lloyd

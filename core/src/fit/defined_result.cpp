@@ -1,0 +1,89 @@
+#include "fit/defined_result.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/random.hpp>
+
+#include "evaluation/label_evaluation.hpp"
+
+namespace lloyd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Relative tolerance of the inertia: a backend need not sum exactly.
+constexpr double kInertiaTolerance = 1e-9;
+
+std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values_per_sample) {
+  const std::int64_t affordable = kComparedValues / std::max<std::int64_t>(values_per_sample, 1);
+  return std::min(samples, std::max(affordable, kMinComparedSamples));
+}
+
+[[noreturn]] void fail(const LoadedBackend& backend, const std::string& text) {
+  throw BackendError(StatusCode::internal, backend.name() + ": " + text);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rows_to_compare(std::int64_t samples, std::int64_t wanted) {
+  const RandomStream random(0, 0);
+  std::vector<std::int64_t> rows;
+  rows.reserve(static_cast<std::size_t>(wanted));
+  for (std::int64_t part = 0; part < wanted; ++part) {
+    // samples * part / wanted, without overflow.
+    const auto bound = [&](std::int64_t at) {
+      return samples / wanted * at + samples % wanted * at / wanted;
+    };
+    const std::int64_t first = bound(part);
+    const auto size = static_cast<std::uint64_t>(bound(part + 1) - first);
+    rows.push_back(first +
+                   static_cast<std::int64_t>(random.below(size, static_cast<std::uint64_t>(part))));
+  }
+  return rows;
+}
+
+ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
+                                const ReturnedLabels& returned,
+                                const BlockVisitor& for_each_block) {
+  const FloatEnvironment environment;
+  const Clock::time_point start = Clock::now();
+  const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
+  for (std::size_t i = 0; i < returned.labels.size(); ++i) {
+    if (returned.labels[i] >= 0 && returned.labels[i] < clusters) continue;
+    fail(backend, fmt::format("the label of sample {} is {}, with {} clusters", i,
+                              returned.labels[i], clusters));
+  }
+  const std::vector<std::int64_t> rows =
+      rows_to_compare(dataset.samples(),
+                      comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
+  std::span<const std::int64_t> rows_left = rows;
+  LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels);
+  for_each_block([&](std::int64_t first, const Matrix& block) {
+    evaluation.add_inertia(first, block);
+    evaluation.compare(first, block, rows_left);
+  });
+  ResultCheck check;
+  check.samples = std::ssize(rows);
+  check.labels = evaluation.check();
+  check.inertia = evaluation.inertia();
+  check.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  if (std::abs(returned.inertia - check.inertia) > kInertiaTolerance * check.inertia) {
+    fail(backend, fmt::format("it reports an inertia of {}, but its labels and centroids have {}",
+                              returned.inertia, check.inertia));
+  }
+  if (check.labels.wrong > 0 && backend.accuracy(dataset.dtype()) == Accuracy::exact) {
+    const auto row = static_cast<std::size_t>(check.labels.first_wrong);
+    fail(backend, fmt::format("it states exact labels, but that of sample {} is {}, which is not "
+                              "the nearest centroid; of {} labels that were compared {} are wrong",
+                              row, returned.labels[row], check.samples, check.labels.wrong));
+  }
+  return check;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,430 @@
+#include <lloyd/fit.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
+
+#include "dataset/squared_range.hpp"
+#include "fit/defined_result.hpp"
+#include "fit/elapsed.hpp"
+#include "fit/result_check.hpp"
+#include "fit/streamed_session.hpp"
+#include "session/handed_values.hpp"
+#include "session/session_notes.hpp"
+
+namespace lloyd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string capability_text(std::uint64_t bit) {
+  switch (bit) {
+    case kCapabilityFloat32:
+      return "float32 data";
+    case kCapabilityFloat64:
+      return "float64 data";
+    case kCapabilityStrided:
+      return "rows with a stride";
+    case kCapabilityHostMemory:
+      return "data in host memory";
+    case kCapabilityDeviceMemory:
+      return "data in device memory";
+    case kCapabilityWeights:
+      return "sample weights";
+    case kCapabilityMetric:
+      return "a metric other than squared Euclidean";
+  }
+  return fmt::format("capability bit 0x{:x}, unknown to this version", bit);
+}
+
+// Names the first required capability that the backend lacks; empty if it has all.
+std::string missing_capability(const LoadedBackend& backend, std::uint64_t required) {
+  const std::uint64_t missing = required & ~backend.info().capabilities;
+  if (missing == 0) return {};
+  return "does not support " + capability_text(missing & (~missing + 1));
+}
+
+void check_available(const LoadedBackend& backend) {
+  if (backend.available()) return;
+  throw BackendError(StatusCode::unavailable,
+                     fmt::format("{} is not available: {}", backend.name(), backend.unavailable()));
+}
+
+// Labels are int32, and the number of k x d values must fit into 64 bits.
+void check_clusters(std::int64_t clusters, std::int64_t features) {
+  std::int64_t bytes = 0;
+  if (clusters < 1 || clusters > std::numeric_limits<std::int32_t>::max() ||
+      __builtin_mul_overflow(clusters, features * 32, &bytes)) {
+    throw InputError(fmt::format(
+        "clusters is {}; it must be at least 1, below 2^31, and small enough to count its values",
+        clusters));
+  }
+}
+
+// Wraps an observer. Remembers whether the host cancelled the fit, since a backend must not do so
+// itself. Checks every record, and ends the fit at an impossible one. Fills in the fields that a
+// plugin of an earlier minor version lacks.
+class CheckedObserver final : public Observer {
+ public:
+  /// All arguments must outlive it.
+  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape)
+      : observer_(observer), spec_(spec), shape_(shape) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    try {
+      const IterationRecord whole = host_copy(&record);
+      fault_ = record_fault(spec_, shape_, whole, ++iterations_, milliseconds_since(start_));
+      const bool go_on = fault_.empty() && observer_->on_iteration(whole);
+      if (!go_on) cancelled_ = true;
+      return go_on;
+    } catch (...) {  // out of memory for the message
+      cancelled_ = true;
+      return false;
+    }
+  }
+  bool stop_requested() const noexcept override {
+    const bool stop = observer_->stop_requested();
+    if (stop) cancelled_ = true;
+    return stop;
+  }
+  void* query(const char* name) noexcept override { return observer_->query(name); }
+  bool cancelled() const { return cancelled_; }
+  /// Number of records so far.
+  std::int64_t iterations() const { return iterations_; }
+  /// The fault of the last record; empty if there is none.
+  const std::string& fault() const { return fault_; }
+
+ private:
+  Observer* observer_;
+  const FitSpec& spec_;
+  const ProblemShape& shape_;
+  Clock::time_point start_ = Clock::now();
+  std::int64_t iterations_ = 0;
+  std::string fault_;
+  mutable std::atomic<bool> cancelled_{false};
+};
+
+void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
+                     const Dataset& dataset) {
+  if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
+    throw InputError(
+        fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
+                    centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
+  }
+  const auto d = static_cast<std::size_t>(dataset.features());
+  for (std::size_t c = 0; c < static_cast<std::size_t>(clusters); ++c) {
+    for (std::size_t j = 0; j < d; ++j) {
+      const double value = centroids[c * d + j];
+      if (!std::isfinite(value)) {
+        throw InputError(
+            fmt::format("centroid {}, feature {} is {}; centroids must be finite", c, j, value));
+      }
+    }
+    const double farthest = farthest_square(dataset.statistics(), centroids.data() + c * d);
+    if (!(farthest < kLargestSquare)) {
+      throw InputError(fmt::format(
+          "centroid {} is so far from the data that squared distances reach {:.3g}, too near the "
+          "end of float64 (limit {:.3g})",
+          c, farthest, kLargestSquare));
+    }
+  }
+}
+
+}  // namespace
+
+void check_options(const FitOptions& options, const Dataset& dataset) {
+  if (options.clusters < 1 || options.clusters > dataset.samples()) {
+    throw InputError(fmt::format("clusters is {}, but {} has {} samples; it must be 1 to {}",
+                                 options.clusters, dataset.name(), dataset.samples(),
+                                 dataset.samples()));
+  }
+  check_clusters(options.clusters, dataset.features());
+  const auto varies = [](const FeatureStatistics& feature) {
+    return feature.minimum < feature.maximum;
+  };
+  const std::vector<FeatureStatistics>& features = dataset.statistics();
+  if (std::any_of(features.begin(), features.end(), varies) &&
+      squared_diagonal(features) < kSmallestSquare) {
+    throw InputError(
+        fmt::format("the samples of {} differ by so little that squared distances, at most {:.3g}, "
+                    "are too near zero for float64 (limit {:.3g}); scale the data up",
+                    dataset.name(), squared_diagonal(features), kSmallestSquare));
+  }
+  if (options.restarts < 1) {
+    throw InputError(fmt::format("restarts is {}; it must be at least 1", options.restarts));
+  }
+  if (options.max_iterations < 1) {
+    throw InputError(fmt::format("the number of iterations is {}; it must be at least 1",
+                                 options.max_iterations));
+  }
+  if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance)) {
+    throw InputError(
+        fmt::format("tolerance is {}; it must be a finite number >= 0", options.tolerance));
+  }
+}
+
+FitSpec make_spec(const FitOptions& options, double mean_variance) {
+  FitSpec spec;
+  spec.clusters = options.clusters;
+  spec.max_iterations = options.max_iterations;
+  spec.tolerance = options.tolerance * mean_variance;
+  spec.stop_rule = options.fixed_iterations ? StopRule::fixed : StopRule::converge;
+  spec.empty_clusters = options.empty_clusters;
+  spec.observe = options.observe;
+  spec.profile = options.profile ? 1 : 0;
+  return spec;
+}
+
+ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters) {
+  ProblemShape shape;
+  shape.samples = dataset.samples();
+  shape.features = dataset.features();
+  shape.stride = dataset.matrix().stride;
+  shape.clusters = clusters;
+  shape.dtype = dataset.dtype();
+  return shape;
+}
+
+std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
+                               std::uint64_t required_capabilities, const ParameterSet& parameters,
+                               const FitSpec& spec) {
+  std::string missing =
+      missing_capability(backend, required_capabilities | spec.required_capabilities);
+  if (!missing.empty()) return missing;
+  const Status status = backend.backend().supports(shape, parameters.list(), spec);
+  return status.ok() ? std::string() : status_message(status);
+}
+
+MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
+                               const ParameterSet& parameters, const FitSpec& spec) {
+  MemoryEstimate memory;
+  throw_unless_ok(backend.name(),
+                  backend.backend().estimate(shape, parameters.list(), spec, memory));
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+  if (memory.host_bytes < 0 || memory.device_bytes < 0 || memory.host_bytes > kMaxBytes ||
+      memory.device_bytes > kMaxBytes) {
+    throw BackendError(
+        StatusCode::internal,
+        fmt::format("{}: its estimate of memory is {} bytes on the host and {} on the "
+                    "device",
+                    backend.name(), memory.host_bytes, memory.device_bytes));
+  }
+  return memory;
+}
+
+void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
+               const FitOptions& options) {
+  check_options(options, dataset);
+  check_available(backend);
+  const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),
+                                                dataset.view().required_capabilities, parameters,
+                                                make_spec(options, dataset.mean_variance()));
+  if (!reason.empty()) {
+    throw BackendError(StatusCode::unsupported, backend.name() + ": " + reason);
+  }
+}
+
+OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                         const ParameterSet& parameters, std::int64_t block_rows)
+    : backend_(std::move(backend)),
+      dataset_(dataset),
+      parameters_(parameters),
+      statistics_(dataset.statistics()) {
+  check_available(*backend_);
+  const DatasetView view = dataset.view();
+  const std::string missing = missing_capability(*backend_, view.required_capabilities);
+  if (!missing.empty()) {
+    throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
+  }
+  const Clock::time_point start = Clock::now();
+  if (!dataset.in_memory()) {
+    session_ = new StreamedSession(backend_, dataset, parameters_, block_rows);
+    open_ms_ = milliseconds_since(start);
+    return;
+  }
+  throw_unless_ok(backend_->name(), backend_->backend().open(view, parameters_.list(), &session_));
+  open_ms_ = milliseconds_since(start);
+  if (session_ == nullptr) {
+    throw BackendError(StatusCode::internal, backend_->name() + ": open returned no session");
+  }
+}
+
+OpenSession::~OpenSession() {
+  session_->release();
+}
+
+Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
+                          Observer* observer) {
+  check_fit(*backend_, dataset_, parameters_, options);
+  check_centroids(initial_centroids, options.clusters, dataset_);
+  Fit fit;
+  fit.clusters = options.clusters;
+  fit.features = dataset_.features();
+  fit.centroids.resize(initial_centroids.size());
+  fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  fit.counts.resize(static_cast<std::size_t>(options.clusters));
+  FitSpec spec = make_spec(options, dataset_.mean_variance());
+  const HandedValues handed(initial_centroids);
+  spec.initial_centroids = handed.data();
+  fit.result.centroids = fit.centroids.data();
+  fit.result.labels = fit.labels.data();
+  fit.result.counts = fit.counts.data();
+
+  const ProblemShape shape = make_shape(dataset_, options.clusters);
+  CheckedObserver checked(observer, spec, shape);
+  const Clock::time_point start = Clock::now();
+  const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
+  fit.fit_ms = milliseconds_since(start);
+  fit.result.centroids = nullptr;
+  fit.result.labels = nullptr;
+  fit.result.counts = nullptr;
+  if (!checked.fault().empty()) {
+    throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
+  }
+  fit.cancelled = status.code == StatusCode::cancelled;
+  if (fit.cancelled && !checked.cancelled()) {
+    throw BackendError(StatusCode::internal,
+                       backend_->name() + ": it ended the fit as cancelled without a request");
+  }
+  rethrow_source_failure();
+  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
+  if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
+  fit.notes = session_notes(*session_);  // valid until the next call of the session
+  handed.check(backend_->name(), "initial centroids");
+  try {
+    check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
+  } catch (const BackendError&) {
+    check_inputs();  // a changed input is the better explanation
+    throw;
+  }
+  if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
+      checked.iterations() != fit.result.iterations) {
+    throw BackendError(
+        StatusCode::internal,
+        fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
+                    checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
+                    fit.result.iterations));
+  }
+  return fit;
+}
+
+LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_t clusters,
+                               std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
+                               std::vector<double>* squared_distances, Observer* observer) {
+  check_clusters(clusters, dataset_.features());
+  check_centroids(centroids, clusters, dataset_);
+  labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  counts.resize(static_cast<std::size_t>(clusters));
+  LabelRequest request;
+  const HandedValues handed(centroids);
+  request.centroids = handed.data();
+  request.clusters = clusters;
+  LabelResult result;
+  result.labels = labels.data();
+  result.counts = counts.data();
+  if (squared_distances != nullptr) {
+    squared_distances->resize(labels.size());
+    result.squared_distances = squared_distances->data();
+  }
+  const Clock::time_point start = Clock::now();
+  const Status status = session_->label(request, observer, result);
+  const double label_ms = milliseconds_since(start);
+  rethrow_source_failure();
+  dataset_.check_unchanged();
+  throw_unless_ok(backend_->name(), status);
+  handed.check(backend_->name(), "centroids");
+  check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result, label_ms);
+  result.labels = nullptr;
+  result.counts = nullptr;
+  result.squared_distances = nullptr;
+  return result;
+}
+
+// An error of reading the data set is not blamed on the backend.
+void OpenSession::rethrow_source_failure() const {
+  if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
+}
+
+// A plugin can write to values that it receives as const.
+void OpenSession::check_inputs() const {
+  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
+  const auto fail = [this](const char* what) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: {}", backend_->name(), changed_input_text(what)));
+  };
+  const auto bytes = statistics_.size() * sizeof(FeatureStatistics);
+  if (std::memcmp(statistics_.data(), dataset_.statistics().data(), bytes) != 0) {
+    fail("statistics of the features");
+  }
+  if (dataset_.in_memory() && dataset_.compute_fingerprint() != dataset_.fingerprint()) {
+    fail("samples");
+  }
+}
+
+ResultCheck OpenSession::check(const std::vector<double>& centroids,
+                               const std::vector<std::int32_t>& labels, double inertia) {
+  check_inputs();
+  const auto for_each_block = [&](const auto& body) {
+    if (dataset_.in_memory()) {
+      body(0, dataset_.matrix());
+      return;
+    }
+    static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
+      Matrix block = dataset_.matrix();
+      block.data = data;
+      block.rows = rows.size();
+      block.stride = block.columns;
+      body(rows.begin, block);
+    });
+  };
+  return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+}
+
+Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
+  check_options(options, session.dataset());
+  const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
+  Fit best;
+  double seeding_ms = 0;
+  double fit_ms = 0;
+  bool cancelled = false;
+  for (std::int64_t restart = 0; restart < options.restarts && !cancelled; ++restart) {
+    const Clock::time_point seeding = Clock::now();
+    std::vector<double> start;
+    try {
+      start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
+                             {.stop = stop, .session = &session});
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
+    seeding_ms += milliseconds_since(seeding);
+    if (cancelled) break;
+    Fit next = session.fit_from(start, options, observer);
+    fit_ms += next.fit_ms;
+    next.restart = restart;
+    cancelled = next.cancelled;
+    // A finished fit of an earlier restart is preferred to a cancelled one.
+    if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
+      best = std::move(next);
+    }
+  }
+  best.cancelled = cancelled;
+  best.seeding_ms = seeding_ms;
+  best.fit_ms = fit_ms;
+  if (!best.labels.empty()) {
+    // A later restart could have written to the arrays of an earlier one.
+    check_counts(session.backend().name(), best);
+    best.check = session.check(best.centroids, best.labels, best.result.inertia);
+  }
+  return best;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,80 @@
+// StreamedSession: a session on a data set that is not in memory, made of a backend's partial
+// passes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/parameter_set.hpp>
+#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/registry.hpp>
+
+#include "dataset/row_blocks.hpp"
+#include "seeding/streamed_seeding.hpp"
+
+namespace lloyd {
+
+/// Every pass reads the rows block by block, opens a session of the backend on each block and takes
+/// its partial(). Sums are exact or in the order of the rows, and drive_fit() decides between two
+/// passes, so that a backend which labels every sample by itself gives the bits of a fit in memory.
+/// The notes are those of the first block of the last pass, of one that summed where there was one.
+class StreamedSession final : public Session, public SessionNotes {
+ public:
+  /// `dataset` must outlive the session; two blocks of `block_rows` rows are held.
+  StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                  const ParameterSet& parameters, std::int64_t block_rows);
+
+  /// Is given rows and their values.
+  using BlockBody = std::function<void(RowRange rows, const void* data)>;
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override;
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override;
+  void* query(const char* interface_name) noexcept override;
+  void release() noexcept override { delete this; }
+  const char* notes() const noexcept override { return notes_.c_str(); }
+  /// Throws the InputError that ended the last call of fit(), label() or partial(), if one did: its
+  /// file could not be read, or was changed. A Status does not tell it from a backend's failure.
+  void rethrow_failure() const;
+  /// Reads all rows, block by block.
+  void for_each_block(const BlockBody& body) { blocks_.for_each(body); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void keep_failure(const std::function<void()>& body);
+  /// The passes of a fit.
+  class Passes;
+  /// `before` is called with each block before it is labelled; it clears the labels of the block.
+  void label_rows(const LabelRequest& request, Observer* observer, LabelResult& result,
+                  const BlockBody& before = {});
+  void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result,
+                    const BlockBody& before = {});
+  void add_rows(RowRange rows, const void* data, const std::int32_t* labels,
+                ClusterSums& sums) const;
+
+  /// Calls `body` with the backend's session on each block of `rows`. Throws StatusError for a
+  /// block that cannot be opened, and once the observer asks to stop.
+  void for_each_session(RowRange rows, Observer* observer, const StreamedSeeding::Body& body);
+
+  std::shared_ptr<const LoadedBackend> backend_;
+  const Dataset& dataset_;
+  ParameterSet parameters_;
+  SumPlan plan_;
+  RowBlocks blocks_;
+  StreamedSeeding seeding_;
+  std::string notes_;
+  std::exception_ptr failure_;  ///< of the source of rows, in the last call; null: none
+};
+
+}  // namespace lloyd

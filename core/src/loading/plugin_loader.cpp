@@ -1,0 +1,305 @@
+// Loads plugins. Each step checks the next: header in the file, descriptor in the library, probe,
+// create.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/dll/shared_library.hpp>
+
+#include <lloyd/backend_name.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/registry.hpp>
+
+#include "loading/elf_section.hpp"
+
+namespace lloyd {
+namespace {
+
+template <std::size_t Size>
+std::string header_text(const char (&field)[Size]) {
+  return {field, std::find(field, field + Size, '\0')};
+}
+
+void check_header(const std::string& file, const PluginHeader& header) {
+  if (std::memcmp(header.magic, kPluginMagic, sizeof(kPluginMagic)) != 0) {
+    throw InputError(
+        fmt::format("{} is not a Lloyd plugin: its section {} does not begin with "
+                    "Lloyd's magic bytes",
+                    file, LLOYD_PLUGIN_SECTION));
+  }
+  if (header.abi_major != kAbiMajor) {
+    throw InputError(
+        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
+                    "major numbers must be equal",
+                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
+  }
+  if (header.abi_minor > kAbiMinor) {
+    throw InputError(
+        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
+                    "plugin must not be newer",
+                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
+  }
+  const std::string tag = header_text(header.abi_tag);
+  if (tag != LLOYD_ABI_TAG) {
+    throw InputError(fmt::format("{} was built for the platform '{}', this program is '{}'", file,
+                                 printable(tag), LLOYD_ABI_TAG));
+  }
+  if (header.header_size != sizeof(PluginHeader)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected", file,
+                                 header.header_size, sizeof(PluginHeader)));
+  }
+  const std::string name = header_text(header.name);
+  if (!is_backend_name(name)) {
+    throw InputError(
+        fmt::format("{} names its backend '{}', where 1 to {} lower-case letters, digits and '-', "
+                    "a letter first, are expected",
+                    file, printable(name), kMaxNameCharacters));
+  }
+}
+
+// The message of the dynamic linker, which names the missing symbol or library, extracted from
+// Boost's message.
+std::string linker_message(const std::exception& error) {
+  const std::string text = error.what();
+  const std::string_view before = "(dlerror system message: ";
+  const std::size_t begin = text.find(before);
+  const std::size_t end = text.rfind("): ");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return printable(text);
+  return printable(text.substr(begin + before.size(), end - begin - before.size()));
+}
+
+// Libraries are never unloaded: unloading one whose threads still run, such as an OpenMP thread
+// pool, can crash.
+const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
+  using boost::dll::shared_library;
+  static auto* const loaded = new std::vector<std::shared_ptr<shared_library>>;
+  const auto library = std::make_shared<shared_library>();
+  try {
+    library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), linker_message(error)));
+  }
+  loaded->push_back(library);
+  if (!library->has(LLOYD_PLUGIN_SYMBOL)) {
+    throw InputError(fmt::format("{} has the section {} but does not export the symbol {}",
+                                 file.string(), LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL));
+  }
+  return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
+}
+
+constexpr std::int64_t kMaxParameters = 1000;
+
+// Limit for texts that are printed in one line, and for names.
+constexpr std::size_t kMaxTextBytes = 1000;
+constexpr std::size_t kMaxParameterNameBytes = 100;
+
+void check_parameter(const ParameterInfo& parameter,
+                     const std::function<void(std::string_view)>& refuse) {
+  if (parameter.name == nullptr || parameter.meaning == nullptr) {
+    refuse("declares a parameter without a name or meaning");
+  }
+  if (std::strlen(parameter.name) > kMaxParameterNameBytes) {
+    refuse(fmt::format("declares a parameter with a name of more than {} bytes",
+                       kMaxParameterNameBytes));
+  }
+  const std::string what = fmt::format("declares the parameter '{}' ", printable(parameter.name));
+  const std::string_view name = parameter.name;
+  if (name.empty() || name.find_first_of("= \t\n") != std::string_view::npos) {
+    refuse(what + "with a name that is empty or has blanks or '='");
+  }
+  if (std::strlen(parameter.meaning) > kMaxTextBytes) {
+    refuse(fmt::format("{}with a meaning of more than {} bytes", what, kMaxTextBytes));
+  }
+  switch (parameter.type) {
+    case ParameterType::choice:
+      if (parameter.choice_count < 1 || parameter.choices == nullptr ||
+          std::count(parameter.choices, parameter.choices + parameter.choice_count, nullptr) > 0) {
+        refuse(what + "without its choices");
+      }
+      if (parameter.integer_default < 0 || parameter.integer_default >= parameter.choice_count) {
+        refuse(what + "with a default that is none of its choices");
+      }
+      return;
+    case ParameterType::number:
+      if (!(parameter.number_minimum <= parameter.number_default &&
+            parameter.number_default <= parameter.number_maximum)) {
+        refuse(what + "with a default out of its range");
+      }
+      return;
+    case ParameterType::boolean:
+      if (parameter.integer_default != 0 && parameter.integer_default != 1) {
+        refuse(what + "with a default that is neither 0 nor 1");
+      }
+      return;
+    case ParameterType::integer:
+      if (parameter.integer_default < parameter.integer_minimum ||
+          parameter.integer_default > parameter.integer_maximum) {
+        refuse(what + "with a default out of its range");
+      }
+      return;
+  }
+  refuse(what + "with an unknown type");
+}
+
+// Size of BackendInfo in version 1.0.
+constexpr std::uint64_t kFirstInfoSize =
+    offsetof(BackendInfo, parameter_count) + sizeof(BackendInfo::parameter_count);
+
+// Checks the devices that a successful probe returned.
+void check_devices(const std::string& file, const DeviceList& list) {
+  const auto most = static_cast<std::int64_t>(std::size(list.devices));
+  if (list.count < 0 || list.count > most) {
+    throw InputError(fmt::format("{}: its probe() reports {} devices, where 0 to {} are possible",
+                                 file, list.count, most));
+  }
+  for (std::int64_t i = 0; i < list.count; ++i) {
+    const DeviceInfo& device = list.devices[i];
+    const bool known = device.kind == DeviceKind::cpu || device.kind == DeviceKind::gpu;
+    if (known && device.memory_bytes >= 0) continue;
+    throw InputError(fmt::format(
+        "{}: its probe() reports a device of kind {} with {} bytes of memory, where kinds 0 and 1 "
+        "and no negative number are known",
+        file, static_cast<int>(device.kind), device.memory_bytes));
+  }
+}
+
+}  // namespace
+
+PluginHeader read_plugin_header(const std::filesystem::path& file) {
+  const std::vector<std::byte> section =
+      read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
+  // The header of another major version may be shorter; magic number and version always come first.
+  if (section.size() < offsetof(PluginHeader, abi_tag)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
+                                 file.string(), section.size(), sizeof(PluginHeader)));
+  }
+  PluginHeader header{};
+  std::copy(section.begin(), section.end(), reinterpret_cast<std::byte*>(&header));
+  check_header(file.string(), header);
+  if (section.size() < sizeof(PluginHeader)) {
+    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
+                                 file.string(), section.size(), sizeof(PluginHeader)));
+  }
+  return header;
+}
+
+std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
+  // dlopen() would search a file name without a slash on the library search path.
+  const std::filesystem::path file = std::filesystem::absolute(given);
+  const std::string name = file.string();
+  const PluginHeader header = read_plugin_header(file);
+  const PluginDescriptor& descriptor = load_descriptor(file);
+  if (std::memcmp(&descriptor.header, &header, sizeof(header)) != 0) {
+    throw InputError(fmt::format("{}: the symbol {} is not the descriptor in the section {}", name,
+                                 LLOYD_PLUGIN_SYMBOL, LLOYD_PLUGIN_SECTION));
+  }
+  if (descriptor.probe == nullptr || descriptor.create == nullptr) {
+    throw InputError(fmt::format("{}: its descriptor lacks probe or create", name));
+  }
+
+  DeviceList list;
+  const Status probed = descriptor.probe(&list);
+  if (probed.ok()) check_devices(name, list);
+  std::string unavailable;
+  if (!probed.ok()) {
+    unavailable = status_message(probed);
+  } else if (list.count < 1) {
+    unavailable = "no usable device was found";
+  }
+  const auto count = std::clamp<std::int64_t>(list.count, 0, std::size(list.devices));
+  std::vector<DeviceInfo> devices(list.devices, list.devices + count);
+  for (DeviceInfo& device : devices) {
+    const std::string text = printable(header_text(device.name));
+    std::fill(std::begin(device.name), std::end(device.name), '\0');
+    text.copy(device.name, sizeof(device.name) - 1);
+  }
+
+  Backend* backend = nullptr;
+  const Status created = descriptor.create(&backend);
+  if (!created.ok() || backend == nullptr) {
+    throw InputError(fmt::format("{}: its backend could not be created: {}", name,
+                                 created.ok() ? "create returned none" : status_message(created)));
+  }
+  auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
+                                                std::move(unavailable));
+  check_backend(*result);
+  return result;
+}
+
+void check_backend(const LoadedBackend& backend) {
+  const auto refuse = [&](std::string_view what) {
+    throw InputError(fmt::format("{}: its backend's info {}", backend.path().string(), what));
+  };
+  const BackendInfo* const given = backend.backend().info();
+  if (given == nullptr) refuse("is missing");
+  if (given->struct_size < kFirstInfoSize) {
+    refuse(fmt::format("has {} bytes; at least {} are needed", given->struct_size, kFirstInfoSize));
+  }
+  const BackendInfo* const info = &backend.info();
+  if (info->summary == nullptr || info->algorithm == nullptr) refuse("lacks summary or algorithm");
+  for (const char* const text : {info->summary, info->algorithm, info->reproducibility_reason}) {
+    if (text != nullptr && std::strlen(text) > kMaxTextBytes) {
+      refuse(fmt::format("has a text of more than {} bytes", kMaxTextBytes));
+    }
+  }
+  if (info->parameter_count < 0 || info->parameter_count > kMaxParameters ||
+      (info->parameter_count > 0 && info->parameters == nullptr)) {
+    refuse("declares parameters that are not there");
+  }
+  for (const Accuracy accuracy : {info->accuracy, info->accuracy_float64}) {
+    if (accuracy < Accuracy::exact || accuracy > Accuracy::half) refuse("states no known accuracy");
+  }
+  for (const Reproducibility level : {info->reproducibility, info->reproducibility_float64}) {
+    if (level < Reproducibility::canonical || level > Reproducibility::none) {
+      refuse("states no known reproducibility");
+    }
+  }
+  std::set<std::string> names;
+  try {
+    const ParameterSet parameters(info->parameters, info->parameter_count);
+    for (const ParameterInfo& parameter : parameters.schema()) {
+      check_parameter(parameter, refuse);
+      if (!names.insert(parameter.name).second) {
+        refuse(fmt::format("declares the parameter '{}' twice", printable(parameter.name)));
+      }
+    }
+  } catch (const BackendError& error) {
+    refuse(fmt::format("has a schema that cannot be read: {}", error.what()));
+  }
+}
+
+LoadedBackend::LoadedBackend(std::filesystem::path path, const PluginHeader& header,
+                             Backend* backend, std::vector<DeviceInfo> devices,
+                             std::string unavailable)
+    : path_(std::move(path)),
+      name_(header_text(header.name)),
+      version_(printable(header_text(header.version))),
+      backend_(backend),
+      info_(backend->info() == nullptr ? BackendInfo() : host_copy(backend->info())),
+      devices_(std::move(devices)),
+      unavailable_(std::move(unavailable)) {}
+
+LoadedBackend::~LoadedBackend() {
+  backend_->release();
+}
+
+Accuracy LoadedBackend::accuracy(DType dtype) const {
+  return dtype == DType::float32 ? info().accuracy : info().accuracy_float64;
+}
+
+Reproducibility LoadedBackend::reproducibility(DType dtype) const {
+  return dtype == DType::float32 ? info().reproducibility : info().reproducibility_float64;
+}
+
+ParameterSet LoadedBackend::default_parameters() const {
+  return {info().parameters, info().parameter_count};
+}
+
+}  // namespace lloyd

@@ -1,0 +1,60 @@
+#include "seeding/sample_weights.hpp"
+
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace lloyd {
+namespace {
+
+constexpr std::int64_t kWeightBlock = 4096;
+
+// The scale for squared distances up to `largest` > 0 whose weights are summed `count` times.
+WeightScale make_scale(double largest, std::uint64_t count) {
+  // A distance is below 2^(ilogb + 1) and count is below 2^bit_width, so the sum is below 2^63.
+  const int exponent = 62 - std::ilogb(largest) - static_cast<int>(std::bit_width(count));
+  // 2^exponent can exceed the range of float64 if the distances are subnormal, so it is split.
+  return {std::ldexp(1.0, exponent / 2), std::ldexp(1.0, exponent - exponent / 2)};
+}
+
+}  // namespace
+
+SampleWeights::SampleWeights(std::int64_t samples, const std::int64_t* multiplicities,
+                             const Workers& workers)
+    : samples_(samples),
+      multiplicities_(multiplicities),
+      workers_(workers),
+      count_(static_cast<std::uint64_t>(samples)),
+      block_weights_(static_cast<std::size_t>((samples + kWeightBlock - 1) / kWeightBlock)) {
+  if (multiplicities == nullptr) return;
+  count_ = 0;
+  for (std::int64_t i = 0; i < samples; ++i) count_ += times(i);
+}
+
+std::int64_t SampleWeights::sample_at(std::uint64_t position) const {
+  if (multiplicities_ == nullptr) return static_cast<std::int64_t>(position);
+  std::int64_t i = 0;
+  while (position >= times(i)) position -= times(i++);
+  return i;
+}
+
+void SampleWeights::weigh(const double* squared_distances, double largest) {
+  squared_distances_ = squared_distances;
+  scale_ = make_scale(largest, count_);
+  workers_.for_each_range(samples_, kWeightBlock, [&](std::int64_t begin, std::int64_t end) {
+    std::uint64_t sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum += weight(i);
+    block_weights_[static_cast<std::size_t>(begin / kWeightBlock)] = sum;
+  });
+  total_ = std::accumulate(block_weights_.begin(), block_weights_.end(), std::uint64_t{0});
+}
+
+std::int64_t SampleWeights::find(std::uint64_t position) const {
+  std::size_t block = 0;
+  while (position >= block_weights_[block]) position -= block_weights_[block++];
+  std::int64_t i = static_cast<std::int64_t>(block) * kWeightBlock;
+  while (position >= weight(i)) position -= weight(i++);
+  return i;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,54 @@
+// SampleWeights: draws samples with probability proportional to integer weights, which are scaled
+// squared distances.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/seeding_kernels.hpp>
+
+#include "seeding/workers.hpp"
+
+namespace lloyd {
+
+/// Integer weights of samples and their sums, which do not depend on the number of threads.
+class SampleWeights {
+ public:
+  /// `multiplicities` is SeedingSamples::multiplicities(). Both it and `workers` must outlive this
+  /// object.
+  SampleWeights(std::int64_t samples, const std::int64_t* multiplicities, const Workers& workers);
+
+  /// The number of samples, each counted with its multiplicity.
+  std::uint64_t count() const { return count_; }
+  /// The sample at a position in [0, count()), if each sample is repeated as often as its
+  /// multiplicity says.
+  std::int64_t sample_at(std::uint64_t position) const;
+
+  /// Computes the weights of all samples from `squared_distances` (n values, which must stay
+  /// unchanged until the next call); `largest` > 0 is their maximum.
+  void weigh(const double* squared_distances, double largest);
+  const WeightScale& scale() const { return scale_; }
+  std::uint64_t weight(std::int64_t i) const {
+    return times(i) * static_cast<std::uint64_t>(scale_.weight(squared_distances_[i]));
+  }
+  /// The sum of all weights: at least 1, below 2^63.
+  std::uint64_t total() const { return total_; }
+  /// The first sample whose cumulative weight exceeds `position`, which is in [0, total()).
+  std::int64_t find(std::uint64_t position) const;
+
+ private:
+  std::uint64_t times(std::int64_t i) const {
+    return multiplicities_ == nullptr ? 1 : static_cast<std::uint64_t>(multiplicities_[i]);
+  }
+
+  std::int64_t samples_;
+  const std::int64_t* multiplicities_;
+  const Workers& workers_;
+  std::uint64_t count_ = 0;
+  const double* squared_distances_ = nullptr;
+  WeightScale scale_;
+  std::vector<std::uint64_t> block_weights_;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace lloyd

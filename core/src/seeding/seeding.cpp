@@ -1,0 +1,226 @@
+#include <lloyd/seeding.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/random.hpp>
+
+#include "dataset/squared_range.hpp"
+#include "seeding/kmeans_parallel.hpp"
+#include "seeding/kmeans_plus_plus.hpp"
+#include "seeding/matrix_samples.hpp"
+#include "seeding/session_samples.hpp"
+#include "seeding/workers.hpp"
+
+namespace lloyd {
+namespace {
+
+// Restart r uses the random stream kFirstStream + r, and k-means|| uses two more. Data generators
+// use other streams.
+constexpr std::uint64_t kFirstStream = 0x7365'6564'0000'0000u;
+constexpr std::uint64_t kRoundsStream = 0x7365'6565'0000'0000u;
+constexpr std::uint64_t kReductionStream = 0x7365'6566'0000'0000u;
+
+struct MethodName {
+  SeedingMethod method;
+  std::string_view name;
+};
+constexpr std::array<MethodName, 5> kMethodNames = {{
+    {SeedingMethod::kmeans_plus_plus, "k-means++"},
+    {SeedingMethod::kmeans_parallel, "k-means||"},
+    {SeedingMethod::random, "random"},
+    {SeedingMethod::first, "first"},
+    {SeedingMethod::file, "file"},
+}};
+
+void check_clusters(const Dataset& dataset, std::int64_t clusters) {
+  if (clusters >= 1 && clusters <= dataset.samples()) return;
+  throw InputError(fmt::format("{}: {} clusters were requested; the data set allows 1 to {}",
+                               dataset.name(), clusters, dataset.samples()));
+}
+
+std::vector<std::int64_t> first_samples(std::int64_t clusters) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(clusters));
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int64_t>(i);
+  return indices;
+}
+
+// The first k entries of a Fisher-Yates shuffle of 0..n-1. Only entries that differ from their
+// index are stored, so that memory is O(k).
+std::vector<std::int64_t> random_samples(std::int64_t samples, std::int64_t clusters,
+                                         const RandomStream& stream) {
+  std::unordered_map<std::int64_t, std::int64_t> moved;
+  const auto content = [&moved](std::int64_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < clusters; ++i) {
+    const auto remaining = static_cast<std::uint64_t>(samples - i);
+    const std::int64_t place =
+        i + static_cast<std::int64_t>(stream.below(remaining, static_cast<std::uint64_t>(i)));
+    indices.push_back(content(place));
+    moved[place] = content(i);
+  }
+  return indices;
+}
+
+void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const Seeding& seeding) {
+  const std::int64_t d = dataset.features();
+  const auto given = static_cast<std::int64_t>(seeding.centroids.size());
+  const std::string_view source =
+      seeding.file.empty() ? std::string_view("initial centroids") : std::string_view(seeding.file);
+  if (given % clusters != 0 || given / clusters != d) {
+    throw InputError(fmt::format("{}: there are {} values; {} centroids of {} features are needed",
+                                 source, given, clusters, d));
+  }
+  for (std::int64_t i = 0; i < clusters; ++i) {
+    const double* centroid = seeding.centroids.data() + i * d;
+    for (std::int64_t j = 0; j < d; ++j) {
+      if (std::isfinite(centroid[j])) continue;
+      throw InputError(
+          fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite",
+                      source, i, j, centroid[j]));
+    }
+    if (!(farthest_square(dataset.statistics(), centroid) < kLargestSquare)) {
+      throw InputError(fmt::format(
+          "{}: row {} (counted from 0) is so far from the samples of {} that squared distances "
+          "are too near the end of float64",
+          source, i, dataset.name()));
+    }
+  }
+}
+
+std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
+                                             const SeedingResources& resources,
+                                             const Workers& workers) {
+  if (resources.session != nullptr) {
+    OpenSession& session = *resources.session;
+    if (&session.dataset() != &dataset) {
+      throw Error(fmt::format("{}: the session was opened on {}", dataset.name(),
+                              session.dataset().name()));
+    }
+    if (void* kernels = session.session().query(kSeedingKernels)) {
+      return std::make_unique<SessionSamples>(dataset, *static_cast<SeedingKernels*>(kernels),
+                                              session.backend().name(), workers);
+    }
+  }
+  if (!dataset.in_memory()) {
+    throw Error(
+        fmt::format("{}: seeding data that is not in memory takes a session", dataset.name()));
+  }
+  return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
+}
+
+}  // namespace
+
+std::string_view to_string(SeedingMethod method) {
+  for (const MethodName& entry : kMethodNames) {
+    if (entry.method == method) return entry.name;
+  }
+  throw Error(fmt::format("there is no seeding method of number {}", static_cast<int>(method)));
+}
+
+SeedingMethod parse_seeding_method(std::string_view name) {
+  std::vector<std::string> names;
+  for (const MethodName& entry : kMethodNames) {
+    if (entry.name == name) return entry.method;
+    names.emplace_back(entry.name);
+  }
+  throw InputError(fmt::format("unknown seeding method '{}'{}", name, suggestion(name, names)));
+}
+
+void check_seeding(const Seeding& seeding) {
+  if (seeding.method != SeedingMethod::kmeans_parallel) return;
+  if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMaxOversampling)) {
+    throw InputError(fmt::format("oversampling is {}; it must be a number above 0, at most {}",
+                                 seeding.oversampling, kMaxOversampling));
+  }
+  if (seeding.rounds < 1 || seeding.rounds > kMaxRounds) {
+    throw InputError(
+        fmt::format("rounds is {}; it must be from 1 to {}", seeding.rounds, kMaxRounds));
+  }
+}
+
+double seeding_bytes(const Seeding& seeding, const ProblemShape& shape) {
+  const auto n = static_cast<double>(shape.samples);
+  const auto k = static_cast<double>(shape.clusters);
+  const double row = 8 * static_cast<double>(shape.features);
+  switch (seeding.method) {
+    case SeedingMethod::kmeans_plus_plus:
+      return 8 * n + n / 256 + k * (8 + row);
+    case SeedingMethod::kmeans_parallel: {
+      const double collected =
+          std::min(n, seeding.oversampling * k * static_cast<double>(seeding.rounds) + k);
+      return 12 * n + n / 256 + collected * (64 + 2 * row);
+    }
+    case SeedingMethod::random:
+    case SeedingMethod::first:
+    case SeedingMethod::file:
+      break;
+  }
+  return k * (64 + row);
+}
+
+std::vector<SeedingMethod> seeding_methods() {
+  std::vector<SeedingMethod> methods;
+  for (const MethodName& entry : kMethodNames) methods.push_back(entry.method);
+  return methods;
+}
+
+std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
+                                       const Seeding& seeding, std::int64_t restart,
+                                       const SeedingResources& resources) {
+  check_clusters(dataset, clusters);
+  check_seeding(seeding);
+  const auto stream = [&](std::uint64_t first) {
+    return RandomStream(seeding.seed, first + static_cast<std::uint64_t>(restart));
+  };
+  const Workers workers(resources.threads, resources.stop);
+  switch (seeding.method) {
+    case SeedingMethod::kmeans_plus_plus:
+      return kmeans_plus_plus(*make_samples(dataset, resources, workers), clusters,
+                              stream(kFirstStream), workers);
+    case SeedingMethod::kmeans_parallel: {
+      const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
+      const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),
+                                     seeding.rounds, stream(kFirstStream), stream(kRoundsStream),
+                                     stream(kReductionStream)};
+      return kmeans_parallel(*make_samples(dataset, resources, workers), clusters, scalable,
+                             workers);
+    }
+    case SeedingMethod::random:
+      return random_samples(dataset.samples(), clusters, stream(kFirstStream));
+    case SeedingMethod::first:
+      return first_samples(clusters);
+    case SeedingMethod::file:
+      break;
+  }
+  throw Error("centroids from a file are not samples and have no indices");
+}
+
+std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
+                                   const Seeding& seeding, std::int64_t restart,
+                                   const SeedingResources& resources) {
+  if (seeding.method == SeedingMethod::file) {
+    check_clusters(dataset, clusters);
+    check_given_centroids(dataset, clusters, seeding);
+    return seeding.centroids;
+  }
+  std::vector<double> centroids;
+  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, resources)) {
+    const std::vector<double> sample = dataset.sample(index);
+    centroids.insert(centroids.end(), sample.begin(), sample.end());
+  }
+  return centroids;
+}
+
+}  // namespace lloyd
