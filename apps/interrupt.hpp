@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "stop_request.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include <lloyd/plugin/parameters.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd::apps {
 

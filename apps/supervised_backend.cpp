@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
-#include <lloyd/plugin/seeding_kernels.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 namespace lloyd::apps {
 namespace {

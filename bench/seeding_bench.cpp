@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "program.hpp"
 

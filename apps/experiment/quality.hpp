@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 #include "experiment/bootstrap.hpp"
 

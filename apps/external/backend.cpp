@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "external/description.hpp"
 #include "external/session.hpp"

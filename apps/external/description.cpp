@@ -9,7 +9,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
-#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
 
 #include "experiment/json_fields.hpp"
 #include "json_text.hpp"

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 namespace lloyd::external {
 

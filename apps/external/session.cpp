@@ -11,9 +11,9 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "experiment/json_fields.hpp"
 #include "external/description.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "external/program.hpp"
 #include "scratch_folder.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <lloyd/parameter_set.hpp>
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/registry.hpp>
 
 #include "machine/openmp_runtimes.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "isolated/plugin_process.hpp"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd_cuda_hybrid {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 namespace lloyd_cuda_hybrid {
 

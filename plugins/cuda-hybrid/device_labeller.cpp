@@ -4,7 +4,7 @@
 #include <chrono>
 #include <type_traits>
 
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "cuda-hybrid/label_kernel.hpp"
 #include "cuda-hybrid/label_pipeline.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/parameters.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
 
 #include "cuda-hybrid/centroid_groups.hpp"
 

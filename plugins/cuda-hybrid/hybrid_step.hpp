@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/float32_range.hpp>
-#include <lloyd/plugin/step.hpp>
+#include <lloyd/plugin/sdk/float32_range.hpp>
+#include <lloyd/plugin/sdk/step.hpp>
 
 #include "cuda-hybrid/block_pool.hpp"
 #include "cuda-hybrid/centroid_groups.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda-hybrid/centroid_groups.hpp"
 #include "cuda/samples.hpp"

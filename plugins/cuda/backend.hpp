@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/plugin.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "cuda/device.hpp"
 #include "cuda/loop.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "cuda/buffer.hpp"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "cuda/check.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "cuda/device_limits.hpp"
 

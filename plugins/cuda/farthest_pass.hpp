@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 
 #include "cuda/buffer.hpp"
 #include "cuda/samples.hpp"

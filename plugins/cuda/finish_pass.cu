@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <lloyd/plugin/iteration_rules.hpp>
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "cuda/check.hpp"
 #include "cuda/integer_sums.cuh"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 
 #include "cuda/cluster_sums.hpp"
 

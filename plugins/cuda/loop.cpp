@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include <lloyd/plugin/float32_range.hpp>
+#include <lloyd/plugin/sdk/float32_range.hpp>
 
 #include "cuda/memory_estimate.hpp"
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "cuda/buffer.hpp"
 #include "cuda/farthest_pass.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <lloyd/plugin/fit_driver.hpp>
+#include <lloyd/plugin/sdk/fit_driver.hpp>
 
 #include "cuda/loop.hpp"
 

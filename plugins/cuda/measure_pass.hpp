@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
 
 #include "cuda/buffer.hpp"
 #include "cuda/samples.hpp"

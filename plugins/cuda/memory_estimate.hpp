@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 namespace lloyd_cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/parameters.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
 
 namespace lloyd_cuda {
 

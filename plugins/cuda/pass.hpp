@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda/cluster_sums.hpp"
 #include "cuda/phases.hpp"

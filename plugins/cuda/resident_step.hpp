@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "cuda/device.hpp"
 #include "cuda/memory_estimate.hpp"

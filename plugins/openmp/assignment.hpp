@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/types.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "bounds/pruning.hpp"
 #include "common/instruction_set.hpp"

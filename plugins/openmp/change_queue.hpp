@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "common/tile.hpp"
 #include "sums/sum_kernels.hpp"

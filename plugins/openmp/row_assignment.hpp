@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/types.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "bounds/bound_kernels.hpp"
 #include "bounds/bounds.hpp"

@@ -19,7 +19,7 @@ def grow(source, target):
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
     raised = 0
-    for header in sorted((target / "lloyd" / "plugin").glob("*.hpp")):
+    for header in sorted((target / "lloyd" / "plugin").rglob("*.hpp")):
         text = header.read_text()
         sized = len(re.findall(r"std::uint64_t struct_size = ", text))
         text, grown = STRUCT.subn(

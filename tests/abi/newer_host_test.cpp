@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/internal/plugin_struct.hpp>
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/registry.hpp>
 
 namespace lloyd {

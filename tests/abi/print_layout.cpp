@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/seeding_kernels.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "print_values.hpp"
 

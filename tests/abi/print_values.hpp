@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #define VALUE(name) std::printf("  %s %lld\n", #name, static_cast<long long>(lloyd::name))
 

@@ -1,8 +1,8 @@
 // What the bad plugins are made of: a backend that works, and the means to spoil it.
 #pragma once
 
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "misbehaving.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 #include "bad_plugin.hpp"
 

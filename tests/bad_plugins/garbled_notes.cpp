@@ -1,7 +1,7 @@
 // Its notes take two lines.
 #include <string_view>
 
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "bad_plugin.hpp"
 

@@ -1,9 +1,9 @@
 // A backend that does what it says.
 #include <string_view>
 
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/session_notes.hpp>
-#include <lloyd/plugin/step_backend.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/step_backend.hpp>
 
 #include "bad_plugin.hpp"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "bad_plugin.hpp"
 

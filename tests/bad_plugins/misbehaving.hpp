@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 namespace lloyd::bad {
 

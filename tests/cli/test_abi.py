@@ -80,7 +80,7 @@ class Abi(TestCase):
                 include = self.folder / "include"
                 shutil.rmtree(include, ignore_errors=True)
                 shutil.copytree(ROOT / "core" / "include", include)
-                header = include / "lloyd" / "plugin" / file
+                header = include / "lloyd" / "plugin" / "abi" / file
                 text = header.read_text()
                 self.assertEqual(text.count(place), 1, f"{file} no longer has: {place}")
                 header.write_text(text.replace(place, inserted + place))

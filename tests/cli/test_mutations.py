@@ -7,7 +7,7 @@ import unittest
 
 from program import LLOYD, ROOT, SANITIZED, TestCase, run
 
-SDK = "lloyd/plugin/"
+SDK = "lloyd/plugin/sdk/"
 
 # What is broken, file, the code, what takes its place, cases that must fail.
 MUTATIONS = [

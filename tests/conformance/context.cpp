@@ -1,6 +1,6 @@
 #include "conformance/context.hpp"
 
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 
 namespace lloyd::conformance {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "conformance/cases.hpp"
 #include "conformance/partial_trial.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "conformance/cases.hpp"
 #include "conformance/comparisons.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "conformance/context.hpp"
 #include "conformance/samples.hpp"

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/iteration_rules.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 namespace lloyd::gpu_tests {
 

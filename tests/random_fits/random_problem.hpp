@@ -5,7 +5,7 @@
 #include <string>
 
 #include <lloyd/parameter_set.hpp>
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "conformance/samples.hpp"
 #include "conformance/trial.hpp"

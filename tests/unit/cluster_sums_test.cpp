@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "shewchuk_sum.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 #include "../../plugins/cuda-elkan/bounds.hpp"
 

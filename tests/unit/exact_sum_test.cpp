@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
 
 #include "shewchuk_sum.hpp"
 

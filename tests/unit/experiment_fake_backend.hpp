@@ -11,9 +11,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/step_backend.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
 
 namespace lloyd::fake {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/plugin/fit_driver.hpp>
+#include <lloyd/plugin/sdk/fit_driver.hpp>
 
 namespace lloyd {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/parameters.hpp>
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 #include "cuda-hybrid/label_pipeline.hpp"
 #include "cuda-hybrid/nearest_search.hpp"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 #include "cuda-hybrid/block_pool.hpp"
 #include "cuda-hybrid/centroid_groups.hpp"

@@ -10,7 +10,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/evaluation.hpp>
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/random.hpp>
 #include <lloyd/seeding.hpp>
 

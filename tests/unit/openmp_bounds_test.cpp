@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 #include "openmp/assignment.hpp"
 #include "openmp/bounds/bound_kernels.hpp"

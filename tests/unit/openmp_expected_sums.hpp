@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 namespace lloyd_openmp {
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 #include "openmp/bounds/bounds.hpp"
 #include "openmp/common/instruction_set.hpp"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "openmp/common/instruction_set.hpp"
 #include "openmp/sums/sum_kernels.hpp"

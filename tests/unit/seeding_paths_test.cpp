@@ -12,7 +12,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "experiment_fake_backend.hpp"
 #include "seeding_data.hpp"

@@ -13,7 +13,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/random.hpp>
 #include <lloyd/seeding.hpp>
 

@@ -11,7 +11,7 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "bad_plugins/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/lloyd_loop.hpp>
-#include <lloyd/plugin/step.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/lloyd_loop.hpp>
+#include <lloyd/plugin/sdk/step.hpp>
 
 namespace lloyd {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <lloyd/plugin/abi.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
 
 namespace lloyd {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 namespace lloyd {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
 

@@ -10,7 +10,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/evaluation.hpp>
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/seeding.hpp>
 

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include <lloyd/plugin/parameters.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
 
 namespace lloyd {
 
-/// True for a number with leading zeros, such as 010 or -01.5. Some programs read 010 as 8, others as
-/// 10, so such numbers are refused everywhere.
+/// True for a number with leading zeros, such as 010 or -01.5. Some programs read 010 as 8, others
+/// as 10, so such numbers are refused everywhere.
 inline bool has_leading_zero(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';

@@ -11,8 +11,8 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/parameter_set.hpp>
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 namespace lloyd {
 

@@ -7,7 +7,7 @@
 
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"

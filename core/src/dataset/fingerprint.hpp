@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 namespace lloyd {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <lloyd/plugin/distance.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
 
 namespace lloyd {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/evaluation.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
 
 namespace lloyd {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/random.hpp>
 
 #include "evaluation/label_evaluation.hpp"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/farthest_samples.hpp>
-#include <lloyd/plugin/fit_driver.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/farthest_samples.hpp>
+#include <lloyd/plugin/sdk/fit_driver.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "fit/elapsed.hpp"
 #include "session/handed_values.hpp"

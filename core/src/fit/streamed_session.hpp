@@ -12,9 +12,9 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/parameter_set.hpp>
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/registry.hpp>
 
 #include "dataset/row_blocks.hpp"

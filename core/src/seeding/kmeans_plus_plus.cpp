@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "seeding/sample_weights.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "seeding/workers.hpp"
 

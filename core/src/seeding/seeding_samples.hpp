@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 namespace lloyd {
 

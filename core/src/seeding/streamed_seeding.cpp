@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "seeding/matrix_samples.hpp"
 #include "seeding/workers.hpp"

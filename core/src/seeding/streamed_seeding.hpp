@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 namespace lloyd {
 

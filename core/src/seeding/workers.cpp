@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lloyd/error.hpp>
-#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 namespace lloyd {
 

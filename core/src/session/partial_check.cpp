@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include <lloyd/internal/status_text.hpp>
-#include <lloyd/plugin/session_notes.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
 
 namespace lloyd {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <lloyd/plugin/backend.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 namespace lloyd {
 

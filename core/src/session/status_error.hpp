@@ -1,7 +1,7 @@
 // Converts a Status to an exception, inside of sessions that the core implements itself.
 #pragma once
 
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <type_traits>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "common/instruction_set.hpp"
 #include "common/tile.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "common/instruction_set.hpp"
 #include "common/tile.hpp"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "screens/float_screen.hpp"
 #include "screens/row_screen.hpp"

@@ -7,9 +7,9 @@
 #include <bit>
 #include <vector>
 
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/float32_range.hpp>
-#include <lloyd/plugin/guard.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/float32_range.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 
 #include "common/useful_threads.hpp"
 #include "seeding/distance_screen.hpp"

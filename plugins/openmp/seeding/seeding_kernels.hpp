@@ -1,7 +1,7 @@
 // OpenmpSeeding: screened, exact kernels for k-means++ and k-means||.
 #pragma once
 
-#include <lloyd/plugin/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "common/instruction_set.hpp"
 

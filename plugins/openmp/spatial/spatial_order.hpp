@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/float_environment.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "common/tile.hpp"
 #include "spatial/box_screen.hpp"

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 #include "common/instruction_set.hpp"
 #include "common/large_pages.hpp"

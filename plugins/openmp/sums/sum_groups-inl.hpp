@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "common/row_prefetcher.hpp"
 #include "common/vectors-inl.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "common/instruction_set.hpp"
 

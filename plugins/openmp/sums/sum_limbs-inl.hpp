@@ -12,7 +12,7 @@
 
 #include <hwy/highway.h>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {

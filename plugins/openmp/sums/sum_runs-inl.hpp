@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include <lloyd/plugin/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "common/vectors-inl.hpp"
 #include "sums/sum_limbs-inl.hpp"

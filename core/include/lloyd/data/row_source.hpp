@@ -6,7 +6,7 @@
 #include <string>
 
 #include <lloyd/dataset.hpp>
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 namespace lloyd {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 

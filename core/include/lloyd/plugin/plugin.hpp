@@ -1,12 +1,12 @@
 // Includes everything that a plugin needs, and defines the macro that exports it.
 #pragma once
 
-#include <lloyd/plugin/abi.hpp>
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/float32_range.hpp>
-#include <lloyd/plugin/guard.hpp>
-#include <lloyd/plugin/lloyd_loop.hpp>
-#include <lloyd/plugin/step_backend.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/sdk/float32_range.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
+#include <lloyd/plugin/sdk/lloyd_loop.hpp>
+#include <lloyd/plugin/sdk/step_backend.hpp>
 
 // lloyd_add_plugin() defines both macros, from its name and its VERSION argument.
 #ifndef LLOYD_PLUGIN_NAME

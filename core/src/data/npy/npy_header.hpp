@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 

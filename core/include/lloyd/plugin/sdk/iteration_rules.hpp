@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/requests.hpp>
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
+#include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 namespace lloyd {
 

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/parameters.hpp>
-#include <lloyd/plugin/requests.hpp>
-#include <lloyd/plugin/status.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/parameters.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
+#include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 

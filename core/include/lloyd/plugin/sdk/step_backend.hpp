@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <memory>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/guard.hpp>
-#include <lloyd/plugin/lloyd_loop.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
+#include <lloyd/plugin/sdk/lloyd_loop.hpp>
 
 namespace lloyd {
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/iteration_rules.hpp>
-#include <lloyd/plugin/requests.hpp>
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
+#include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 namespace lloyd {
 

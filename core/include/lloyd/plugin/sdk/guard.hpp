@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include <lloyd/plugin/float_environment.hpp>
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 namespace lloyd {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 namespace lloyd {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 
 namespace lloyd {
 

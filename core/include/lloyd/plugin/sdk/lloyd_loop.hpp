@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/cluster_sums.hpp>
-#include <lloyd/plugin/distance.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
-#include <lloyd/plugin/farthest_samples.hpp>
-#include <lloyd/plugin/fit_driver.hpp>
-#include <lloyd/plugin/float_environment.hpp>
-#include <lloyd/plugin/step.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
+#include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/farthest_samples.hpp>
+#include <lloyd/plugin/sdk/fit_driver.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
+#include <lloyd/plugin/sdk/step.hpp>
 
 namespace lloyd {
 

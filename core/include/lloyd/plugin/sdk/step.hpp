@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <lloyd/plugin/backend.hpp>
-#include <lloyd/plugin/label_changes.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/sdk/label_changes.hpp>
 
 namespace lloyd {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 
-#include <lloyd/plugin/dataset_view.hpp>
-#include <lloyd/plugin/exact_sum.hpp>
-#include <lloyd/plugin/types.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 

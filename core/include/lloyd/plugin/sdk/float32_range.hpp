@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <lloyd/plugin/dataset_view.hpp>
+#include <lloyd/plugin/abi/dataset_view.hpp>
 
 namespace lloyd {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <lloyd/plugin/status.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 
 #if defined(__linux__)
 /// Operating system, for LLOYD_ABI_TAG.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/requests.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 
 namespace lloyd {
 
