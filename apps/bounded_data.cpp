@@ -20,7 +20,7 @@
 #include "experiment/numbers.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
-#include "machine/memory.hpp"
+#include "machine/system/memory.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
 #include "sanitizer.hpp"

@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "machine/caches.hpp"
-#include "machine/openmp_runtimes.hpp"
-#include "machine/system.hpp"
+#include "machine/processors/caches.hpp"
+#include "machine/system/openmp_runtimes.hpp"
+#include "machine/system/system.hpp"
 
 namespace lloyd::apps {
 

@@ -18,7 +18,7 @@
 #include "command_end.hpp"
 #include "commands/commands.hpp"
 #include "interrupt.hpp"
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 #include "output.hpp"
 #include "process_tree.hpp"
 #include "usage_error.hpp"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 #include "spawn.hpp"
 
 namespace lloyd::apps {

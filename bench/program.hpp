@@ -10,7 +10,7 @@
 
 #include <lloyd/fit.hpp>
 
-#include "machine/ceilings.hpp"
+#include "machine/ceilings/ceilings.hpp"
 #include "problem.hpp"
 #include "variants.hpp"
 

@@ -6,9 +6,9 @@
 
 #include <lloyd/fit.hpp>
 
-#include "machine/affinity.hpp"
-#include "machine/ceilings.hpp"
-#include "machine/cgroup.hpp"
+#include "machine/ceilings/ceilings.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/system/cgroup.hpp"
 
 namespace lloyd::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/report.hpp"
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 
 namespace lloyd::apps {
 namespace {

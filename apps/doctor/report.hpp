@@ -12,14 +12,14 @@
 #include <lloyd/registry.hpp>
 
 #include "isolated/plugins.hpp"
-#include "machine/caches.hpp"
-#include "machine/ceilings.hpp"
-#include "machine/cgroup.hpp"
-#include "machine/cpu.hpp"
-#include "machine/gpu.hpp"
-#include "machine/memory.hpp"
-#include "machine/openmp_runtimes.hpp"
-#include "machine/system.hpp"
+#include "machine/ceilings/ceilings.hpp"
+#include "machine/gpu/gpu.hpp"
+#include "machine/processors/caches.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/system/cgroup.hpp"
+#include "machine/system/memory.hpp"
+#include "machine/system/openmp_runtimes.hpp"
+#include "machine/system/system.hpp"
 
 namespace lloyd::apps {
 

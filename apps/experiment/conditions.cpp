@@ -1,9 +1,9 @@
 #include "experiment/conditions.hpp"
 
 #include "json_or_null.hpp"
-#include "machine/cpu.hpp"
-#include "machine/memory.hpp"
-#include "machine/system.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/system/memory.hpp"
+#include "machine/system/system.hpp"
 #include "machine_json.hpp"
 
 namespace lloyd::experiment {

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/json_fields.hpp"
-#include "machine/gpu_sensors.hpp"
-#include "machine/openmp_runtimes.hpp"
+#include "machine/gpu/gpu_sensors.hpp"
+#include "machine/system/openmp_runtimes.hpp"
 
 namespace lloyd::experiment {
 

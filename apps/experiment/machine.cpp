@@ -1,10 +1,10 @@
 #include "experiment/machine.hpp"
 
 #include "json_or_null.hpp"
-#include "machine/affinity.hpp"
-#include "machine/cgroup.hpp"
-#include "machine/cpu.hpp"
-#include "machine/memory.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/system/cgroup.hpp"
+#include "machine/system/memory.hpp"
 #include "machine_json.hpp"
 
 namespace lloyd::experiment {

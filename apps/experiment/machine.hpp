@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/json_fields.hpp"
-#include "machine/caches.hpp"
-#include "machine/system.hpp"
+#include "machine/processors/caches.hpp"
+#include "machine/system/system.hpp"
 
 namespace lloyd::experiment {
 

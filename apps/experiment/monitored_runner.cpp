@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "experiment/conditions.hpp"
 #include "experiment/trial.hpp"
-#include "machine/gpu_sensors.hpp"
+#include "machine/gpu/gpu_sensors.hpp"
 
 namespace lloyd::experiment {
 

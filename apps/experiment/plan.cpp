@@ -13,7 +13,7 @@
 #include "centroids_file.hpp"
 #include "experiment/numbers.hpp"
 #include "experiment/setting_json.hpp"
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 #include "parameters_json.hpp"
 
 namespace lloyd::experiment {

@@ -11,7 +11,7 @@
 #include "experiment/trace_work.hpp"
 #include "external/backend.hpp"
 #include "guest_scope.hpp"
-#include "machine/threads.hpp"
+#include "machine/processors/threads.hpp"
 #include "names.hpp"
 
 namespace lloyd::experiment {

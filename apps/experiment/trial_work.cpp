@@ -5,8 +5,8 @@
 #include <lloyd/error.hpp>
 
 #include "external/backend.hpp"
-#include "machine/affinity.hpp"
-#include "machine/threads.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/threads.hpp"
 
 namespace lloyd::experiment {
 namespace {

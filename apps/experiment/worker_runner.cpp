@@ -12,9 +12,9 @@
 #include "experiment/shared_trace.hpp"
 #include "experiment/trial_order.hpp"
 #include "external/backend.hpp"
-#include "machine/affinity.hpp"
-#include "machine/cpu.hpp"
-#include "machine/threads.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/processors/threads.hpp"
 #include "shared_memory.hpp"
 #include "worker_command.hpp"
 

@@ -22,8 +22,8 @@
 #include "external/backend.hpp"
 #include "fork_barrier.hpp"
 #include "interrupt.hpp"
-#include "machine/affinity.hpp"
-#include "machine/threads.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/threads.hpp"
 #include "packet_socket.hpp"
 #include "shared_memory.hpp"
 

@@ -12,7 +12,7 @@
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/registry.hpp>
 
-#include "machine/openmp_runtimes.hpp"
+#include "machine/system/openmp_runtimes.hpp"
 
 namespace lloyd::isolated {
 

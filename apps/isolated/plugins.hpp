@@ -9,7 +9,7 @@
 
 #include <lloyd/registry.hpp>
 
-#include "machine/openmp_runtimes.hpp"
+#include "machine/system/openmp_runtimes.hpp"
 
 namespace lloyd::isolated {
 

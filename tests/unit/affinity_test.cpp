@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 
 namespace lloyd::machine {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/gpu_sensors.hpp"
+#include "machine/gpu/gpu_sensors.hpp"
 
 namespace lloyd::machine {
 namespace {

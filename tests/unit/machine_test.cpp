@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <string>
 
-#include "machine/affinity.hpp"
-#include "machine/caches.hpp"
-#include "machine/ceilings.hpp"
-#include "machine/cgroup.hpp"
-#include "machine/cpu.hpp"
-#include "machine/memory.hpp"
-#include "machine/openmp_runtimes.hpp"
-#include "machine/system.hpp"
+#include "machine/ceilings/ceilings.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/caches.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/system/cgroup.hpp"
+#include "machine/system/memory.hpp"
+#include "machine/system/openmp_runtimes.hpp"
+#include "machine/system/system.hpp"
 #include "unit/temporary_folder.hpp"
 
 namespace lloyd::machine {

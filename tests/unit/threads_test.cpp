@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "machine/affinity.hpp"
-#include "machine/cpu.hpp"
-#include "machine/threads.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/processors/threads.hpp"
 
 namespace lloyd::machine {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "machine/cgroup.hpp"
-#include "machine/system_files.hpp"
+#include "machine/system/cgroup.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 

@@ -1,4 +1,4 @@
-#include "machine/stopwatch_team.hpp"
+#include "machine/ceilings/stopwatch_team.hpp"
 
 #include <sched.h>
 

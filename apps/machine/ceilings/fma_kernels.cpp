@@ -1,4 +1,4 @@
-#include "machine/fma_kernels.hpp"
+#include "machine/ceilings/fma_kernels.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "machine/gpu_sensors.hpp"
+#include "machine/gpu/gpu_sensors.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "machine/gpu.hpp"
-#include "machine/system_files.hpp"
+#include "machine/gpu/gpu.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 namespace {

@@ -1,4 +1,4 @@
-#include "machine/threads.hpp"
+#include "machine/processors/threads.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "machine/affinity.hpp"
-#include "machine/cpu.hpp"
-#include "machine/system_files.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/cpu.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 namespace {

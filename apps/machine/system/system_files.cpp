@@ -1,4 +1,4 @@
-#include "machine/system_files.hpp"
+#include "machine/system/system_files.hpp"
 
 #include <algorithm>
 #include <charconv>

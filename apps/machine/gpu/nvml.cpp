@@ -1,4 +1,4 @@
-#include "machine/nvml.hpp"
+#include "machine/gpu/nvml.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/nvml.hpp"
+#include "machine/gpu/nvml.hpp"
 
 namespace lloyd::machine {
 

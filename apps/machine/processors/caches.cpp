@@ -1,4 +1,4 @@
-#include "machine/caches.hpp"
+#include "machine/processors/caches.hpp"
 
 #include <algorithm>
 #include <map>

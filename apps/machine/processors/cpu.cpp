@@ -1,4 +1,4 @@
-#include "machine/cpu.hpp"
+#include "machine/processors/cpu.hpp"
 
 #include <algorithm>
 #include <map>

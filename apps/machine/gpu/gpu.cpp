@@ -1,4 +1,4 @@
-#include "machine/gpu.hpp"
+#include "machine/gpu/gpu.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "machine/cgroup.hpp"
+#include "machine/system/cgroup.hpp"
 
 #include <algorithm>
 #include <string>

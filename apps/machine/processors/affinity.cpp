@@ -1,4 +1,4 @@
-#include "machine/affinity.hpp"
+#include "machine/processors/affinity.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "machine/system_files.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 namespace {

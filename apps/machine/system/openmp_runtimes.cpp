@@ -1,4 +1,4 @@
-#include "machine/openmp_runtimes.hpp"
+#include "machine/system/openmp_runtimes.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/nvml.hpp"
+#include "machine/gpu/nvml.hpp"
 
 namespace lloyd::machine {
 

@@ -1,4 +1,4 @@
-#include "machine/memory.hpp"
+#include "machine/system/memory.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "machine/ceilings.hpp"
+#include "machine/ceilings/ceilings.hpp"
 
 #include <sys/mman.h>
 
@@ -9,12 +9,12 @@
 #include <new>
 #include <span>
 
-#include "machine/affinity.hpp"
-#include "machine/caches.hpp"
-#include "machine/cgroup.hpp"
-#include "machine/fma_kernels.hpp"
-#include "machine/memory.hpp"
-#include "machine/stopwatch_team.hpp"
+#include "machine/ceilings/fma_kernels.hpp"
+#include "machine/ceilings/stopwatch_team.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/caches.hpp"
+#include "machine/system/cgroup.hpp"
+#include "machine/system/memory.hpp"
 
 namespace lloyd::machine {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/system_files.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "machine/system_files.hpp"
+#include "machine/system/system_files.hpp"
 
 namespace lloyd::machine {
 

@@ -1,4 +1,4 @@
-#include "machine/system.hpp"
+#include "machine/system/system.hpp"
 
 #include <sys/utsname.h>
 
