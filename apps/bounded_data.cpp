@@ -17,13 +17,13 @@
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
 
-#include "experiment/numbers.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "machine/system/memory.hpp"
 #include "output.hpp"
 #include "rows_progress.hpp"
 #include "sanitizer.hpp"
+#include "text/numbers.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::apps {

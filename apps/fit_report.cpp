@@ -8,7 +8,7 @@
 #include <lloyd/evaluation.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "experiment/measurements.hpp"
+#include "fit/measurements.hpp"
 #include "names.hpp"
 #include "output.hpp"
 #include "parameters_json.hpp"

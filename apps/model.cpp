@@ -13,7 +13,7 @@
 
 #include "bounded_data.hpp"
 #include "centroids_file.hpp"
-#include "experiment/json_fields.hpp"
+#include "json/json_fields.hpp"
 #include "json_text.hpp"
 
 namespace lloyd::apps {

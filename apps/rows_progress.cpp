@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "experiment/numbers.hpp"
 #include "interrupt.hpp"
 #include "messages.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 

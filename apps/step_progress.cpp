@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "experiment/numbers.hpp"
 #include "messages.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 

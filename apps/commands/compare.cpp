@@ -12,8 +12,8 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "commands/commands.hpp"
-#include "experiment/chosen_run.hpp"
-#include "experiment/compare.hpp"
+#include "experiment/record/chosen_run.hpp"
+#include "experiment/summary/compare.hpp"
 #include "output.hpp"
 
 namespace lloyd::apps {

@@ -17,7 +17,7 @@
 #include "commands/commands.hpp"
 #include "data_options.hpp"
 #include "delivery.hpp"
-#include "experiment/measurements.hpp"
+#include "fit/measurements.hpp"
 #include "guest_scope.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"

@@ -9,8 +9,8 @@
 #include <lloyd/data/new_file.hpp>
 
 #include "commands/commands.hpp"
-#include "experiment/chosen_run.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/record/chosen_run.hpp"
+#include "experiment/summary/summary.hpp"
 #include "json_text.hpp"
 #include "output.hpp"
 #include "report/ceilings_file.hpp"

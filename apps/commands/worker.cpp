@@ -15,8 +15,8 @@
 
 #include "commands/commands.hpp"
 #include "descriptor.hpp"
-#include "experiment/worker_protocol.hpp"
-#include "experiment/worker_service.hpp"
+#include "experiment/worker/worker_protocol.hpp"
+#include "experiment/worker/worker_service.hpp"
 #include "external/program.hpp"
 #include "interrupt.hpp"
 #include "isolated/service.hpp"

@@ -7,7 +7,7 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "doctor/report.hpp"
-#include "experiment/numbers.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {

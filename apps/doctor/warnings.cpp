@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/report.hpp"
-#include "experiment/numbers.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -11,7 +11,7 @@
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/plugin/abi/abi.hpp>
 
-#include "experiment/json_fields.hpp"
+#include "json/json_fields.hpp"
 #include "json_text.hpp"
 #include "names.hpp"
 

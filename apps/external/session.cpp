@@ -15,8 +15,8 @@
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 
-#include "experiment/json_fields.hpp"
 #include "external/description.hpp"
+#include "json/json_fields.hpp"
 #include "json_text.hpp"
 #include "names.hpp"
 

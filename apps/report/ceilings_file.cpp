@@ -4,7 +4,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/json_fields.hpp"
+#include "json/json_fields.hpp"
 #include "json_text.hpp"
 
 namespace lloyd::report {

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "experiment/bootstrap.hpp"
-#include "experiment/noise.hpp"
-#include "experiment/record.hpp"
-#include "experiment/statistics.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/record/record.hpp"
+#include "experiment/statistics/bootstrap.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "experiment/summary/noise.hpp"
+#include "experiment/summary/summary.hpp"
 #include "json_or_null.hpp"
 #include "report/page_traces.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "experiment/trace.hpp"
+#include "experiment/trial/trace.hpp"
 
 namespace lloyd::report {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiment/record_reader.hpp"
+#include "experiment/record/record_reader.hpp"
 
 namespace lloyd::report {
 

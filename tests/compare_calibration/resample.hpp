@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "experiment/verdict.hpp"
+#include "experiment/statistics/verdict.hpp"
 
 namespace lloyd::calibration {
 

@@ -1,6 +1,6 @@
 // Experiments in YAML, up to the plan: no data is made and no file but the experiment is read.
-#include "experiment/config.hpp"
-#include "experiment/plan_text.hpp"
+#include "experiment/config/config.hpp"
+#include "experiment/summary/plan_text.hpp"
 #include "experiment_fake_backend.hpp"
 #include "fuzz.hpp"
 

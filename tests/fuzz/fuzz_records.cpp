@@ -1,8 +1,8 @@
 // Files of records: each record comes back from its text, and each run has a summary and a page.
 #include <optional>
 
-#include "experiment/record_reader.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/record/record_reader.hpp"
+#include "experiment/summary/summary.hpp"
 #include "fuzz.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"

@@ -7,7 +7,7 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/parameter_set.hpp>
 
-#include "experiment/config.hpp"
+#include "experiment/config/config.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd {

@@ -8,7 +8,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/compare.hpp"
+#include "experiment/summary/compare.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/monitored_runner.hpp"
+#include "experiment/run/monitored_runner.hpp"
 #include "experiment_fake_run.hpp"
 
 namespace lloyd::experiment {

@@ -7,8 +7,8 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/config.hpp"
-#include "experiment/variants.hpp"
+#include "experiment/config/config.hpp"
+#include "experiment/config/variants.hpp"
 #include "experiment_fake_backend.hpp"
 #include "temporary_folder.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/disturbances.hpp"
-#include "experiment/noise.hpp"
+#include "experiment/summary/disturbances.hpp"
+#include "experiment/summary/noise.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/config.hpp"
-#include "experiment/plan.hpp"
+#include "experiment/config/config.hpp"
+#include "experiment/plan/plan.hpp"
 #include "experiment_fake_backend.hpp"
 #include "temporary_folder.hpp"
 

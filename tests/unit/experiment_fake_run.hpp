@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/run_plan.hpp"
+#include "experiment/run/run_plan.hpp"
 #include "experiment_fake_backend.hpp"
 
 namespace lloyd::fake {

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "experiment/bootstrap.hpp"
-#include "experiment/noise.hpp"
-#include "experiment/plan_text.hpp"
-#include "experiment/trial_order.hpp"
+#include "experiment/plan/trial_order.hpp"
+#include "experiment/statistics/bootstrap.hpp"
+#include "experiment/summary/noise.hpp"
+#include "experiment/summary/plan_text.hpp"
 #include "experiment_fake_run.hpp"
 
 namespace lloyd::experiment {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/numbers.hpp"
-#include "experiment/quality.hpp"
+#include "experiment/statistics/quality.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -12,9 +12,9 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/record.hpp"
-#include "experiment/record_reader.hpp"
-#include "experiment/record_writer.hpp"
+#include "experiment/record/record.hpp"
+#include "experiment/record/record_reader.hpp"
+#include "experiment/record/record_writer.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {

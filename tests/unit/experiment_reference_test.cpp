@@ -7,9 +7,9 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/plan.hpp"
-#include "experiment/plan_text.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/plan/plan.hpp"
+#include "experiment/summary/plan_text.hpp"
+#include "experiment/summary/summary.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 

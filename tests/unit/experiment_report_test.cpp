@@ -7,12 +7,12 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/csv_text.hpp"
-#include "experiment/record_reader.hpp"
-#include "experiment/record_writer.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/record/record_reader.hpp"
+#include "experiment/record/record_writer.hpp"
+#include "experiment/summary/summary.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
+#include "text/csv_text.hpp"
 
 namespace lloyd::experiment {
 namespace {

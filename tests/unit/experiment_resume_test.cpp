@@ -8,9 +8,9 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/record_writer.hpp"
-#include "experiment/resume.hpp"
-#include "experiment/summary.hpp"
+#include "experiment/record/record_writer.hpp"
+#include "experiment/run/resume.hpp"
+#include "experiment/summary/summary.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 

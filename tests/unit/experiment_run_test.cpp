@@ -9,12 +9,12 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/initial_centroids.hpp"
-#include "experiment/plan_text.hpp"
-#include "experiment/summary.hpp"
-#include "experiment/table.hpp"
+#include "experiment/plan/initial_centroids.hpp"
+#include "experiment/summary/plan_text.hpp"
+#include "experiment/summary/summary.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <lloyd/random.hpp>
 
-#include "experiment/bootstrap.hpp"
-#include "experiment/samples.hpp"
-#include "experiment/statistics.hpp"
+#include "experiment/statistics/bootstrap.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "experiment/statistics/timings.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/time_left.hpp"
+#include "experiment/run/time_left.hpp"
 #include "experiment_fake_run.hpp"
 
 namespace lloyd::experiment {

@@ -11,9 +11,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/evaluation.hpp>
 
-#include "experiment/principal_axes.hpp"
-#include "experiment/resume.hpp"
-#include "experiment/tracing_runner.hpp"
+#include "experiment/run/resume.hpp"
+#include "experiment/run/tracing_runner.hpp"
+#include "experiment/trial/principal_axes.hpp"
 #include "experiment_fake_run.hpp"
 #include "temporary_folder.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "compare_calibration/resample.hpp"
-#include "experiment/statistics.hpp"
-#include "experiment/verdict.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "experiment/statistics/verdict.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/summary.hpp"
-#include "experiment/table.hpp"
+#include "experiment/summary/summary.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::experiment {
 namespace {

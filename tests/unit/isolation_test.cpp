@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiment/config.hpp"
-#include "experiment/isolation.hpp"
+#include "experiment/config/config.hpp"
+#include "experiment/config/isolation.hpp"
 #include "whole_number.hpp"
 
 namespace lloyd::experiment {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "experiment/record_writer.hpp"
+#include "experiment/record/record_writer.hpp"
 #include "temporary_folder.hpp"
 
 namespace {

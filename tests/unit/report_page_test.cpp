@@ -6,7 +6,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/trial.hpp"
+#include "experiment/run/trial.hpp"
 #include "experiment_fake_run.hpp"
 #include "report/ceilings_file.hpp"
 #include "report/page.hpp"

@@ -15,7 +15,7 @@
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
 
-#include "experiment/shared_dataset.hpp"
+#include "experiment/worker/shared_dataset.hpp"
 #include "packet_socket.hpp"
 #include "shared_memory.hpp"
 #include "temporary_folder.hpp"

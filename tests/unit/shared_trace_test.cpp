@@ -10,7 +10,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/shared_trace.hpp"
+#include "experiment/worker/shared_trace.hpp"
 #include "shared_memory.hpp"
 #include "temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "experiment/worker_protocol.hpp"
+#include "experiment/worker/worker_protocol.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {

@@ -1,0 +1,306 @@
+#include "experiment/config/config.hpp"
+
+#include <limits.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
+
+#include "experiment/config/overrides.hpp"
+#include "experiment/yaml/config_values.hpp"
+#include "external/description.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr std::size_t kMaximumSettings = 10'000;
+constexpr std::size_t kMaxAxes = 64;  // there are fewer keys that could be one
+
+void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
+  if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
+    axis.fail_at_key(fmt::format("the path of an axis has more than {} parts", kMaximumPathParts));
+  }
+  const std::string root = axis.key.substr(0, axis.key.find('.'));
+  const std::vector<std::string>& keys = setting_keys();
+  if (std::find(keys.begin(), keys.end(), root) == keys.end()) {
+    if (root == "backends") {
+      axis.fail_at_key(
+          "'backends' cannot be swept; give a backend's parameter a list of values instead");
+    }
+    const bool known =
+        std::find(document_keys.begin(), document_keys.end(), root) != document_keys.end();
+    axis.fail_at_key(
+        known ? fmt::format("'{}' cannot be swept (can be: {})", root, fmt::join(keys, ", "))
+              : fmt::format("unknown key '{}' in 'sweep'{}", axis.key, suggestion(root, keys)));
+  }
+  if (!axis.is_sequence() || axis.children.empty()) {
+    axis.fail(fmt::format("the axis '{}' must be a list of values, not {}", axis.key,
+                          axis.is_sequence() ? "an empty one" : axis.kind_text()));
+  }
+  std::set<std::string> seen;
+  for (const ConfigNode& value : axis.children) {
+    if (!seen.insert(value.describe()).second) {
+      value.fail(fmt::format("the axis '{}' has the value {} twice", axis.key, value.describe()));
+    }
+  }
+}
+
+// Whether a value of the axis `key` sets what `path` leads to, as 'seeding: {seed: 1}' sets
+// 'seeding.seed'. A method alone is written as the value of 'seeding'.
+bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path) {
+  if (path.size() <= key.size()) return true;
+  if (value.is_scalar()) return key == "seeding" && path == "seeding.method";
+  const std::string_view rest = path.substr(key.size() + 1);
+  const std::string name(rest.substr(0, rest.find('.')));
+  const ConfigNode* const child = value.find(name);
+  return child != nullptr && sets_path(key + "." + name, *child, path);
+}
+
+// An axis below another one replaces what that sets: its values would be lost in silence.
+void check_order(const ConfigNode& earlier, const ConfigNode& axis) {
+  if (earlier.key.starts_with(axis.key + ".")) {
+    axis.fail_at_key(
+        fmt::format("the axis '{}' would overwrite the axis '{}' above it", axis.key, earlier.key));
+  }
+  if (!axis.key.starts_with(earlier.key + ".")) return;
+  for (const ConfigNode& value : earlier.children) {
+    if (!sets_path(earlier.key, value, axis.key)) continue;
+    axis.fail_at_key(fmt::format("the axis '{}' would overwrite what the axis '{}' above it sets",
+                                 axis.key, earlier.key));
+  }
+}
+
+std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
+                                  const std::vector<std::string>& document_keys) {
+  if (!sweep.is_map()) {
+    sweep.fail(fmt::format("'sweep' must be a map from keys to lists of values, not {}",
+                           sweep.kind_text()));
+  }
+  if (sweep.children.size() > kMaxAxes) {
+    sweep.children[kMaxAxes].fail_at_key(fmt::format("'sweep' has {} axes; at most {} are allowed",
+                                                     sweep.children.size(), kMaxAxes));
+  }
+  std::size_t product = 1;
+  for (const ConfigNode& axis : sweep.children) {
+    check_axis(axis, document_keys);
+    for (const ConfigNode& earlier : sweep.children) {
+      if (&earlier == &axis) break;
+      check_order(earlier, axis);
+    }
+    product *= axis.children.size();
+    if (product > kMaximumSettings) {
+      axis.fail_at_key(
+          fmt::format("the product of the axes has more than {} settings", kMaximumSettings));
+    }
+  }
+  return sweep.children;
+}
+
+// Equal for settings that are one and the same, however they were written.
+std::string identity(const Setting& setting) {
+  const FitOptions& options = setting.options;
+  return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {}", setting.dataset.key(),
+                     options.clusters, static_cast<int>(options.seeding.method),
+                     options.seeding.seed, options.seeding.oversampling, options.seeding.rounds,
+                     options.seeding.file, options.restarts, options.max_iterations,
+                     options.fixed_iterations, options.tolerance,
+                     static_cast<int>(options.empty_clusters), options.profile);
+}
+
+// `at` and `earlier` are the places on the axes of two settings that are the same.
+[[noreturn]] void fail_same(const std::vector<ConfigNode>& axes, const std::vector<std::size_t>& at,
+                            const std::vector<std::size_t>& earlier) {
+  std::size_t a = 0;
+  while (at[a] == earlier[a]) ++a;
+  const ConfigNode& value = axes[a].children[at[a]];
+  value.fail(fmt::format("the axis '{}' gives the same setting with {} as with {}", axes[a].key,
+                         value.describe(), axes[a].children[earlier[a]].describe()));
+}
+
+// The product of the axes; the last one varies fastest.
+std::vector<Setting> expand(const ConfigNode& document, const std::vector<ConfigNode>& axes,
+                            const std::filesystem::path& folder) {
+  // Copied for each setting: without what is of no setting, such as long tables of references.
+  ConfigNode common = document;
+  const std::vector<std::string>& keys = setting_keys();
+  std::erase_if(common.children, [&](const ConfigNode& child) {
+    return std::find(keys.begin(), keys.end(), child.key) == keys.end();
+  });
+  std::vector<std::size_t> at(axes.size(), 0);
+  std::vector<Setting> settings;
+  std::map<std::string, std::vector<std::size_t>> seen;
+  while (true) {
+    ConfigNode varied = common;
+    std::vector<AxisValue> values;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      ConfigNode value = axes[a].children[at[a]];
+      value.key_place = axes[a].key_place;
+      set_path(varied, axes[a].key, value);
+      expand_seeding(varied);
+      values.push_back({axes[a].key, value.describe()});
+    }
+    settings.push_back(read_setting(varied, folder));
+    settings.back().axes = std::move(values);
+    const auto [same, is_new] = seen.emplace(identity(settings.back()), at);
+    if (!is_new) fail_same(axes, at, same->second);
+
+    std::size_t a = axes.size();
+    while (a > 0 && ++at[a - 1] == axes[a - 1].children.size()) at[--a] = 0;
+    if (a == 0) return settings;
+  }
+}
+
+// Data sets are made once each, so settings with the same one follow each other.
+void group_by_dataset(std::vector<Setting>& settings) {
+  std::map<std::string, std::size_t> ranks;
+  std::vector<std::pair<std::size_t, Setting>> ranked;
+  for (Setting& setting : settings) {
+    const std::size_t rank = ranks.emplace(setting.dataset.key(), ranks.size()).first->second;
+    ranked.emplace_back(rank, std::move(setting));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(ranked.begin(), ranked.end(), settings.begin(),
+                 [](auto& entry) { return std::move(entry.second); });
+}
+
+constexpr std::size_t kMaxNameBytes = NAME_MAX;
+
+// Whether a folder of this name lies in the one that it is put into.
+bool is_folder_name(const std::string& name) {
+  return name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+Until read_until(const ConfigNode& node) {
+  const MapReader map(node, "until", {"relative_error", "max_seconds"});
+  Until until;
+  if (const ConfigNode* error = map.find("relative_error")) {
+    until.relative_error = read_number(*error, "until.relative_error", 0);
+    if (until.relative_error == 0 || until.relative_error > 1) {
+      error->fail(fmt::format("'until.relative_error' must be above 0 and at most 1, not {}",
+                              error->kind_text()));
+    }
+  }
+  if (const ConfigNode* seconds = map.find("max_seconds")) {
+    until.max_seconds = read_number(*seconds, "until.max_seconds", 0);
+  }
+  return until;
+}
+
+// Whether phases are measured in some setting.
+bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
+  const ConfigNode* profile = document.find("profile");
+  return (profile != nullptr && profile->text == "true") ||
+         std::any_of(axes.begin(), axes.end(),
+                     [](const ConfigNode& axis) { return axis.key == "profile"; });
+}
+
+}  // namespace
+
+void check_folder_names(const std::filesystem::path& folder) {
+  for (const std::filesystem::path& part : folder) {
+    const std::size_t bytes = part.native().size();
+    if (bytes <= kMaxNameBytes) continue;
+    throw InputError(
+        fmt::format("the name of the folder '{}' has {} bytes; at most {} are possible",
+                    shown(part.native()), bytes, kMaxNameBytes));
+  }
+}
+
+Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
+                           const std::string& fallback_name,
+                           const std::vector<std::string>& overrides) {
+  std::vector<std::string> keys = {"experiment", "backends",  "optional",   "baseline",
+                                   "repeats",    "until",     "order_seed", "trace",
+                                   "sweep",      "reference", "output"};
+  keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
+  keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
+  const MapReader map(document, "", keys);
+
+  Experiment experiment;
+  experiment.name = fallback_name;
+  if (const ConfigNode* name = map.find("experiment")) {
+    experiment.name = read_text(*name, "experiment");
+  }
+  std::vector<ConfigNode> axes;
+  if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
+  experiment.backends = read_backends(map.require("backends"));
+  std::set<std::string> optional;
+  if (const ConfigNode* names = map.find("optional")) {
+    optional = read_optional(*names, experiment.backends);
+  }
+  if (const ConfigNode* reference = map.find("reference")) {
+    const bool baseline = document.find("baseline") != nullptr;
+    experiment.references = read_references(
+        *reference, {axes, experiment.backends, baseline, may_profile(document, axes)});
+  }
+  // What refers to axes and backends is held to those of the file, not to what is left of them.
+  for (const std::string& text : overrides) apply_override(document, text);
+  if (!overrides.empty()) {
+    if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
+    experiment.backends = read_backends(map.require("backends"));
+  }
+  for (BackendRequest& backend : experiment.backends) {
+    backend.optional = optional.contains(backend.name);
+    if (backend.name == external::kBackendName) take_program(backend, folder);
+  }
+  if (const ConfigNode* baseline = map.find("baseline")) {
+    experiment.baseline = read_backend(*baseline, "baseline", false);
+  }
+  if (const ConfigNode* repeats = map.find("repeats")) {
+    experiment.repeats = read_integer(*repeats, "repeats", 1, kMaximumRepeats);
+  }
+  experiment.isolation = read_isolation(map);
+  if (const ConfigNode* trace = map.find("trace")) {
+    experiment.trace = read_boolean(*trace, "trace");
+  }
+  if (const ConfigNode* until = map.find("until")) experiment.until = read_until(*until);
+  if (const ConfigNode* seed = map.find("order_seed")) {
+    experiment.order_seed = read_seed(*seed, "order_seed");
+  }
+  experiment.output = std::filesystem::path("results") / experiment.name;
+  if (const ConfigNode* output = map.find("output")) {
+    experiment.output = read_text(*output, "output");
+    try {
+      check_folder_names(experiment.output);
+    } catch (const InputError& error) {
+      output->fail(fmt::format("'output': {}", error.what()));
+    }
+  } else if (experiment.name.size() > kMaxNameBytes) {
+    const ConfigNode* name = map.find("experiment");
+    (name == nullptr ? document : *name)
+        .fail(fmt::format("'experiment' names a folder, as 'output' is not given, and has {} "
+                          "bytes; at most {} are possible",
+                          experiment.name.size(), kMaxNameBytes));
+  } else if (!is_folder_name(experiment.name)) {
+    const ConfigNode* name = map.find("experiment");
+    (name == nullptr ? document : *name)
+        .fail("'experiment' must not be '.' or '..' nor hold '/' unless 'output' is given");
+  }
+
+  expand_seeding(document);
+  // What the axes replace must be right too, unless the axes complete it.
+  const ConfigNode* dataset = document.find("dataset");
+  if (dataset != nullptr &&
+      (dataset->find("blobs") != nullptr || dataset->find("file") != nullptr)) {
+    read_setting(document, folder);
+  }
+  experiment.settings = expand(document, axes, folder);
+  group_by_dataset(experiment.settings);
+  return experiment;
+}
+
+Experiment load_experiment(const std::filesystem::path& file,
+                           const std::vector<std::string>& overrides) {
+  return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides);
+}
+
+}  // namespace lloyd::experiment

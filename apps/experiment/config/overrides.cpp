@@ -1,0 +1,87 @@
+#include "experiment/config/overrides.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/suggestion.hpp>
+
+#include "experiment/config/isolation.hpp"
+#include "experiment/config/setting.hpp"
+#include "experiment/yaml/config_text.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// What cannot be the key of any value, by how it is written.
+void check_key_text(const std::string& key) {
+  const auto fail = [&](const char* reason) {
+    throw InputError(fmt::format("--set: the key '{}' {}; keys are such as dataset.blobs.samples",
+                                 excerpt(key), reason));
+  };
+  if (key.find_first_of("[]{}") != std::string::npos) {
+    fail("has brackets, but parts are divided by dots");
+  }
+  if (key.find_first_of(" \t\n\r") != std::string::npos) fail("has a blank, tab or line break");
+  if (key.starts_with('.') || key.ends_with('.') || key.find("..") != std::string::npos) {
+    fail("has an empty part");
+  }
+}
+
+void check_key(const std::string& key, const ConfigNode& value) {
+  std::vector<std::string> known = setting_keys();
+  known.insert(known.end(), {"backends", "baseline", "trace"});
+  known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
+  const std::string root = key.substr(0, key.find('.'));
+  if (std::find(known.begin(), known.end(), root) == known.end()) {
+    if (root == "repeats" || root == "output") {
+      value.fail(fmt::format("'{0}' cannot be set; the option --{0} does it", root));
+    }
+    const std::string nearest = nearest_name(root, known);
+    value.fail(nearest.empty()
+                   ? fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", "))
+                   : fmt::format("'{}' cannot be set (did you mean '{}'?)", root, nearest));
+  }
+  if (std::count(key.begin(), key.end(), '.') >= kMaximumPathParts) {
+    value.fail(fmt::format("the key has more than {} parts", kMaximumPathParts));
+  }
+  if (value.is_null()) value.fail(fmt::format("'{}' has no value", key));
+}
+
+// Replaces the values of the axis of this key; false where there is none.
+bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& value) {
+  for (ConfigNode& sweep : document.children) {
+    if (sweep.key != "sweep") continue;
+    for (ConfigNode& axis : sweep.children) {
+      if (key.starts_with(axis.key + ".")) {
+        value.fail(fmt::format("the axis '{}' would overwrite '{}'", axis.key, key));
+      }
+      if (axis.key != key) continue;
+      axis.kind = ConfigNode::Kind::sequence;
+      axis.place = value.place;
+      axis.children = value.is_sequence() ? value.children : std::vector<ConfigNode>{value};
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void apply_override(ConfigNode& document, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw InputError(
+        fmt::format("--set takes KEY=VALUE, such as clusters=8, not '{}'", excerpt(text)));
+  }
+  const std::string key = text.substr(0, equals);
+  check_key_text(key);
+  const ConfigNode value = parse_config(text.substr(equals + 1), "--set " + excerpt(key));
+  check_key(key, value);
+  expand_seeding(document);
+  if (!set_axis(document, key, value)) set_path(document, key, value);
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,266 @@
+#include "experiment/config/setting.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+
+#include "experiment/yaml/config_values.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Keeps sizes far from overflow; the core refuses products that overflow.
+constexpr std::int64_t kMaximumCount = std::int64_t{1} << 40;
+constexpr std::int64_t kMaximumClusters = 2'147'483'647;  // labels are int32
+
+fs::path in_folder(const fs::path& folder, const std::string& file) {
+  return (folder / file).lexically_normal();
+}
+
+BlobsSpec read_blobs(const ConfigNode& node) {
+  const MapReader map(node, "dataset.blobs",
+                      {"samples", "features", "centers", "std", "box", "seed"});
+  BlobsSpec blobs;
+  const auto count = [&](std::string_view key, std::int64_t& value) {
+    if (const ConfigNode* given = map.find(key)) {
+      value = read_integer(*given, map.path(key), 1, kMaximumCount);
+    }
+  };
+  const auto length = [&](std::string_view key, double& value) {
+    if (const ConfigNode* given = map.find(key)) value = read_number(*given, map.path(key), 0);
+  };
+  count("samples", blobs.samples);
+  count("features", blobs.features);
+  count("centers", blobs.centers);
+  length("std", blobs.std);
+  length("box", blobs.box);
+  if (const ConfigNode* seed = map.find("seed")) blobs.seed = read_seed(*seed, map.path("seed"));
+  return blobs;
+}
+
+char read_delimiter(const ConfigNode& node, std::string_view what) {
+  if (node.is_scalar() && node.text == "tab") return '\t';
+  if (!node.is_scalar() || node.text.size() != 1 || node.text == "\n" || node.text == "\"") {
+    node.fail(fmt::format("'{}' must be one character, not {}", what, node.kind_text()));
+  }
+  return node.text.front();
+}
+
+CsvOptions read_csv_options(const MapReader& map) {
+  CsvOptions csv;
+  if (const ConfigNode* delimiter = map.find("delimiter")) {
+    csv.delimiter = read_delimiter(*delimiter, map.path("delimiter"));
+  }
+  if (const ConfigNode* header = map.find("header")) {
+    csv.header = read_boolean(*header, map.path("header"));
+  }
+  if (const ConfigNode* columns = map.find("columns")) {
+    if (!columns->is_sequence() || columns->children.empty()) {
+      columns->fail(fmt::format("'{}' must be a list of column names or numbers, not {}",
+                                map.path("columns"),
+                                columns->is_sequence() ? "an empty one" : columns->kind_text()));
+    }
+    for (const ConfigNode& column : columns->children) {
+      csv.columns.push_back(read_text(column, map.path("columns")));
+    }
+  }
+  if (const ConfigNode* label = map.find("label_column")) {
+    csv.label_column = read_text(*label, map.path("label_column"));
+  }
+  return csv;
+}
+
+DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
+  const std::vector<std::string> text_keys = {"delimiter", "header", "columns", "label_column"};
+  const MapReader map(
+      node, "dataset",
+      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns", "label_column"});
+  const ConfigNode* blobs = map.find("blobs");
+  const ConfigNode* file = map.find("file");
+  if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
+  if (blobs != nullptr && file != nullptr) {
+    file->fail_at_key("'dataset' has both 'blobs' and 'file'; one is allowed");
+  }
+
+  DatasetSetting dataset;
+  DType dtype = DType::float32;
+  if (const ConfigNode* given = map.find("dtype")) {
+    dtype = read_choice(*given, map.path("dtype"), {"float32", "float64"}) == 0 ? DType::float32
+                                                                                : DType::float64;
+  }
+  bool text_file = false;
+  bool hdf5_file = false;
+  if (file != nullptr) {
+    dataset.file = in_folder(folder, read_text(*file, map.path("file")));
+    dataset.place = file->place;
+    // A file of unknown format is refused when it is read.
+    const FileFormat format = find_format(dataset.file).value_or(FileFormat::csv);
+    text_file = format == FileFormat::csv;
+    hdf5_file = format == FileFormat::hdf5;
+  } else {
+    dataset.blobs = read_blobs(*blobs);
+    dataset.blobs->dtype = dtype;
+    try {
+      check_blobs(*dataset.blobs);
+    } catch (const InputError& error) {
+      blobs->fail(error.what());
+    }
+    dataset.place = blobs->place;
+  }
+  for (const std::string& key : text_keys) {
+    const ConfigNode* given = map.find(key);
+    if (given != nullptr && !text_file) {
+      given->fail_at_key(fmt::format("'{}' is for text files only", map.path(key)));
+    }
+  }
+  if (file != nullptr && !text_file && map.find("dtype") != nullptr) {
+    map.find("dtype")->fail_at_key(
+        fmt::format("'dataset.dtype' is not for {} files, which have their own",
+                    dataset.file.extension().string()));
+  }
+  if (const ConfigNode* name = map.find("dataset")) {
+    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 files only");
+    dataset.hdf5_dataset = read_text(*name, map.path("dataset"));
+  }
+  if (text_file) {
+    dataset.csv = read_csv_options(map);
+    dataset.csv.dtype = dtype;
+  }
+  return dataset;
+}
+
+Seeding read_seeding(const ConfigNode& node, const fs::path& folder) {
+  const MapReader map(node, "seeding", {"method", "seed", "file", "oversampling", "rounds"});
+  Seeding seeding;
+  const ConfigNode* method = map.find("method");
+  const ConfigNode* file = map.find("file");
+  if (method != nullptr) {
+    const std::string name = read_text(*method, map.path("method"));
+    try {
+      seeding.method = parse_seeding_method(name);
+    } catch (const InputError& error) {
+      method->fail(error.what());
+    }
+    if ((seeding.method == SeedingMethod::file) != (file != nullptr)) {
+      method->fail(file == nullptr
+                       ? "'seeding.method' is file, but 'seeding.file' is not given"
+                       : fmt::format("'seeding.method' is {}, but 'seeding.file' is given", name));
+    }
+  }
+  if (file != nullptr) {
+    seeding.method = SeedingMethod::file;
+    seeding.file = in_folder(folder, read_text(*file, map.path("file"))).string();
+  }
+  if (const ConfigNode* seed = map.find("seed")) seeding.seed = read_seed(*seed, map.path("seed"));
+  for (const char* key : {"oversampling", "rounds"}) {
+    if (map.find(key) == nullptr || seeding.method == SeedingMethod::kmeans_parallel) continue;
+    map.find(key)->fail_at_key(fmt::format("'seeding.{}' is for the method k-means||, not {}", key,
+                                           to_string(seeding.method)));
+  }
+  if (const ConfigNode* oversampling = map.find("oversampling")) {
+    seeding.oversampling = read_number(*oversampling, map.path("oversampling"), 0);
+    try {
+      check_seeding(seeding);
+    } catch (const InputError& error) {
+      oversampling->fail(error.what());
+    }
+  }
+  if (const ConfigNode* rounds = map.find("rounds")) {
+    seeding.rounds = read_integer(*rounds, map.path("rounds"), 1, kMaxRounds);
+  }
+  return seeding;
+}
+
+void read_stop(const ConfigNode& node, FitOptions& options) {
+  const MapReader map(node, "stop", {"max_iterations", "tolerance", "iterations"});
+  if (const ConfigNode* iterations = map.find("iterations")) {
+    for (const char* other : {"max_iterations", "tolerance"}) {
+      if (map.find(other) == nullptr) continue;
+      map.find(other)->fail_at_key(fmt::format(
+          "'stop.{}' cannot stand beside 'stop.iterations', which runs exactly so many", other));
+    }
+    options.max_iterations = read_integer(*iterations, map.path("iterations"), 1);
+    options.fixed_iterations = true;
+    return;
+  }
+  if (const ConfigNode* maximum = map.find("max_iterations")) {
+    options.max_iterations = read_integer(*maximum, map.path("max_iterations"), 1);
+  }
+  if (const ConfigNode* tolerance = map.find("tolerance")) {
+    options.tolerance = read_number(*tolerance, map.path("tolerance"), 0);
+  }
+}
+
+}  // namespace
+
+std::string DatasetSetting::key() const {
+  if (blobs) {
+    return fmt::format("blobs {} {} {} {} {} {} {}", blobs->samples, blobs->features,
+                       blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype));
+  }
+  const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
+  return fmt::format("file {:?} {} {} {} {:?} {} {:?}", file.string(), csv.delimiter.value_or('\0'),
+                     header, fmt::join(csv.columns, "\n"), csv.label_column, size_of(csv.dtype),
+                     hdf5_dataset);
+}
+
+const std::vector<std::string>& setting_keys() {
+  static const std::vector<std::string> keys = {"dataset", "clusters",       "seeding", "restarts",
+                                                "stop",    "empty_clusters", "profile"};
+  return keys;
+}
+
+void expand_seeding(ConfigNode& document) {
+  for (ConfigNode& child : document.children) {
+    if (child.key != "seeding" || !child.is_scalar()) continue;
+    ConfigNode method = child;
+    method.key = "method";
+    child.kind = ConfigNode::Kind::map;
+    child.text.clear();
+    child.children = {std::move(method)};
+  }
+}
+
+Setting read_setting(const ConfigNode& document, const fs::path& folder) {
+  const auto find = [&](std::string_view key) {
+    const ConfigNode* node = document.find(key);
+    if (node != nullptr && node->is_null()) {
+      node->fail_at_key(fmt::format("'{}' has no value", key));
+    }
+    return node;
+  };
+  Setting setting;
+  FitOptions& options = setting.options;
+  const ConfigNode* dataset = find("dataset");
+  if (dataset == nullptr) document.fail("'dataset' is missing");
+  setting.dataset = read_dataset_setting(*dataset, folder);
+  setting.clusters_place = setting.seeding_place = dataset->place;
+  if (const ConfigNode* clusters = find("clusters")) {
+    options.clusters = read_integer(*clusters, "clusters", 1, kMaximumClusters);
+    setting.clusters_place = clusters->place;
+  }
+  if (const ConfigNode* seeding = find("seeding")) {
+    options.seeding = read_seeding(*seeding, folder);
+    setting.seeding_place = seeding->place;
+  }
+  if (const ConfigNode* restarts = find("restarts")) {
+    options.restarts = read_integer(*restarts, "restarts", 1, 1'000'000);
+  }
+  if (const ConfigNode* stop = find("stop")) read_stop(*stop, options);
+  if (const ConfigNode* policy = find("empty_clusters")) {
+    options.empty_clusters = static_cast<EmptyClusters>(
+        read_choice(*policy, "empty_clusters", {"relocate", "keep", "error"}));
+  }
+  if (const ConfigNode* profile = find("profile")) {
+    options.profile = read_boolean(*profile, "profile");
+  }
+  return setting;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,203 @@
+#include "experiment/config/variants.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/suggestion.hpp>
+
+#include "experiment/yaml/config_values.hpp"
+#include "external/backend.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr std::size_t kMaximumVariants = 1'000;
+
+void set_parameter(ParameterSet& parameters, const std::string& backend,
+                   const ParameterRequest& request, const ConfigNode& value) {
+  for (const ParameterInfo& info : parameters.schema()) {
+    const bool is_number =
+        info.type == ParameterType::integer || info.type == ParameterType::number;
+    if (info.name != request.name || !is_number || may_be_number(value)) continue;
+    value.fail(fmt::format("{}: '{}' must be a number without quotes and leading zeros, not {}",
+                           backend, request.name, value.kind_text()));
+  }
+  try {
+    parameters.set(request.name, value.text);
+  } catch (const InputError& error) {
+    // A wrong name stands at the key, a wrong value at the value.
+    const Place& place = parameters.texts().contains(request.name) ? value.place : request.place;
+    place.fail(fmt::format("{}: {}", backend, error.what()));
+  }
+}
+
+// All parameters, or those that are known, as one text each.
+std::map<std::string, std::string> texts_of(const Variant& variant) {
+  return variant.parameters_known() ? variant.parameters.texts() : variant.given;
+}
+
+std::string describe(const std::map<std::string, std::string>& texts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, text] : texts) parts.push_back(fmt::format("{}={}", name, text));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+// Adds every combination of the values of parameters `at`, `at` + 1, ...
+void add_combinations(const BackendRequest& request, std::size_t at, const Variant& variant,
+                      std::vector<Variant>& variants) {
+  if (at == request.parameters.size()) {
+    for (const Variant& other : variants) {
+      if (other.name == variant.name && texts_of(other) == texts_of(variant)) {
+        const std::string changes = variant.parameters_known()
+                                        ? variant.parameters.describe_changes()
+                                        : describe(variant.given);
+        request.place.fail(fmt::format("'{}' with {} is listed twice", request.name,
+                                       changes.empty() ? "default parameters" : changes));
+      }
+    }
+    if (variants.size() == kMaximumVariants) {
+      request.place.fail(
+          fmt::format("there are more than {} variants of backends", kMaximumVariants));
+    }
+    variants.push_back(variant);
+    return;
+  }
+  const ParameterRequest& parameter = request.parameters[at];
+  for (const ConfigNode& value : parameter.values) {
+    Variant next = variant;
+    next.given[parameter.name] = value.text;
+    if (variant.parameters_known()) {
+      set_parameter(next.parameters, request.name, parameter, value);
+    }
+    add_combinations(request, at + 1, next, variants);
+  }
+}
+
+// Parameters in which the variants of one backend differ, in the schema's order.
+std::vector<std::string> varying_parameters(const std::vector<Variant>& variants,
+                                            const std::string& backend) {
+  std::map<std::string, std::set<std::string>> values;
+  std::set<std::string> known;
+  std::vector<std::string> order;
+  for (const Variant& variant : variants) {
+    if (variant.name != backend) continue;
+    for (const ParameterInfo& parameter : variant.parameters.schema()) {
+      if (known.insert(parameter.name).second) order.emplace_back(parameter.name);
+    }
+    for (const auto& [name, text] : variant.given) {
+      if (known.insert(name).second) order.push_back(name);
+    }
+  }
+  for (const Variant& variant : variants) {
+    if (variant.name != backend) continue;
+    const std::map<std::string, std::string> texts = texts_of(variant);
+    for (const std::string& name : order) {
+      const auto text = texts.find(name);
+      values[name].insert(text == texts.end() ? "" : text->second);
+    }
+  }
+  std::erase_if(order, [&](const std::string& name) { return values[name].size() < 2; });
+  return order;
+}
+
+std::string describe_source(const std::filesystem::path& program) {
+  return program.empty() ? "Lloyd's own plugin" : program.string();
+}
+
+}  // namespace
+
+bool Variant::parameters_known() const {
+  if (backend == nullptr) return false;
+  return backend->available() || !external::is_program(backend->path()) ||
+         !parameters.schema().empty();
+}
+
+std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
+                                   const BackendLoader& load) {
+  std::vector<Variant> variants;
+  std::map<std::string, std::filesystem::path> programs;  // by name; empty: a plugin
+  for (const BackendRequest& request : requests) {
+    Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
+    try {
+      if (request.program.empty()) {
+        variant.backend = load(request.name);
+      } else {
+        variant.backend = external::load_program(request.program);
+        variant.name = variant.label = variant.backend->name();
+      }
+      variant.parameters = variant.backend->default_parameters();
+    } catch (const InputError& error) {  // any other is no fault of the experiment
+      if (!request.optional) request.place.fail(error.what());
+      variant.missing = error.what();
+    }
+    const auto [same, is_new] = programs.emplace(variant.name, request.program);
+    if (!is_new && same->second != request.program) {
+      request.place.fail(fmt::format("two backends of the experiment are called '{}': {} and {}",
+                                     variant.name, describe_source(same->second),
+                                     describe_source(request.program)));
+    }
+    add_combinations(request, 0, variant, variants);
+  }
+  for (Variant& variant : variants) {
+    const std::map<std::string, std::string> texts = texts_of(variant);
+    for (const std::string& name : varying_parameters(variants, variant.name)) {
+      const auto text = texts.find(name);
+      if (text != texts.end()) variant.label += fmt::format(" {}={}", name, text->second);
+    }
+  }
+  return variants;
+}
+
+std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Variant>& variants) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> matches;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    const Variant& variant = variants[v];
+    names.push_back(variant.name);
+    if (names.back() != baseline.name) continue;
+    Variant wanted = variant;
+    for (const ParameterRequest& parameter : baseline.parameters) {
+      const ConfigNode& value = parameter.values.front();
+      wanted.given[parameter.name] = value.text;
+      if (variant.parameters_known()) {
+        set_parameter(wanted.parameters, baseline.name, parameter, value);
+      }
+    }
+    if (texts_of(wanted) == texts_of(variant)) matches.push_back(v);
+  }
+  if (matches.size() == 1) return matches.front();
+
+  if (std::find(names.begin(), names.end(), baseline.name) == names.end()) {
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    baseline.place.fail(fmt::format("the baseline '{}' is not among the backends{}", baseline.name,
+                                    suggestion(baseline.name, names)));
+  }
+  std::vector<std::string> labels;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    const bool candidate = matches.empty()
+                               ? names[v] == baseline.name
+                               : std::find(matches.begin(), matches.end(), v) != matches.end();
+    if (candidate) labels.push_back(variants[v].label);
+  }
+  if (matches.empty()) {
+    baseline.place.fail(
+        fmt::format("the baseline matches none of the variants: {}", fmt::join(labels, ", ")));
+  }
+  std::vector<std::string> parameters;
+  std::map<std::string, std::string> texts = texts_of(variants[matches.front()]);
+  for (const std::string& name : varying_parameters(variants, baseline.name)) {
+    parameters.push_back(fmt::format("{}: {}", name, texts[name]));
+  }
+  baseline.place.fail(
+      fmt::format("the baseline could be any of: {}; name one, such as {{{}: {{{}}}}}",
+                  fmt::join(labels, ", "), baseline.name, fmt::join(parameters, ", ")));
+}
+
+}  // namespace lloyd::experiment

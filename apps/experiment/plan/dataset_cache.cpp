@@ -1,0 +1,70 @@
+#include "experiment/plan/dataset_cache.hpp"
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+
+#include "bounded_data.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>& stop) {
+  FileOptions options{setting.csv, setting.hdf5_dataset};
+  options.csv.memory_limit = apps::text_memory();
+  options.csv.stop = stop;
+  try {
+    return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
+  } catch (const InputError& error) {
+    setting.place.fail(error.what());
+  }
+}
+
+DatasetFacts facts_of(const Dataset& dataset) {
+  DatasetFacts facts;
+  facts.name = dataset.name();
+  facts.samples = dataset.samples();
+  facts.features = dataset.features();
+  facts.stride = dataset.matrix().stride;
+  facts.dtype = dataset.dtype();
+  facts.required_capabilities = dataset.view().required_capabilities;
+  facts.fingerprint = dataset.fingerprint();
+  return facts;
+}
+
+DatasetFacts facts_of(const BlobsSpec& blobs) {
+  DatasetFacts facts;
+  facts.name = "blobs";
+  facts.samples = blobs.samples;
+  facts.features = facts.stride = blobs.features;
+  facts.dtype = blobs.dtype;
+  facts.required_capabilities =
+      kCapabilityHostMemory |
+      (blobs.dtype == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64);
+  return facts;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) {
+  const std::string key = setting.key();
+  if (last_ != nullptr && key == key_) return last_;
+  last_.reset();
+  last_ = std::make_shared<const Dataset>(make_dataset(setting, stop_));
+  key_ = key;
+  return last_;
+}
+
+std::shared_ptr<const Dataset> DatasetCache::take(const DatasetSetting& setting) {
+  get(setting);
+  return std::move(last_);
+}
+
+DatasetFacts DatasetCache::facts(const DatasetSetting& setting) {
+  if (setting.blobs) return facts_of(*setting.blobs);
+  const std::string key = setting.key();
+  const auto known = facts_.find(key);
+  if (known != facts_.end()) return known->second;
+  return facts_.emplace(key, facts_of(*get(setting))).first->second;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,246 @@
+#include "experiment/plan/plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+
+#include "centroids_file.hpp"
+#include "experiment/plan/setting_json.hpp"
+#include "machine/processors/affinity.hpp"
+#include "parameters_json.hpp"
+#include "text/numbers.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+ProblemShape shape_of(const DatasetFacts& dataset, std::int64_t clusters) {
+  ProblemShape shape;
+  shape.samples = dataset.samples;
+  shape.features = dataset.features;
+  shape.stride = dataset.stride;
+  shape.clusters = clusters;
+  shape.dtype = dataset.dtype;
+  return shape;
+}
+
+// What the results of a fit take: labels, counts and centroids, twice while restarts are compared.
+std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options) {
+  const std::int64_t one = dataset.samples * 4 + options.clusters * (dataset.features * 8 + 8);
+  return options.restarts > 1 ? 2 * one : one;
+}
+
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;  // beyond any machine
+
+// The initial centroids of all restarts. In a process of its own they are there three times: where
+// they were made, in shared memory, and in that process.
+std::int64_t starts_bytes(const DatasetFacts& dataset, const FitOptions& options,
+                          const Isolation& isolation) {
+  const std::int64_t copies = isolation.mode == IsolateMode::none ? 1 : 3;
+  const std::int64_t one = options.clusters * dataset.features * 8;
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(one, copies * options.restarts, &all)) return kMaxBytes;
+  return std::min(all, kMaxBytes);
+}
+
+void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
+              const Isolation& isolation, const Machine& machine) {
+  if (variant.backend == nullptr) {
+    fit.skip = "no plugin of this name can be loaded";
+    return;
+  }
+  const LoadedBackend& backend = *variant.backend;
+  const DatasetFacts& dataset = setting.dataset;
+  const FitOptions& options = setting.setting.options;
+  if (!backend.available()) {
+    fit.skip = backend.unavailable();
+    return;
+  }
+  const ProblemShape shape = shape_of(dataset, options.clusters);
+  // The variance is not known before the data is made; no limit depends on the tolerance.
+  const FitSpec spec = make_spec(options, 1.0);
+  fit.skip =
+      unsupported_reason(backend, shape, dataset.required_capabilities, variant.parameters, spec);
+  if (!fit.skip.empty()) return;
+  MemoryEstimate memory;
+  try {
+    memory = estimate_memory(backend, shape, variant.parameters, spec);
+  } catch (const BackendError& error) {
+    fit.skip = error.what();
+    return;
+  }
+  for (const std::int64_t bytes : {dataset.bytes(), result_bytes(dataset, options),
+                                   starts_bytes(dataset, options, isolation)}) {
+    memory.host_bytes =
+        bytes < kMaxBytes - memory.host_bytes ? memory.host_bytes + bytes : kMaxBytes;
+  }
+  if (machine.memory_bytes > 0 && memory.host_bytes > machine.memory_bytes) {
+    fit.skip = fmt::format("needs {} of memory, the machine has {}",
+                           format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));
+    return;
+  }
+  // A file that is mapped is handed over as it is.
+  const bool copied = isolation.mode != IsolateMode::none &&
+                      (setting.setting.dataset.blobs ||
+                       find_format(setting.setting.dataset.file) != FileFormat::npy);
+  if (copied && machine.memory_bytes > 0 && dataset.bytes() > machine.memory_bytes / 2) {
+    fit.skip = fmt::format(
+        "its data set takes {}, twice while it is handed to a process of its own, and the machine "
+        "has {}; 'isolate: none' would run it",
+        format_bytes(dataset.bytes()), format_bytes(machine.memory_bytes));
+    return;
+  }
+  if (isolation.memory_limit && memory.host_bytes > *isolation.memory_limit) {
+    fit.skip = fmt::format("needs {} of memory, 'memory_limit' is {}",
+                           format_bytes(memory.host_bytes), format_bytes(*isolation.memory_limit));
+    return;
+  }
+  std::int64_t device_memory = 0;
+  for (const DeviceInfo& device : backend.devices()) {
+    device_memory = std::max(device_memory, device.memory_bytes);
+  }
+  if (device_memory > 0 && memory.device_bytes > device_memory) {
+    fit.skip = fmt::format("needs {} of device memory, the device has {}",
+                           format_bytes(memory.device_bytes), format_bytes(device_memory));
+    return;
+  }
+  fit.memory = memory;
+}
+
+// Reads each seeding file once.
+class CentroidFiles {
+ public:
+  void read(Setting& setting, const DatasetFacts& dataset) {
+    Seeding& seeding = setting.options.seeding;
+    if (seeding.method != SeedingMethod::file) return;
+    auto known = files_.find(seeding.file);
+    if (known == files_.end()) {
+      try {
+        known = files_.emplace(seeding.file, apps::read_centroids(seeding.file, {})).first;
+      } catch (const InputError& error) {
+        setting.seeding_place.fail(error.what());
+      }
+    }
+    const apps::CentroidsFile& file = known->second;
+    if (file.clusters != setting.options.clusters || file.features != dataset.features) {
+      setting.seeding_place.fail(fmt::format(
+          "{} has {} rows and {} columns, but {} centroids of {} features are needed", seeding.file,
+          file.clusters, file.features, setting.options.clusters, dataset.features));
+    }
+    seeding.centroids = file.centroids;
+  }
+
+ private:
+  std::map<std::string, apps::CentroidsFile> files_;
+};
+
+void check_sizes(const Setting& setting, const DatasetFacts& dataset) {
+  const std::int64_t clusters = setting.options.clusters;
+  if (clusters > dataset.samples) {
+    setting.clusters_place.fail(fmt::format("'clusters' is {}, but {} has {} samples", clusters,
+                                            dataset.name, dataset.samples));
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(clusters, dataset.features * 32, &bytes)) {
+    setting.clusters_place.fail(fmt::format("{} clusters of {} features overflow 64-bit sizes",
+                                            clusters, dataset.features));
+  }
+}
+
+std::string hash_plan(const Plan& plan) {
+  nlohmann::ordered_json definition = {{"repeats", plan.repeats},
+                                       {"until", until_json(plan.until)},
+                                       {"order_seed", plan.order_seed}};
+  if (plan.baseline) definition["baseline"] = plan.variants[*plan.baseline].label;
+  for (const PlannedSetting& setting : plan.settings) {
+    definition["settings"].push_back(setting.hash);
+  }
+  for (const Variant& variant : plan.variants) {
+    const bool missing = variant.backend == nullptr;
+    definition["variants"].push_back({variant.label, missing ? "" : variant.backend->version(),
+                                      variant.parameters_known()
+                                          ? apps::parameters_json(variant.parameters)
+                                          : nlohmann::ordered_json(variant.given)});
+  }
+  return hash_json(definition);
+}
+
+}  // namespace
+
+std::int64_t Plan::trials() const {
+  return (static_cast<std::int64_t>(fits.size()) - skipped()) * repeats;
+}
+
+std::int64_t Plan::skipped() const {
+  return std::count_if(fits.begin(), fits.end(),
+                       [](const PlannedFit& fit) { return !fit.skip.empty(); });
+}
+
+Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
+               const Machine& machine, const PlanProgress& progress) {
+  Plan plan;
+  plan.experiment = experiment.name;
+  plan.output = experiment.output;
+  plan.repeats = experiment.repeats;
+  plan.until = experiment.until;
+  plan.order_seed = experiment.order_seed;
+  plan.isolation = experiment.isolation;
+  check_processors(plan.isolation, machine::processors_at_start());
+  plan.trace = experiment.trace;
+  plan.variants = make_variants(experiment.backends, load);
+  if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);
+
+  const std::size_t pairs = experiment.settings.size() * plan.variants.size();
+  if (pairs > kMaxFits) {
+    throw InputError(fmt::format(
+        "the experiment has {} settings x {} variants of backends = {} pairs; at most {} are "
+        "allowed: sweep over fewer values, or divide it into several experiments",
+        experiment.settings.size(), plan.variants.size(), pairs, kMaxFits));
+  }
+  CentroidFiles centroid_files;
+  for (const Setting& setting : experiment.settings) {
+    PlannedSetting planned{setting, datasets.facts(setting.dataset), {}};
+    check_sizes(setting, planned.dataset);
+    centroid_files.read(planned.setting, planned.dataset);
+    planned.hash = hash_setting(planned.setting, planned.dataset);
+    plan.settings.push_back(std::move(planned));
+  }
+  const ReferenceIndex references(experiment.references);
+  for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+    for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+      plan.fits.push_back({s, v, {}, {}, {}});
+      plan.fits.back().published =
+          references.published_of(plan.settings[s].setting, plan.variants[v], plan.baseline == v);
+      plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine);
+      if (progress) progress(std::ssize(plan.fits), static_cast<std::int64_t>(pairs));
+    }
+  }
+  plan.hash = hash_plan(plan);
+  return plan;
+}
+
+std::vector<std::string> missing_backends(const Plan& plan) {
+  std::vector<std::string> lines;
+  std::set<std::string> names;
+  for (const Variant& variant : plan.variants) {
+    if (variant.backend != nullptr || !names.insert(variant.name).second) continue;
+    lines.push_back(fmt::format("{} is optional and skipped: {}", variant.name, variant.missing));
+  }
+  return lines;
+}
+
+void require_all(const Plan& plan) {
+  for (const PlannedFit& fit : plan.fits) {
+    if (fit.skip.empty()) continue;
+    throw InputError(fmt::format("{} of {} fits would be skipped, and --require forbids it: {}: {}",
+                                 plan.skipped(), plan.fits.size(), plan.variants[fit.variant].label,
+                                 fit.skip));
+  }
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,98 @@
+#include "experiment/plan/setting_json.hpp"
+
+#include <fmt/format.h>
+
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+// FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, 1991.
+class Hash {
+ public:
+  void add(const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+std::string dump(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string hex(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
+
+std::string hash_json(const ordered_json& json) {
+  Hash hash;
+  const std::string text = dump(json);
+  hash.add(text.data(), text.size());
+  return hex(hash.value());
+}
+
+ordered_json source_json(const DatasetSetting& setting) {
+  if (setting.blobs) {
+    const BlobsSpec& blobs = *setting.blobs;
+    return {{"blobs",
+             {{"samples", blobs.samples},
+              {"features", blobs.features},
+              {"centers", blobs.centers},
+              {"std", blobs.std},
+              {"box", blobs.box},
+              {"seed", blobs.seed}}}};
+  }
+  ordered_json source = {{"file", setting.file.string()}};
+  const CsvOptions& csv = setting.csv;
+  if (csv.delimiter) source["delimiter"] = std::string(1, *csv.delimiter);
+  if (csv.header) source["header"] = *csv.header;
+  if (!csv.columns.empty()) source["columns"] = csv.columns;
+  if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
+  if (!setting.hdf5_dataset.empty()) source["dataset"] = setting.hdf5_dataset;
+  return source;
+}
+
+ordered_json stop_json(const FitOptions& options) {
+  if (options.fixed_iterations) return {{"iterations", options.max_iterations}};
+  return {{"max_iterations", options.max_iterations}, {"tolerance", options.tolerance}};
+}
+
+std::string hash_setting(const Setting& setting, const DatasetFacts& dataset) {
+  const FitOptions& options = setting.options;
+  ordered_json source = source_json(setting.dataset);
+  if (!setting.dataset.blobs) {
+    // The name, not the folder: the same file elsewhere is the same setting.
+    source = {{"file", setting.dataset.file.filename().string()},
+              {"fingerprint", hex(dataset.fingerprint.value_or(0))}};
+  }
+  ordered_json definition = {{"dataset", source},
+                             {"dtype", apps::to_string(dataset.dtype)},
+                             {"clusters", options.clusters},
+                             {"seeding", to_string(options.seeding.method)},
+                             {"seed", options.seeding.seed},
+                             {"restarts", options.restarts},
+                             {"stop", stop_json(options)},
+                             {"empty_clusters", apps::to_string(options.empty_clusters)},
+                             {"profile", options.profile}};
+  if (options.seeding.method == SeedingMethod::kmeans_parallel) {
+    definition["oversampling"] = options.seeding.oversampling;
+    definition["rounds"] = options.seeding.rounds;
+  }
+  Hash hash;
+  const std::string text = dump(definition);
+  hash.add(text.data(), text.size());
+  const std::vector<double>& centroids = options.seeding.centroids;
+  hash.add(centroids.data(), centroids.size() * sizeof(double));
+  return hex(hash.value());
+}
+
+}  // namespace lloyd::experiment

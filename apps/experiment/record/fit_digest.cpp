@@ -1,0 +1,90 @@
+#include "experiment/record/fit_digest.hpp"
+
+#include <algorithm>
+
+namespace lloyd::experiment {
+namespace {
+
+// Fewer distances than samples x clusters in each iteration and the closing assignment: the
+// backend skips some, so that its iterations do not compare with others.
+bool skips_distances(const Record& record) {
+  const Measurements& fit = *record.fit;
+  const double all = static_cast<double>(record.dataset.samples) *
+                     static_cast<double>(record.clusters) * static_cast<double>(fit.iterations + 1);
+  return static_cast<double>(fit.distances) < all;
+}
+
+bool counts(const Record& record) {
+  return record.status == TrialStatus::ok && record.fit.has_value();
+}
+
+}  // namespace
+
+TrialDigest::TrialDigest(const Record& record) : status(record.status), repeat(record.repeat) {
+  Extras rare;
+  rare.reason = record.reason;
+  if (record.fit) {
+    measured = true;
+    skips_distances = experiment::skips_distances(record);
+    iterations = record.fit->iterations;
+    inertia = record.fit->inertia;
+    loop_ms = record.fit->loop_ms;
+    closing_ms = record.fit->closing_ms;
+    fit_ms = record.fit->fit_ms;
+    rare.phases = record.fit->phases;
+  }
+  own_threads = std::max({record.machine.cores, record.machine.physical_cores,
+                          record.process ? record.process->threads : std::int64_t{0}});
+  if (record.conditions) {
+    has_conditions = true;
+    load = record.conditions->before.load;
+    cpu_mhz = record.conditions->after.cpu_mhz;
+    rare.gpu = record.conditions->gpu;
+  }
+  if (!rare.reason.empty() || rare.gpu || rare.phases.assignment_ms >= 0) {
+    extras = std::make_shared<const Extras>(std::move(rare));
+  }
+}
+
+const std::string& TrialDigest::reason() const {
+  static const std::string none;
+  return extras ? extras->reason : none;
+}
+
+FitDigest::FitDigest(const Record& first)
+    : experiment(first.experiment),
+      setting(first.setting),
+      plan_setting(first.plan.setting),
+      repeats(first.plan.repeats),
+      until(first.plan.until.has_value()),
+      baseline(first.plan.baseline),
+      axes(first.axes),
+      backend(first.backend.label),
+      accuracy(first.backend.accuracy),
+      samples(first.dataset.samples),
+      features(first.dataset.features),
+      dtype(first.dataset.dtype),
+      clusters(first.clusters),
+      restarts(first.restarts),
+      published(first.published) {}
+
+FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.front()) {
+  trials.reserve(records.size());
+  for (const Record& record : records) {
+    note(record);
+    trials.emplace_back(record);
+  }
+}
+
+void FitDigest::note(const Record& record) {
+  if (counts(record) && record.after_one) after_one = record.after_one;
+}
+
+std::vector<FitDigest> digests_of(const std::vector<std::vector<Record>>& records) {
+  std::vector<FitDigest> digests;
+  digests.reserve(records.size());
+  for (const std::vector<Record>& fit : records) digests.emplace_back(fit);
+  return digests;
+}
+
+}  // namespace lloyd::experiment

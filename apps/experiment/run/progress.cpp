@@ -1,0 +1,86 @@
+#include "experiment/run/progress.hpp"
+
+#include <sys/ioctl.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/internal/status_text.hpp>
+
+#include "messages.hpp"
+#include "text/numbers.hpp"
+#include "text/table.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+constexpr std::chrono::seconds kLinesApart{10};
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(apps::message_descriptor(), TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    return size.ws_col - 1u;
+  return 79;
+}
+
+}  // namespace
+
+Progress::Progress(const Plan& plan, Writer write, bool terminal)
+    : plan_(plan),
+      write_(std::move(write)),
+      terminal_(terminal),
+      time_left_(plan),
+      last_setting_(std::numeric_limits<std::size_t>::max()) {}
+
+void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
+  current_ = &fit;
+  begun_ = Clock::now();
+  const PlannedSetting& planned = plan_.settings[fit.setting];
+  std::string text = fmt::format("[{}/{}{}] {}", trials_ + 1, plan_.trials(),
+                                 plan_.until ? "+" : "", plan_.variants[fit.variant].label);
+  for (const AxisValue& axis : planned.setting.axes) {
+    text += fmt::format(", {} {}", axis.path.substr(axis.path.rfind('.') + 1), axis.value);
+  }
+  text += fmt::format(", repeat {}/{}{}", repeat + 1, plan_.repeats, plan_.until ? "+" : "");
+  const double left = seconds_left();
+  if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
+  if (terminal_) {
+    write_("\r\x1b[K" + wrap(printable(text), terminal_width()).front());
+    line_open_ = true;
+  } else if (fit.setting != last_setting_ || begun_ - last_line_ >= kLinesApart) {
+    write_(printable(text) + '\n');
+    last_setting_ = fit.setting;
+    last_line_ = begun_;
+  }
+}
+
+void Progress::end(const Record& record) {
+  if (current_ == nullptr) return;
+  std::optional<double> fit_seconds;
+  if (record.fit) fit_seconds = record.fit->fit_ms / 1e3;
+  time_left_.add(*current_, std::chrono::duration<double>(Clock::now() - begun_).count(),
+                 fit_seconds);
+  ++trials_;
+  current_ = nullptr;
+}
+
+void Progress::pass_over(const PlannedFit& fit) {
+  time_left_.pass_over(fit);
+  ++trials_;
+}
+
+void Progress::note(const std::string& text) {
+  clear();
+  write_(printable_lines(text) + '\n');
+}
+
+void Progress::clear() {
+  if (!line_open_) return;
+  write_("\r\x1b[K");
+  line_open_ = false;
+}
+
+}  // namespace lloyd::experiment

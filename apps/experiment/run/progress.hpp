@@ -1,0 +1,55 @@
+// Progress: says on standard error how far a run is and how long it will still take.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "experiment/plan/plan.hpp"
+#include "experiment/record/record.hpp"
+#include "experiment/run/time_left.hpp"
+
+namespace lloyd::experiment {
+
+class Progress {
+ public:
+  /// Writes text that is printable, such as apps::write_message().
+  using Writer = std::function<void(std::string_view text)>;
+
+  /// On a terminal one line is kept up to date; elsewhere there is a line whenever the setting
+  /// changes or ten seconds have passed.
+  Progress(const Plan& plan, Writer write, bool terminal);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void begin(const PlannedFit& fit, std::int64_t repeat);
+  /// The trial that was begun has left this record.
+  void end(const Record& record);
+  /// A trial that an earlier run made.
+  void pass_over(const PlannedFit& fit);
+  /// A line of its own.
+  void note(const std::string& text);
+
+  /// As TimeLeft::seconds().
+  double seconds_left() const { return time_left_.seconds(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void clear();
+
+  const Plan& plan_;
+  Writer write_;
+  bool terminal_;
+  TimeLeft time_left_;
+  std::int64_t trials_ = 0;  ///< ended
+  const PlannedFit* current_ = nullptr;
+  Clock::time_point begun_;
+  Clock::time_point last_line_;
+  std::size_t last_setting_;
+  bool line_open_ = false;
+};
+
+}  // namespace lloyd::experiment

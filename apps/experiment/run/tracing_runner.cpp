@@ -1,0 +1,52 @@
+#include "experiment/run/tracing_runner.hpp"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::experiment {
+
+bool TracingRunner::leaves_replay(const PlannedFit& fit) const {
+  if (plan_.baseline && plan_.fit(fit.setting, *plan_.baseline).skip.empty()) {
+    return fit.variant == *plan_.baseline;
+  }
+  for (std::size_t v = 0; v < fit.variant; ++v) {
+    if (plan_.fit(fit.setting, v).skip.empty()) return false;
+  }
+  return true;
+}
+
+Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
+  Trace trace = tracer_.trace(fit, restart, leaves_replay(fit));
+  const std::size_t bytes = to_json(trace).dump().size();
+  if (bytes > static_cast<std::size_t>(kMaxTraceBytes)) {
+    throw Error(
+        fmt::format("one of {} iterations takes {} MiB in the record, at most {} MiB are kept",
+                    trace.shift.size(), bytes >> 20, kMaxTraceBytes >> 20));
+  }
+  return trace;
+}
+
+Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
+  Record record = trials_.run(fit, repeat);
+  if (!plan_.trace || record.status != TrialStatus::ok || repeat + 1 != plan_.repeats)
+    return record;
+  try {
+    record.trace = trace(fit, record.fit->restart);
+  } catch (const Cancelled&) {
+    // A resumed run makes only trials again, never a trace alone.
+    record.status = TrialStatus::cancelled;
+    record.reason = "interrupted while its trace was made";
+    note_(fmt::format("{}: no trace: interrupted; --resume makes the trial again, with its trace",
+                      record.backend.label));
+  } catch (const std::bad_alloc&) {
+    note_(fmt::format("{}: no trace: out of host memory", record.backend.label));
+  } catch (const std::exception& error) {
+    note_(fmt::format("{}: no trace: {}", record.backend.label, error.what()));
+  }
+  return record;
+}
+
+}  // namespace lloyd::experiment

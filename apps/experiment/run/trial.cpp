@@ -1,0 +1,134 @@
+#include "experiment/run/trial.hpp"
+
+#include <new>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/plan/setting_json.hpp"
+#include "experiment/trial/replay_recorder.hpp"
+#include "experiment/trial/trace_work.hpp"
+#include "external/backend.hpp"
+#include "guest_scope.hpp"
+#include "machine/processors/threads.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& data) {
+  const Setting& setting = plan_.settings[fit.setting].setting;
+  return initial_centroids_.get(data, setting.dataset.key(), setting.options,
+                                [this] { return observer_.stop_requested(); });
+}
+
+void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
+  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
+  record.dataset.fingerprint = hex(data.fingerprint());
+  const Starts& initial = starts(fit, data);
+  record.seeding.ms = initial.ms;
+
+  Known& known = known_[{fit.setting, fit.variant}];
+  // A result that repeats to the bit is checked once; another one each time.
+  const bool repeats = record.backend.reproducibility != apps::to_string(Reproducibility::none);
+  const bool check_result = !known.checked_inertia || !repeats;
+  TrialOutcome outcome;
+  if (known.failure.empty()) {
+    outcome = attempt({fit, data, initial, !known.after_one, check_result}, record);
+  } else {
+    outcome.failure = known.failure;
+  }
+  if (outcome.after_one) known.after_one = outcome.after_one;
+  if (outcome.probe_failed) known.failure = outcome.failure;
+  record.after_one = known.after_one;
+  record.fit = outcome.fit;
+  record.process = outcome.process;
+  if (outcome.cancelled) throw Cancelled();
+  if (!outcome.failure.empty()) {
+    if (record.status == TrialStatus::ok) record.status = TrialStatus::failed;
+    record.reason = outcome.failure;
+    return;
+  }
+  const double inertia = outcome.fit->inertia;
+  if (!known.checked_inertia) known.checked_inertia = inertia;
+  if (!repeats || inertia == *known.checked_inertia) return;
+  record.status = TrialStatus::failed;
+  record.reason = fmt::format(
+      "the inertia is {}, but that of an earlier repeat was {}; the backend states the "
+      "reproducibility '{}'",
+      inertia, *known.checked_inertia, record.backend.reproducibility);
+}
+
+Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {
+  Record record = describe_trial(plan_, fit, repeat, run_, machine_);
+  try {
+    run_trial(fit, record);
+  } catch (const Cancelled&) {
+    record.status = TrialStatus::cancelled;
+    record.reason = "interrupted";
+  } catch (const std::bad_alloc&) {
+    record.status = TrialStatus::failed;
+    record.reason = "out of host memory";
+  } catch (const std::exception& error) {
+    record.status = TrialStatus::failed;
+    record.reason = error.what();
+  }
+  record.time = timestamp();
+  return record;
+}
+
+Trace SharedStartRunner::trace(const PlannedFit& fit, std::int64_t restart, bool replay) {
+  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
+  Trace trace = watch({fit, data, starts(fit, data), restart, replay});
+  if (trace.replay) trace.replay->axes = replay_axes(data);
+  return trace;
+}
+
+void InProcessRunner::finish(const std::function<void(const std::string&)>&) {
+  release();
+}
+
+void InProcessRunner::release() {
+  if (session_ == nullptr) return;
+  apps::GuestScope guest;
+  session_.reset();
+  guest.end();
+}
+
+const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
+  release();
+  dataset_.reset();  // so that two are never in memory
+  dataset_ = datasets_.get(setting);
+  return *dataset_;
+}
+
+TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
+  const Variant& variant = plan().variants[task.fit.variant];
+  apps::GuestScope guest;
+  TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
+                                         plan().settings[task.fit.setting].setting.options,
+                                         task.starts.centroids, task.probe, task.check_result},
+                                        observer(), session_);
+  if (external::is_program(variant.backend->path())) {  // which cannot end this process
+    session_.reset();
+    record.release_failure = external::take_close_failure(*variant.backend);
+  }
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
+  guest.end();
+  return outcome;
+}
+
+Trace InProcessRunner::watch(const TraceTask& task) {
+  const Variant& variant = plan().variants[task.fit.variant];
+  const auto restart = static_cast<std::size_t>(task.restart);
+  apps::GuestScope guest;
+  Trace trace = make_trace({variant.backend, variant.parameters, task.dataset,
+                            plan().settings[task.fit.setting].setting.options,
+                            task.starts.centroids[restart], task.replay},
+                           observer(), session_);
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
+  guest.end();
+  return trace;
+}
+
+}  // namespace lloyd::experiment

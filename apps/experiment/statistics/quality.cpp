@@ -1,0 +1,77 @@
+#include "experiment/statistics/quality.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "names.hpp"
+#include "text/numbers.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// (a - b) relative to the larger; 0 for equal values, also for two zeros.
+double relative_difference(double a, double b) {
+  return a == b ? 0 : (a - b) / std::max(std::abs(a), std::abs(b));
+}
+
+bool within(double difference, double tolerance) {
+  return std::abs(difference) <= tolerance;  // false for a NaN
+}
+
+// Backends whose inertia after one iteration must agree.
+bool is_precise(const Quality& quality) {
+  return quality.accuracy <= Accuracy::float32;
+}
+
+std::string wrong_share(const Quality& quality) {
+  return fmt::format("{}% labels wrong",
+                     format_number(100.0 * static_cast<double>(quality.wrong_labels) /
+                                   static_cast<double>(quality.samples)));
+}
+
+}  // namespace
+
+std::string quality_difference(const Quality& result, const Quality& baseline) {
+  if (result.accuracy > baseline.accuracy) {
+    return fmt::format("less accurate: {}", apps::to_string(result.accuracy));
+  }
+  for (const Quality* quality : {&result, &baseline}) {
+    if (quality->accuracy != Accuracy::exact || quality->wrong_labels == 0) continue;
+    return fmt::format("{}{} wrong labels, but stated exact",
+                       quality == &result ? "" : "baseline: ", quality->wrong_labels);
+  }
+  if (is_precise(result) && is_precise(baseline)) {
+    const double after_one =
+        relative_difference(result.inertia_after_one, baseline.inertia_after_one);
+    if (!within(after_one, kToleranceAfterOne)) {
+      return fmt::format("inertia {:+.1e} after 1 iteration", after_one);
+    }
+  }
+  const double final = relative_difference(result.final_inertia, baseline.final_inertia);
+  if (!within(final, kToleranceFinal)) return fmt::format("final inertia {:+.1f}%", 100 * final);
+  return {};
+}
+
+std::string ratio_text(const MedianInterval& ratio) {
+  std::string text = format_number(ratio.median);
+  if (ratio.low == ratio.high) return text;
+  return fmt::format("{} ({} - {})", text, format_number(ratio.low), format_number(ratio.high));
+}
+
+Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup) {
+  const std::string differs = quality_difference(result, baseline);
+  if (!differs.empty()) return {{}, differs};
+  if (!std::isfinite(speedup.median)) return {{}, "too fast to compare"};
+  std::string text = ratio_text(speedup);
+  if (result.accuracy < baseline.accuracy) {
+    text += fmt::format(" over {}", apps::to_string(baseline.accuracy));
+    if (!is_precise(baseline)) text += fmt::format(", {}", wrong_share(baseline));
+  } else if (!is_precise(result)) {
+    text += fmt::format(", {} ({})", wrong_share(result), wrong_share(baseline));
+  }
+  return {speedup, text};
+}
+
+}  // namespace lloyd::experiment

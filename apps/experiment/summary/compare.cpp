@@ -1,0 +1,231 @@
+#include "experiment/summary/compare.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/internal/suggestion.hpp>
+
+#include "text/numbers.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+std::string row_text(const Summary& summary, const SummaryRow& row) {
+  const std::string setting = setting_text(summary, row);
+  return setting.empty() ? row.backend : fmt::format("{} with {}", row.backend, setting);
+}
+
+// What makes the side that is faster by `verdict` the worse one; empty where nothing does.
+std::string worse(const ComparedRow& row, Verdict verdict) {
+  return verdict == Verdict::faster ? quality_difference(row.newer.quality, row.older.quality)
+                                    : quality_difference(row.older.quality, row.newer.quality);
+}
+
+bool is_change(Verdict verdict) {
+  return verdict == Verdict::faster || verdict == Verdict::slower;
+}
+
+// The faster of two must not be worse: no speedup without quality.
+void hold_to_quality(ComparedRow& row) {
+  if (!is_change(row.time.verdict)) return;
+  const std::string differs = worse(row, row.time.verdict);
+  if (differs.empty()) return;
+  row.differs = true;
+  row.time.reason =
+      fmt::format("{}: {}", row.time.verdict == Verdict::faster ? "new" : "old", differs);
+  row.time.verdict = Verdict::unclear;
+}
+
+// Between two runs, what other programs took from one of them looks like a change.
+void hold_to_quiet(ComparedRow& row, const Summary& older, const Summary& newer) {
+  if (!is_change(row.time.verdict)) return;
+  for (const auto& [name, run] : {std::pair("old", &older), std::pair("new", &newer)}) {
+    const std::optional<MachineLoad>& load = run->disturbances.load;
+    if (!load || !load->busy()) continue;
+    row.time.verdict = Verdict::unclear;
+    row.time.reason = fmt::format("{}: busy machine, load {}", name, format_number(load->median));
+    return;
+  }
+}
+
+void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& old_row,
+             const Summary& newer, const SummaryRow& new_row) {
+  if (old_row.ok == 0) {
+    comparison.without_time.push_back(
+        fmt::format("{} (old): {}", row_text(older, old_row), old_row.problem));
+  }
+  if (new_row.ok == 0) {
+    comparison.without_time.push_back(
+        fmt::format("{} (new): {}", row_text(newer, new_row), new_row.problem));
+  }
+  if (old_row.ok == 0 || new_row.ok == 0) return;
+  ComparedRow row{old_row, new_row, {}};
+  row.by_fits = needs_whole_fits(comparison.per_iteration, old_row, new_row);
+  const Timings& before = row.by_fits ? old_row.fit_timings : old_row.timings;
+  const Timings& after = row.by_fits ? new_row.fit_timings : new_row.timings;
+  row.time = comparison.paired ? compare_rounds(before, after) : compare_runs(before, after);
+  if (!comparison.paired) hold_to_quiet(row, older, newer);
+  hold_to_quality(row);
+  comparison.rows.push_back(std::move(row));
+}
+
+// The mean is no clearer than its rows: one of few samples has an interval that says little, what
+// disturbed one of two runs may have disturbed all of it, and the faster side must not be worse in
+// any row.
+Verdict mean_verdict(const RunComparison& comparison, const std::string& backend,
+                     const MedianInterval& ratio) {
+  const Verdict verdict = verdict_of(ratio);
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.newer.backend != backend) continue;
+    if (row.time.samples < kMinSamplesForVerdict) return Verdict::unclear;
+    if (!is_change(verdict)) continue;
+    if (!worse(row, verdict).empty()) return Verdict::unclear;
+    if (!comparison.paired && row.time.verdict == Verdict::unclear) return Verdict::unclear;
+  }
+  return verdict;
+}
+
+void finish(RunComparison& comparison) {
+  std::vector<std::string> backends;
+  std::map<std::string, std::vector<MedianInterval>> ratios;
+  for (const ComparedRow& row : comparison.rows) {
+    if (!(row.time.ratio.median > 0)) continue;
+    std::vector<MedianInterval>& of_backend = ratios[row.newer.backend];
+    if (of_backend.empty()) backends.push_back(row.newer.backend);
+    of_backend.push_back(row.time.ratio);
+  }
+  for (const std::string& backend : backends) {
+    const MedianInterval mean = geometric_mean(ratios[backend]);
+    comparison.means.push_back(
+        {backend, mean, mean_verdict(comparison, backend, mean), std::ssize(ratios[backend])});
+  }
+}
+
+// What makes the times of two runs differ, or their unit, whatever the programs are.
+std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGroups& newer) {
+  std::vector<std::string> warnings;
+  const Machine& before = older.front().front().machine;
+  const Machine& after = newer.front().front().machine;
+  const auto compare_fact = [&](const char* what, const std::string& old_fact,
+                                const std::string& new_fact) {
+    if (old_fact == new_fact || old_fact.empty() || new_fact.empty()) return;
+    warnings.push_back(fmt::format("{}: {} (old), {} (new)", what, old_fact, new_fact));
+  };
+  const auto cores_text = [](const Machine& machine) {
+    return machine.cores > 0 ? fmt::format("{}", machine.cores) : std::string();
+  };
+  compare_fact("the runs are of different processors", before.cpu, after.cpu);
+  compare_fact("the runs had different numbers of processors", cores_text(before),
+               cores_text(after));
+  compare_fact("the programs were built differently", before.build_type, after.build_type);
+  const bool old_fixed = has_fixed_iterations(older);
+  if (old_fixed != has_fixed_iterations(newer)) {
+    warnings.push_back(
+        fmt::format("times are per fit: only the {} run has 'stop.iterations' in every setting",
+                    old_fixed ? "old" : "new"));
+  }
+  return warnings;
+}
+
+void require_rows(const RunComparison& comparison) {
+  if (!comparison.rows.empty()) return;
+  if (comparison.without_time.empty()) {
+    throw InputError("nothing can be compared: the two have no setting with a backend in common");
+  }
+  throw InputError(fmt::format("nothing can be compared: no setting has times on both sides ({})",
+                               shown(comparison.without_time.front(), 1000)));
+}
+
+}  // namespace
+
+RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroups& newer) {
+  RunComparison comparison;
+  comparison.per_iteration = has_fixed_iterations(older) && has_fixed_iterations(newer);
+  comparison.warnings = warnings_of(older, newer);
+  const Summary old_summary = summarize(older, comparison.per_iteration);
+  const Summary new_summary = summarize(newer, comparison.per_iteration);
+  comparison.axes = varying_axes_of(old_summary);
+  std::map<std::pair<std::string, std::string>, const SummaryRow*> left;  // of the newer run
+  for (const SummaryRow& row : new_summary.rows)
+    left.emplace(std::pair(row.setting, row.backend), &row);
+  for (const SummaryRow& row : old_summary.rows) {
+    const auto found = left.find({row.setting, row.backend});
+    if (found == left.end()) {
+      comparison.only_older.push_back(row_text(old_summary, row));
+      continue;
+    }
+    add_row(comparison, old_summary, row, new_summary, *found->second);
+    left.erase(found);
+  }
+  for (const SummaryRow& row : new_summary.rows) {
+    if (left.contains({row.setting, row.backend})) {
+      comparison.only_newer.push_back(row_text(new_summary, row));
+    }
+  }
+  require_rows(comparison);
+  finish(comparison);
+  return comparison;
+}
+
+std::vector<std::string> variant_labels(const RecordGroups& run) {
+  const std::string& baseline = run.front().front().plan.baseline;
+  std::vector<std::string> labels;
+  for (const std::vector<Record>& group : run) {
+    const std::string& label = group.front().backend.label;
+    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+  }
+  std::stable_partition(labels.begin(), labels.end(),
+                        [&](const std::string& label) { return label == baseline; });
+  return labels;
+}
+
+RunComparison compare_variants(const RecordGroups& run, const std::string& older,
+                               const std::string& newer) {
+  const std::vector<std::string> labels = variant_labels(run);
+  for (const std::string& label : {older, newer}) {
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+    throw InputError(
+        fmt::format("the run has no backend '{}'{}", shown(label, 100), suggestion(label, labels)));
+  }
+  if (older == newer)
+    throw InputError(fmt::format("'{}' cannot be compared to itself", shown(older, 100)));
+  RunComparison comparison;
+  comparison.paired = true;
+  RecordGroups both;
+  for (const std::vector<Record>& group : run) {
+    const std::string& label = group.front().backend.label;
+    if (label == older || label == newer) both.push_back(group);
+  }
+  comparison.per_iteration = has_fixed_iterations(both);
+  const Summary summary = summarize(both, comparison.per_iteration);
+  comparison.axes = varying_axes_of(summary);
+  for (const SummaryRow& old_row : summary.rows) {
+    if (old_row.backend != older) continue;
+    for (const SummaryRow& new_row : summary.rows) {
+      if (new_row.backend != newer || new_row.setting != old_row.setting) continue;
+      add_row(comparison, summary, old_row, summary, new_row);
+    }
+  }
+  require_rows(comparison);
+  finish(comparison);
+  return comparison;
+}
+
+bool is_slower_than(const RunComparison& comparison, double share) {
+  for (const ComparedRow& row : comparison.rows) {
+    // Slower and worse is no excuse; slower but better is another matter.
+    const bool slower = row.time.verdict == Verdict::slower ||
+                        (row.differs && !worse(row, Verdict::faster).empty());
+    if (slower && row.time.ratio.low > 1 + share) return true;
+  }
+  return std::any_of(comparison.means.begin(), comparison.means.end(),
+                     [&](const ComparedMean& mean) {
+                       return mean.verdict == Verdict::slower && mean.ratio.low > 1 + share;
+                     });
+}
+
+}  // namespace lloyd::experiment

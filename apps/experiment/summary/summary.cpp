@@ -1,0 +1,245 @@
+#include "experiment/summary/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <lloyd/internal/status_text.hpp>
+
+#include "experiment/statistics/bootstrap.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+std::string problem_of(const std::vector<TrialDigest>& trials) {
+  std::map<TrialStatus, std::int64_t> counts;
+  for (const TrialDigest& trial : trials) ++counts[trial.status];
+  for (const TrialStatus status :
+       {TrialStatus::skipped, TrialStatus::failed, TrialStatus::timed_out}) {
+    for (const TrialDigest& trial : trials) {
+      if (trial.status != status) continue;
+      if (status == TrialStatus::skipped) return fmt::format("skipped: {}", trial.reason());
+      const auto all = static_cast<std::int64_t>(trials.size());
+      if (counts[status] == all) return fmt::format("{}: {}", to_string(status), trial.reason());
+      return fmt::format("{} of {} {}: {}", counts[status], all, to_string(status), trial.reason());
+    }
+  }
+  return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", trials.front().reason()) : "";
+}
+
+// Of a text that may be of any length, as reasons in records are.
+std::string beginning_of(const std::string& text) {
+  constexpr std::size_t kMaxBytes = 1000;
+  const std::string_view beginning = cut_text(text, kMaxBytes);
+  return std::string(beginning) + (beginning.size() < text.size() ? "..." : "");
+}
+
+SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
+  SummaryRow row;
+  row.setting = fit.setting;
+  row.axes = fit.axes;
+  row.backend = fit.backend;
+  row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
+  row.problem = beginning_of(problem_of(fit.trials));
+  row.quality.samples = fit.samples;
+  row.accuracy = fit.accuracy;
+  if (!row.accuracy.empty()) row.quality.accuracy = apps::parse_accuracy(row.accuracy);
+  row.published = fit.published;
+  std::vector<double> iteration_times;
+  std::vector<double> inertias;
+  row.restarts = fit.restarts;
+  row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
+  for (const TrialDigest& trial : fit.trials) {
+    if (!trial.counts()) continue;
+    iteration_times.push_back(trial.loop_ms / static_cast<double>(trial.iterations));
+    row.timings[trial.repeat] = per_iteration ? iteration_times.back() : trial.fit_ms;
+    row.fit_timings[trial.repeat] = trial.fit_ms;
+    row.fewer_distances = row.fewer_distances || trial.skips_distances;
+    inertias.push_back(trial.inertia);
+    row.fewest_iterations = std::min(row.fewest_iterations, trial.iterations);
+    row.most_iterations = std::max(row.most_iterations, trial.iterations);
+  }
+  if (fit.after_one) {
+    row.quality.inertia_after_one = fit.after_one->inertia;
+    row.quality.wrong_labels = fit.after_one->labels.wrong;
+  }
+  row.ok = std::ssize(row.timings);
+  const std::vector<double> times = values_of(row.timings);
+  row.time_ms = median_interval(times);
+  row.spread = relative_spread(times);
+  row.outliers = count_outliers(times);
+  row.quality.final_inertia = median(inertias);
+  row.phases = phases_of(fit);
+  // There is no rate of an iteration that took no time a clock could tell.
+  const double iteration_ms = median(iteration_times);
+  if (iteration_ms > 0 && !row.fewer_distances) row.rates = rates_of(fit, iteration_ms);
+  return row;
+}
+
+Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
+  if (baseline.ok == 0) return {{}, "no baseline: " + baseline.problem};
+  const std::vector<double> ratios = row.compared_by_fits
+                                         ? paired_ratios(baseline.fit_timings, row.fit_timings)
+                                         : paired_ratios(baseline.timings, row.timings);
+  if (ratios.empty()) return {{}, "no round has both this and the baseline"};
+  const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
+  if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
+  return compare(row.quality, baseline.quality, median_interval(ratios));
+}
+
+}  // namespace
+
+bool has_fixed_iterations(const std::vector<std::vector<Record>>& records) {
+  return std::all_of(records.begin(), records.end(), [](const std::vector<Record>& group) {
+    return std::all_of(group.begin(), group.end(),
+                       [](const Record& record) { return record.stop.contains("iterations"); });
+  });
+}
+
+bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow& b) {
+  return per_iteration && (a.fewer_distances || b.fewer_distances);
+}
+
+bool is_marked(const Summary& summary, const SummaryRow& row) {
+  return summary.per_iteration && row.fewer_distances;
+}
+
+bool has_marked_rows(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [&](const SummaryRow& row) { return is_marked(summary, row); });
+}
+
+std::string mark_note(const Summary& summary) {
+  if (!has_marked_rows(summary)) return "";
+  std::string note =
+      "evaluates fewer distances than samples x clusters in an iteration: only its whole fits "
+      "compare with others (ms/fit)";
+  if (!summary.baseline.empty()) note += "; a speedup of or over such a row is of whole fits";
+  return note;
+}
+
+Summary summarize(const std::vector<std::vector<Record>>& records) {
+  return summarize(records, has_fixed_iterations(records));
+}
+
+void Summarizer::add(const FitDigest& fit) {
+  if (summary_.rows.empty()) {
+    summary_.experiment = fit.experiment;
+    summary_.baseline = fit.baseline;
+    summary_.repeats = fit.repeats;
+    summary_.until = fit.until;
+  }
+  disturbances_.add(fit);
+  summary_.rows.push_back(make_row(fit, summary_.per_iteration));
+  settings_.push_back(fit.plan_setting);
+  if (summary_.rows.back().is_baseline) {
+    baselines_.emplace(fit.plan_setting, summary_.rows.size() - 1);
+  }
+}
+
+Summary Summarizer::finish() {
+  summary_.disturbances = disturbances_.finish();
+  for (std::size_t r = 0; r < summary_.rows.size(); ++r) {
+    SummaryRow& row = summary_.rows[r];
+    if (summary_.baseline.empty() || row.is_baseline || row.ok == 0) continue;
+    const auto found = baselines_.find(settings_[r]);
+    if (found == baselines_.end()) {
+      row.comparison = Comparison{{}, "no baseline: it left no record"};
+      continue;
+    }
+    const SummaryRow& baseline = summary_.rows[found->second];
+    row.compared_by_fits = needs_whole_fits(summary_.per_iteration, row, baseline);
+    row.comparison = compare_rows(row, baseline);
+  }
+  return std::move(summary_);
+}
+
+Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration) {
+  Summarizer summarizer(per_iteration);
+  for (const std::vector<Record>& fit : records) summarizer.add(FitDigest(fit));
+  return summarizer.finish();
+}
+
+TrialCounts count_trials(const Summary& summary) {
+  TrialCounts counts;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.timings.empty()) continue;
+    counts.fewest =
+        counts.most == 0 ? row.timings.size() : std::min(counts.fewest, row.timings.size());
+    counts.most = std::max(counts.most, row.timings.size());
+  }
+  return counts;
+}
+
+bool has_spread(const SummaryRow& row) {
+  return row.timings.size() >= kMinTimingsForInterval && std::isfinite(row.spread);
+}
+
+std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {
+  std::vector<std::vector<AxisValue>> settings;
+  for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
+  return varying_axes(settings);
+}
+
+std::string setting_text(const Summary& summary, const SummaryRow& row) {
+  std::string text;
+  for (const VaryingAxis& axis : varying_axes_of(summary)) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", axis.header, row.axes[axis.index].value);
+  }
+  return text;
+}
+
+bool has_phases(const Summary& summary) {
+  const std::vector<const Quantity*> published = published_quantities(summary);
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.phases.has_value(); }) ||
+         std::any_of(published.begin(), published.end(),
+                     [](const Quantity* quantity) { return quantity->profiled; });
+}
+
+std::vector<const Quantity*> published_quantities(const Summary& summary) {
+  std::vector<const Quantity*> result;
+  for (const Quantity& quantity : quantities()) {
+    if (std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
+          return find_published(row, quantity.name) != nullptr;
+        })) {
+      result.push_back(&quantity);
+    }
+  }
+  return result;
+}
+
+const Published* find_published(const SummaryRow& row, std::string_view quantity) {
+  const auto found =
+      std::find_if(row.published.begin(), row.published.end(), [&](const Published& published) {
+        return published.has_value() && published.quantity == quantity;
+      });
+  return found == row.published.end() ? nullptr : &*found;
+}
+
+std::vector<Published> sources_of(const Summary& summary) {
+  std::vector<Published> sources;
+  for (const SummaryRow& row : summary.rows) {
+    for (Published published : row.published) {
+      published.number.reset();
+      published.text.clear();
+      if (std::find(sources.begin(), sources.end(), published) == sources.end()) {
+        sources.push_back(std::move(published));
+      }
+    }
+  }
+  return sources;
+}
+
+std::string speedup_text(const SummaryRow& row) {
+  if (row.is_baseline) return "baseline";
+  return row.comparison ? row.comparison->text : "";
+}
+
+}  // namespace lloyd::experiment

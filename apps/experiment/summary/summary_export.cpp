@@ -1,0 +1,133 @@
+// The summary as CSV and as JSON: the same rows under the same names.
+#include <fmt/format.h>
+
+#include "experiment/plan/varying_axes.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "experiment/summary/noise.hpp"
+#include "experiment/summary/summary.hpp"
+#include "json_or_null.hpp"
+#include "text/csv_text.hpp"
+
+namespace lloyd::experiment {
+
+using apps::finite_or_null;
+using apps::text_or_null;
+using nlohmann::ordered_json;
+
+namespace {
+
+void add_phases(ordered_json& json, const std::optional<PhaseSummary>& phases) {
+  const auto add = [&](const char* key, double PhaseSummary::*member) {
+    json[key] = phases ? finite_or_null((*phases).*member) : ordered_json(nullptr);
+  };
+  add("transfer_ms_per_iteration", &PhaseSummary::transfer_ms);
+  add("transfer_percent", &PhaseSummary::transfer_percent);
+  add("assignment_ms_per_iteration", &PhaseSummary::assignment_ms);
+  add("assignment_percent", &PhaseSummary::assignment_percent);
+  add("update_ms_per_iteration", &PhaseSummary::update_ms);
+  add("update_percent", &PhaseSummary::update_percent);
+  add("overhead_ms", &PhaseSummary::overhead_ms);
+  add("overhead_percent", &PhaseSummary::overhead_percent);
+}
+
+// A value and its source for each quantity that is published of some row.
+void add_published(ordered_json& json, const Summary& summary, const SummaryRow& row) {
+  for (const Quantity* quantity : published_quantities(summary)) {
+    const Published* published = find_published(row, quantity->name);
+    const std::string key = fmt::format("published_{}", quantity->name);
+    json[key] = published == nullptr ? ordered_json(nullptr) : to_json(*published)["value"];
+    json[key + "_source"] = published == nullptr ? nullptr : text_or_null(published->source);
+  }
+}
+
+// Whose times a row's speedup is the ratio of.
+const char* compared_unit(const Summary& summary, const SummaryRow& row) {
+  return summary.per_iteration && !row.compared_by_fits ? "iteration" : "fit";
+}
+
+ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summary,
+                      const SummaryRow& row) {
+  const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
+  const bool measured = row.ok > 0;
+  const auto number = [&](double value) {
+    return measured ? finite_or_null(value) : ordered_json(nullptr);
+  };
+  const auto count = [&](std::int64_t value) {
+    return measured ? ordered_json(value) : ordered_json(nullptr);
+  };
+  ordered_json json;
+  json["setting"] = row.setting;
+  for (const VaryingAxis& axis : axes) {
+    json[axis.path] = row.axes[axis.index].value;
+  }
+  json["backend"] = row.backend;
+  json["accuracy"] = text_or_null(row.accuracy);
+  json["trials"] = row.ok;
+  json[unit] = number(row.time_ms.median);
+  json[unit + "_low"] = number(row.time_ms.low);
+  json[unit + "_high"] = number(row.time_ms.high);
+  if (summary.per_iteration) {
+    json["ms_per_fit"] = number(median(values_of(row.fit_timings)));
+    json["fewer_distances"] = measured ? ordered_json(row.fewer_distances) : ordered_json(nullptr);
+  }
+  if (!json.contains("restarts")) json["restarts"] = row.restarts;  // else it is an axis
+  json["spread"] = number(row.spread);
+  json["outliers"] = count(row.outliers);
+  json["fewest_iterations"] = count(row.fewest_iterations);
+  json["most_iterations"] = count(row.most_iterations);
+  json["inertia"] = number(row.quality.final_inertia);
+  json["inertia_after_one"] = number(row.quality.inertia_after_one);
+  json["wrong_labels"] = count(row.quality.wrong_labels);
+  json["gflop_per_s"] = row.rates ? finite_or_null(row.rates->gflop_per_s) : ordered_json(nullptr);
+  json["gb_per_s"] = row.rates ? finite_or_null(row.rates->gb_per_s) : ordered_json(nullptr);
+  if (has_phases(summary)) add_phases(json, row.phases);
+  if (!summary.baseline.empty()) {
+    const bool said = row.comparison && row.comparison->speedup;
+    const auto speedup = [&](double MedianInterval::*part) {
+      return said ? finite_or_null((*row.comparison->speedup).*part) : ordered_json(nullptr);
+    };
+    json["speedup"] = speedup(&MedianInterval::median);
+    json["speedup_low"] = speedup(&MedianInterval::low);
+    json["speedup_high"] = speedup(&MedianInterval::high);
+    json["speedup_of"] = nullptr;
+    if (said) json["speedup_of"] = compared_unit(summary, row);
+    json["comparison"] = speedup_text(row);
+  }
+  add_published(json, summary, row);
+  json["problem"] = row.problem;
+  return json;
+}
+
+std::vector<ordered_json> rows_json(const Summary& summary) {
+  const std::vector<VaryingAxis> axes = varying_axes_of(summary);
+  std::vector<ordered_json> rows;
+  for (const SummaryRow& row : summary.rows) rows.push_back(row_json(axes, summary, row));
+  return rows;
+}
+
+}  // namespace
+
+std::string summary_csv(const Summary& summary) {
+  return csv_text(rows_json(summary));
+}
+
+ordered_json summary_json(const Summary& summary, const std::filesystem::path& output) {
+  ordered_json notes = ordered_json::array();
+  for (const Published& source : sources_of(summary)) {
+    ordered_json json = to_json(source);
+    json.erase("value");
+    notes.push_back(json);
+  }
+  ordered_json json;
+  json["experiment"] = summary.experiment;
+  json["output"] = output.string();
+  json["baseline"] = text_or_null(summary.baseline);
+  json["unit"] = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
+  json["fewer_distances"] = text_or_null(mark_note(summary));
+  json["noise"] = text_or_null(noise_text(summary));
+  json["published"] = notes;
+  json["rows"] = rows_json(summary);
+  return json;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,247 @@
+// The summary as tables for people.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "experiment/plan/varying_axes.hpp"
+#include "experiment/statistics/bootstrap.hpp"
+#include "experiment/statistics/statistics.hpp"
+#include "experiment/summary/noise.hpp"
+#include "experiment/summary/summary.hpp"
+#include "text/numbers.hpp"
+#include "text/table.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+struct Column {
+  std::string quantity;  ///< a Quantity's name, or empty
+  std::string header;
+  bool right = true;
+  std::function<std::string(const SummaryRow&)> cell;
+};
+
+std::string iterations_text(const SummaryRow& row) {
+  return row.fewest_iterations == row.most_iterations
+             ? fmt::format("{}", row.most_iterations)
+             : fmt::format("{}-{}", row.fewest_iterations, row.most_iterations);
+}
+
+// The number of iterations that all trials had; nothing where they differ.
+std::optional<std::int64_t> common_iterations(const Summary& summary) {
+  std::optional<std::int64_t> common;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok == 0) continue;
+    if (row.fewest_iterations != row.most_iterations) return {};
+    if (common.value_or(row.most_iterations) != row.most_iterations) return {};
+    common = row.most_iterations;
+  }
+  return common;
+}
+
+std::string interval_text(const SummaryRow& row) {
+  if (row.ok < 2) return "";
+  return fmt::format("{} - {}", format_number(row.time_ms.low), format_number(row.time_ms.high));
+}
+
+std::string spread_text(const SummaryRow& row) {
+  return has_spread(row) ? fmt::format("{:.1f}%", 100 * row.spread) : "";
+}
+
+// "2 of 15"; nothing where there are none.
+std::string outliers_text(const SummaryRow& row) {
+  if (!has_spread(row) || row.outliers == 0) return "";
+  return fmt::format("{} of {}", row.outliers, row.timings.size());
+}
+
+// Five digits or more, without an exponent where that is as short.
+std::string inertia_text(const SummaryRow& row) {
+  const double inertia = row.quality.final_inertia;
+  return inertia >= 1e5 && inertia < 1e9 ? fmt::format("{:.0f}", inertia)
+                                         : fmt::format("{:.5g}", inertia);
+}
+
+std::string published_text(const SummaryRow& row, const std::string& quantity) {
+  const Published* published = find_published(row, quantity);
+  if (published == nullptr) return "";
+  return published->number ? format_number(*published->number) : published->text;
+}
+
+std::vector<Column> time_columns(const Summary& summary) {
+  const Quantity& time = find_quantity(summary.per_iteration ? "ms_per_iteration" : "ms_per_fit");
+  std::vector<Column> columns = {
+      {time.name, time.header, true,
+       [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
+      {"", "interval", true, interval_text}};
+  const auto in_any_row = [&](const auto& text) {
+    return std::any_of(summary.rows.begin(), summary.rows.end(),
+                       [&](const SummaryRow& row) { return !text(row).empty(); });
+  };
+  if (in_any_row(spread_text)) columns.push_back({"", "spread", true, spread_text});
+  if (in_any_row(outliers_text)) columns.push_back({"", "outliers", true, outliers_text});
+  if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
+  if (has_marked_rows(summary)) {
+    const Quantity& fit = find_quantity("ms_per_fit");
+    columns.push_back({fit.name, fit.header, true, [](const SummaryRow& row) {
+                         return format_number(median(values_of(row.fit_timings)));
+                       }});
+  }
+  columns.push_back({"", "inertia", true, inertia_text});
+  if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
+  return columns;
+}
+
+// "1.23 45%"
+Column phase_column(const char* quantity, double PhaseSummary::*ms, double PhaseSummary::*percent) {
+  return {quantity, find_quantity(quantity).header, true, [=](const SummaryRow& row) {
+            if (!row.phases || !((*row.phases).*ms >= 0)) return std::string();
+            const double share = (*row.phases).*percent;  // none of a loop without time
+            return fmt::format("{} {}", format_number((*row.phases).*ms),
+                               std::isfinite(share) ? fmt::format("{:2.0f}%", share) : "-");
+          }};
+}
+
+std::vector<Column> phase_columns(const Summary& summary) {
+  std::vector<Column> columns;
+  // On a CPU nothing is transferred.
+  if (std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
+        return row.phases && row.phases->transfer_ms > 0;
+      })) {
+    columns.push_back(phase_column("transfer_ms_per_iteration", &PhaseSummary::transfer_ms,
+                                   &PhaseSummary::transfer_percent));
+  }
+  columns.push_back(phase_column("assignment_ms_per_iteration", &PhaseSummary::assignment_ms,
+                                 &PhaseSummary::assignment_percent));
+  columns.push_back(phase_column("update_ms_per_iteration", &PhaseSummary::update_ms,
+                                 &PhaseSummary::update_percent));
+  columns.push_back(
+      phase_column("overhead_ms", &PhaseSummary::overhead_ms, &PhaseSummary::overhead_percent));
+  return columns;
+}
+
+std::vector<Column> rate_columns() {
+  const auto cell = [](double Rates::*rate) {
+    return [rate](const SummaryRow& row) {
+      return row.rates ? format_number((*row.rates).*rate) : std::string();
+    };
+  };
+  return {{"gflop_per_s", find_quantity("gflop_per_s").header, true, cell(&Rates::gflop_per_s)},
+          {"gb_per_s", find_quantity("gb_per_s").header, true, cell(&Rates::gb_per_s)}};
+}
+
+// Axes, backends, the columns, and what is published of those among `names`.
+std::string table_of(const Summary& summary, const std::vector<Column>& columns,
+                     const std::vector<std::string>& names) {
+  const std::vector<VaryingAxis> axes = varying_axes_of(summary);
+  std::vector<const Quantity*> published = published_quantities(summary);
+  std::erase_if(published, [&](const Quantity* quantity) {
+    return std::find(names.begin(), names.end(), quantity->name) == names.end();
+  });
+  std::vector<Table::Column> headers;
+  for (const VaryingAxis& axis : axes) headers.push_back({axis.header, true});
+  headers.push_back({"backend", false});
+  for (const Column& column : columns) headers.push_back({column.header, column.right});
+  for (const Quantity* quantity : published) {
+    // Right beside the measured one, the word is enough.
+    const bool beside = published.size() == 1 && columns.back().quantity == quantity->name;
+    headers.push_back({beside ? "published" : fmt::format("published {}", quantity->header), true});
+  }
+  Table table(std::move(headers), kTableWidth);
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<std::string> cells;
+    for (const VaryingAxis& axis : axes) cells.push_back(row.axes[axis.index].value);
+    cells.push_back(is_marked(summary, row) ? row.backend + " *" : row.backend);
+    std::vector<std::string> last;
+    for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
+    if (!row.problem.empty()) {
+      table.add(std::move(cells), row.problem, std::move(last));
+      continue;
+    }
+    for (const Column& column : columns) cells.push_back(column.cell(row));
+    cells.insert(cells.end(), last.begin(), last.end());
+    table.add(std::move(cells));
+  }
+  return table.str();
+}
+
+std::string wrapped(const std::string& text) {
+  std::string result;
+  for (const std::string& line : wrap(text, kTableWidth)) result += line + '\n';
+  return result;
+}
+
+// What a fit's time holds where it has several restarts; nothing where none has.
+std::string restarts_text(const Summary& summary) {
+  std::set<std::int64_t> restarts;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok > 0) restarts.insert(row.restarts);
+  }
+  if (restarts.empty() || *restarts.rbegin() == 1) return "";
+  const std::string all =
+      restarts.size() == 1 ? fmt::format("all {} restarts", *restarts.begin()) : "all its restarts";
+  if (!summary.per_iteration) return "; a fit: " + all;
+  return "; of the restart that was kept" + (has_marked_rows(summary) ? "; ms/fit: " + all : "");
+}
+
+// What the times are, of as many trials as the rows have; nothing where none has any.
+std::string legend_text(const Summary& summary) {
+  const auto [fewest, most] = count_trials(summary);
+  if (most == 0) return "";
+  const std::string repeats = fewest == most
+                                  ? format_count(static_cast<std::int64_t>(most), "repeat")
+                                  : fmt::format("{} to {} repeats", fewest, most);
+  std::string legend = fmt::format(
+      "{}: median of {}; interval: ", summary.per_iteration ? "ms/iteration" : "ms/fit", repeats);
+  if (most < kMinTimingsForInterval) return legend + "their range";
+  legend += "where the true median is, with 95 %";
+  if (fewest < kMinTimingsForInterval) {
+    legend += fmt::format(" (of fewer than {} repeats: their range)", kMinTimingsForInterval);
+  }
+  return legend + "; spread: of one repeat";
+}
+
+std::string sources_text(const Summary& summary) {
+  std::string text;
+  for (const Published& source : sources_of(summary)) {
+    std::string line = "published";
+    if (!source.quantity.empty()) line += fmt::format(" {}", find_quantity(source.quantity).header);
+    line += fmt::format(": {}", source.source);
+    if (!source.note.empty()) line += fmt::format(": {}", source.note);
+    text += wrapped(line);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string summary_table(const Summary& summary) {
+  std::string text =
+      table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
+  std::string legend = legend_text(summary);
+  if (const auto iterations = common_iterations(summary); iterations && !legend.empty()) {
+    legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
+  }
+  if (!legend.empty()) text += wrapped(legend + restarts_text(summary));
+  const std::string mark = mark_note(summary);
+  if (!mark.empty()) text += wrapped("* " + mark);
+  const std::string noise = noise_text(summary);
+  if (!noise.empty()) text += wrapped(noise);
+  if (has_phases(summary)) {
+    text += '\n' + table_of(summary, phase_columns(summary),
+                            {"transfer_ms_per_iteration", "assignment_ms_per_iteration",
+                             "update_ms_per_iteration", "overhead_ms"});
+    text += wrapped(
+        "ms per iteration, of overhead per fit: what is left of the loop and the closing "
+        "assignment; percent of these two");
+    text += '\n' + table_of(summary, rate_columns(), {"gflop_per_s", "gb_per_s"});
+    text += wrapped(
+        "GFLOP/s: nk(3d + 2) + d(n + k) operations per iteration; GB/s: every sample read once for "
+        "each centroid, whatever the caches save");
+  }
+  return text + sources_text(summary);
+}
+
+}  // namespace lloyd::experiment

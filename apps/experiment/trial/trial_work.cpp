@@ -1,0 +1,109 @@
+#include "experiment/trial/trial_work.hpp"
+
+#include <new>
+
+#include <lloyd/error.hpp>
+
+#include "external/backend.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/threads.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+std::unique_ptr<OpenSession> open(const TrialWork& work) {
+  return std::make_unique<OpenSession>(work.backend, work.dataset, work.parameters);
+}
+
+AfterOne probe(OpenSession& session, const TrialWork& work, Observer& observer) {
+  FitOptions options = work.options;
+  options.fixed_iterations = true;
+  options.max_iterations = 1;
+  const Fit one = session.fit_from(work.starts.front(), options, &observer);
+  if (one.cancelled) throw Cancelled();
+  AfterOne after_one;
+  after_one.inertia = session.check(one.centroids, one.labels, one.result.inertia).inertia;
+  after_one.labels = check_labels(work.dataset, one.centroids, one.labels);
+  return after_one;
+}
+
+// A program also exchanges files with Lloyd in its fit call, in which its users have no part: its
+// own times count.
+double whole_ms(const TrialWork& work, const Fit& fit) {
+  if (!external::is_program(work.backend->path())) return fit.fit_ms;
+  return fit.result.loop_ms + fit.result.closing_ms;
+}
+
+Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer) {
+  Fit best;
+  double fit_ms = 0;
+  for (std::size_t restart = 0; restart < work.starts.size(); ++restart) {
+    Fit next = session.fit_from(work.starts[restart], work.options, &observer);
+    next.restart = static_cast<std::int64_t>(restart);
+    fit_ms += whole_ms(work, next);
+    const bool cancelled = next.cancelled;
+    if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
+      best = std::move(next);
+    }
+    best.cancelled = cancelled;
+    if (cancelled) break;
+  }
+  best.fit_ms = fit_ms;
+  return best;
+}
+
+int begin(const TrialWork& work) {
+  return work.processor ? machine::begin_on(*work.processor) : machine::current_processor();
+}
+
+void release(const TrialWork& work, std::unique_ptr<OpenSession>& session) {
+  if (work.on_release) work.on_release(false);
+  session.reset();
+  if (work.on_release) work.on_release(true);
+}
+
+void fit_whole(OpenSession& session, const TrialWork& work, Observer& observer,
+               TrialOutcome& outcome) {
+  Fit result = fit_restarts(session, work, observer);
+  outcome.fit = measurements_of(result, session.open_ms());
+  if (result.cancelled) throw Cancelled();
+  if (!work.check_result) return;
+  result.check = session.check(result.centroids, result.labels, result.result.inertia);
+  outcome.fit->check = result.check;
+}
+
+}  // namespace
+
+TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
+                            std::unique_ptr<OpenSession>& session) {
+  TrialOutcome outcome;
+  try {
+    if (work.probe) {
+      begin(work);  // what it warms is to be the timed fit's
+      outcome.probe_failed = true;
+      session = open(work);
+      outcome.after_one = probe(*session, work, observer);
+      outcome.probe_failed = false;
+      if (!work.one_session) release(work, session);
+    }
+    const int processor = begin(work);
+    if (session == nullptr) session = open(work);
+    fit_whole(*session, work, observer, outcome);
+    outcome.process = this_process();
+    if (!external::is_program(work.backend->path())) outcome.process->processor = processor;
+  } catch (const Cancelled&) {
+    outcome.cancelled = true;
+  } catch (const BackendError& error) {
+    // One that the backend would report again; anything else need not be there the next time.
+    outcome.failure = error.what();
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    outcome.failure = "out of host memory";
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
+  outcome.probe_failed = false;
+  return outcome;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,115 @@
+#include "experiment/worker/shared_dataset.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/backing_file.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
+#include <lloyd/internal/status_text.hpp>
+
+#include "json/json_fields.hpp"
+#include "names.hpp"
+#include "shared_memory.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using apps::Descriptor;
+using nlohmann::ordered_json;
+
+// From the first value of the first row to the last of the last one.
+std::int64_t bytes_of(const Matrix& matrix) {
+  return ((matrix.rows - 1) * matrix.stride + matrix.columns) * size_of(matrix.dtype);
+}
+
+ordered_json describe(const Dataset& dataset) {
+  const Matrix& matrix = dataset.matrix();
+  ordered_json json = {{"name", dataset.name()},
+                       {"rows", matrix.rows},
+                       {"columns", matrix.columns},
+                       {"stride", matrix.stride},
+                       {"dtype", apps::to_string(matrix.dtype)},
+                       {"offset", 0},
+                       {"fingerprint", dataset.fingerprint()}};
+  if (matrix.file == nullptr) return json;
+  const FileStamp& stamp = matrix.file->stamp();
+  json["offset"] = static_cast<const char*>(matrix.data) - matrix.file->begin();
+  json["file"] = {{"path", printable(matrix.file->path())},
+                  {"size", stamp.size},
+                  {"seconds", stamp.seconds},
+                  {"nanoseconds", stamp.nanoseconds},
+                  {"status_seconds", stamp.status_seconds},
+                  {"status_nanoseconds", stamp.status_nanoseconds}};
+  return json;
+}
+
+}  // namespace
+
+SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset) {
+  std::vector<FeatureStatistics> statistics = dataset->statistics();
+  SharedDataset shared;
+  shared.statistics = apps::make_shared_memory(
+      statistics.data(), static_cast<std::int64_t>(statistics.size() * sizeof(FeatureStatistics)));
+  shared.description = describe(*dataset);
+  if (const auto& file = dataset->matrix().file) {
+    shared.values = Descriptor(::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (!shared.values) {
+      throw Error(
+          fmt::format("{}: cannot share the file: {}", file->path(), descriptor_error(errno)));
+    }
+    shared.dataset = std::move(dataset);
+    return shared;
+  }
+  Matrix matrix = dataset->matrix();
+  shared.values = apps::make_shared_memory(matrix.data, bytes_of(matrix));
+  matrix.storage = apps::map_shared(shared.values.get(), bytes_of(matrix));
+  matrix.data = matrix.storage.get();
+  const auto moved = std::make_shared<Dataset>(dataset->name(), std::move(matrix),
+                                               std::move(statistics), dataset->fingerprint());
+  moved->feature_names = dataset->feature_names;
+  shared.dataset = moved;
+  return shared;
+}
+
+std::unique_ptr<const Dataset> receive_dataset(const ordered_json& description,
+                                               const std::vector<Descriptor>& descriptors) {
+  if (descriptors.size() != 2) {
+    throw Error(fmt::format("a data set came with {} descriptors, not 2", descriptors.size()));
+  }
+  const JsonFields json(description);
+  Matrix matrix;
+  matrix.rows = json.integer("rows", 1);
+  matrix.columns = json.integer("columns", 1);
+  matrix.stride = json.integer("stride", matrix.columns);
+  matrix.dtype = apps::parse_dtype(json.text("dtype"));
+  const std::int64_t offset = json.integer("offset", 0);
+  const std::int64_t mapped_bytes = offset + bytes_of(matrix);
+  matrix.storage = apps::map_shared(descriptors[0].get(), mapped_bytes);
+  matrix.data = static_cast<const char*>(matrix.storage.get()) + offset;
+  if (description.contains("file")) {
+    const JsonFields file = json.object("file");
+    constexpr std::int64_t kMinSeconds = std::numeric_limits<std::int64_t>::min();
+    const FileStamp stamp{file.integer("size", 0), file.integer("seconds", kMinSeconds),
+                          file.integer("nanoseconds", 0),
+                          file.integer("status_seconds", kMinSeconds),
+                          file.integer("status_nanoseconds", 0)};
+    matrix.file = std::make_shared<BackingFile>(file.text("path"), descriptors[0].get(), stamp,
+                                                matrix.storage.get(), mapped_bytes);
+  }
+
+  std::vector<FeatureStatistics> statistics(static_cast<std::size_t>(matrix.columns));
+  const std::size_t bytes = statistics.size() * sizeof(FeatureStatistics);
+  const auto mapped = apps::map_shared(descriptors[1].get(), static_cast<std::int64_t>(bytes));
+  std::memcpy(statistics.data(), mapped.get(), bytes);
+  return std::make_unique<const Dataset>(json.text("name"), std::move(matrix),
+                                         std::move(statistics), json.seed("fingerprint"));
+}
+
+}  // namespace lloyd::experiment

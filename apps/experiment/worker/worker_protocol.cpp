@@ -1,0 +1,246 @@
+#include "experiment/worker/worker_protocol.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/config/isolation.hpp"
+#include "json_or_null.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+using apps::finite_or_null;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::array<std::pair<MessageKind, std::string_view>, 7> kKinds = {
+    {{MessageKind::start, "start"},
+     {MessageKind::dataset, "dataset"},
+     {MessageKind::forget, "forget"},
+     {MessageKind::trial, "trial"},
+     {MessageKind::trace, "trace"},
+     {MessageKind::settle, "settle"},
+     {MessageKind::finish, "finish"}}};
+
+ordered_json message_of(MessageKind kind) {
+  return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
+}
+
+std::string packet_text(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void write_options(const FitOptions& options, ordered_json& json) {
+  json["clusters"] = options.clusters;
+  json["restarts"] = options.restarts;
+  json["max_iterations"] = options.max_iterations;
+  json["tolerance"] = options.tolerance;
+  json["fixed_iterations"] = options.fixed_iterations;
+  json["empty_clusters"] = apps::to_string(options.empty_clusters);
+  json["profile"] = options.profile;
+}
+
+std::map<std::string, std::string> read_texts(const JsonFields& json, std::string_view key) {
+  std::map<std::string, std::string> texts;
+  const JsonFields fields = json.object(key);
+  for (const auto& [name, value] : json.object_json(key).items()) texts[name] = fields.text(name);
+  return texts;
+}
+
+FitOptions read_options(const JsonFields& json) {
+  FitOptions options;
+  options.clusters = json.integer("clusters", 1);
+  options.restarts = json.integer("restarts", 1);
+  options.max_iterations = json.integer("max_iterations", 1);
+  options.tolerance = json.number("tolerance", 0);
+  options.fixed_iterations = json.boolean("fixed_iterations");
+  options.empty_clusters = apps::parse_empty_clusters(json.text("empty_clusters"));
+  options.profile = json.boolean("profile");
+  return options;
+}
+
+TrialOutcome read_outcome(const JsonFields& json) {
+  TrialOutcome outcome;
+  outcome.failure = json.text("failure");
+  outcome.probe_failed = json.boolean("probe_failed");
+  outcome.cancelled = json.boolean("cancelled");
+  if (!json.is_null("after_one")) {
+    const JsonFields fields = json.object("after_one");
+    AfterOne& after_one = outcome.after_one.emplace();
+    after_one.inertia = fields.number_or_nan("inertia", 0);
+    after_one.labels.wrong = fields.integer("wrong_labels", 0);
+    after_one.labels.worst_ratio = fields.number_or_nan("worst_ratio", 1);
+  }
+  if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
+  if (json.has("process")) outcome.process = process_from_json(json.object("process"));
+  if (outcome.failure.empty() && !outcome.cancelled && !outcome.fit) {
+    json.fail("fit", "an object, as nothing failed");
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::string start_message(const StartMessage& message) {
+  ordered_json json = message_of(MessageKind::start);
+  json["plugin"] = message.plugin;
+  json["parameters"] = message.parameters;
+  json["cpus"] = format_processors(message.cpus);
+  json["identity"] = message.identity;
+  json["close_limit_ms"] = message.close_limit.count();
+  return packet_text(json);
+}
+
+std::string dataset_message(const ordered_json& description) {
+  ordered_json json = message_of(MessageKind::dataset);
+  json["dataset"] = description;
+  return packet_text(json);
+}
+
+std::string forget_message() {
+  return packet_text(message_of(MessageKind::forget));
+}
+
+std::string trial_message(const TrialMessage& message) {
+  ordered_json json = message_of(MessageKind::trial);
+  write_options(message.options, json);
+  json["probe"] = message.probe;
+  json["check_result"] = message.check_result;
+  json["one_session"] = message.one_session;
+  json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
+  return packet_text(json);
+}
+
+std::string trace_message(const TraceMessage& message) {
+  ordered_json json = message_of(MessageKind::trace);
+  write_options(message.options, json);
+  json["restart"] = message.restart;
+  json["replay"] = message.replay;
+  json["warm_up"] = message.warm_up;
+  return packet_text(json);
+}
+
+std::string settle_message() {
+  return packet_text(message_of(MessageKind::settle));
+}
+
+std::string finish_message() {
+  return packet_text(message_of(MessageKind::finish));
+}
+
+std::string answer_releasing() {
+  return packet_text({{"answer", "releasing"}});
+}
+
+std::string answer_done() {
+  return packet_text({{"answer", "done"}});
+}
+
+std::string answer_failure(std::string_view failure) {
+  return packet_text({{"answer", "failure"}, {"failure", failure}});
+}
+
+std::string answer_outcome(const TrialOutcome& outcome) {
+  ordered_json json = {{"answer", "outcome"},
+                       {"failure", outcome.failure},
+                       {"probe_failed", outcome.probe_failed},
+                       {"cancelled", outcome.cancelled},
+                       {"after_one", nullptr},
+                       {"fit", nullptr}};
+  if (outcome.after_one) {
+    json["after_one"] = {{"inertia", finite_or_null(outcome.after_one->inertia)},
+                         {"wrong_labels", outcome.after_one->labels.wrong},
+                         {"worst_ratio", finite_or_null(outcome.after_one->labels.worst_ratio)}};
+  }
+  if (outcome.fit) json["fit"] = to_json(*outcome.fit);
+  if (outcome.process) json["process"] = to_json(*outcome.process);
+  return packet_text(json);
+}
+
+std::string answer_trace() {
+  return packet_text({{"answer", "trace"}});
+}
+
+std::string answer_cancelled() {
+  return packet_text({{"answer", "cancelled"}});
+}
+
+ordered_json parse_message(std::string_view text) {
+  ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (!json.is_object()) throw InputError("the message is no JSON object");
+  return json;
+}
+
+MessageKind message_kind(const ordered_json& message) {
+  const std::string name = JsonFields(message).text("message");
+  for (const auto& [kind, known] : kKinds) {
+    if (known == name) return kind;
+  }
+  throw InputError(fmt::format("unknown message '{}'", name));
+}
+
+StartMessage read_start_message(const ordered_json& message) {
+  const JsonFields json(message);
+  StartMessage start;
+  start.plugin = json.text("plugin");
+  start.parameters = read_texts(json, "parameters");
+  start.identity = read_texts(json, "identity");
+  start.cpus = parse_processors(json.text("cpus"));
+  start.close_limit = std::chrono::milliseconds(json.integer("close_limit_ms", 0));
+  return start;
+}
+
+const ordered_json& read_dataset_message(const ordered_json& message) {
+  return JsonFields(message).object_json("dataset");
+}
+
+TrialMessage read_trial_message(const ordered_json& message) {
+  const JsonFields json(message);
+  TrialMessage trial;
+  trial.options = read_options(json);
+  trial.probe = json.boolean("probe");
+  trial.check_result = json.boolean("check_result");
+  trial.one_session = json.boolean("one_session");
+  if (!json.is_null("processor")) trial.processor = read_processor(json);
+  return trial;
+}
+
+TraceMessage read_trace_message(const ordered_json& message) {
+  const JsonFields json(message);
+  TraceMessage trace;
+  trace.options = read_options(json);
+  trace.restart = json.integer("restart", 0, trace.options.restarts - 1);
+  trace.replay = json.boolean("replay");
+  trace.warm_up = json.boolean("warm_up");
+  return trace;
+}
+
+Answer read_answer(std::string_view text) {
+  const ordered_json message = parse_message(text);
+  const JsonFields json(message);
+  Answer answer;
+  const std::string kind = json.text("answer");
+  if (kind == "failure") {
+    answer.failure = json.text("failure");
+    if (answer.failure.empty()) json.fail("failure", "a reason");
+  } else if (kind == "outcome") {
+    answer.outcome = read_outcome(json);
+    answer.has_outcome = true;
+  } else if (kind == "releasing") {
+    answer.releasing = true;
+  } else if (kind == "trace") {
+    answer.has_trace = true;
+  } else if (kind == "cancelled") {
+    answer.cancelled = true;
+  } else if (kind != "done") {
+    json.fail("answer", "done, failure, outcome, releasing, trace or cancelled");
+  }
+  return answer;
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,178 @@
+#include "experiment/worker/worker_service.hpp"
+
+#include <string.h>
+
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "experiment/config/isolation.hpp"
+#include "experiment/trial/trace_work.hpp"
+#include "experiment/worker/shared_dataset.hpp"
+#include "experiment/worker/shared_trace.hpp"
+#include "experiment/worker/worker_protocol.hpp"
+#include "external/backend.hpp"
+#include "fork_barrier.hpp"
+#include "interrupt.hpp"
+#include "machine/processors/affinity.hpp"
+#include "machine/processors/threads.hpp"
+#include "packet_socket.hpp"
+#include "shared_memory.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+using apps::Packet;
+using nlohmann::ordered_json;
+
+// With a descriptor, or none.
+struct Reply {
+  std::string text;
+  apps::Descriptor descriptor;
+};
+
+class Service {
+ public:
+  explicit Service(int socket) : socket_(socket) {}
+
+  Reply answer(const ordered_json& message, const Packet& packet) {
+    switch (message_kind(message)) {
+      case MessageKind::start:
+        start(read_start_message(message));
+        break;
+      case MessageKind::dataset:
+        dataset_.reset();
+        dataset_ = receive_dataset(read_dataset_message(message), packet.descriptors);
+        break;
+      case MessageKind::forget:
+        dataset_.reset();
+        return {};
+      case MessageKind::trial:
+        releases_ = true;
+        return {answer_outcome(run(read_trial_message(message), packet)), {}};
+      case MessageKind::trace:
+        releases_ = true;
+        return trace(read_trace_message(message), packet);
+      case MessageKind::settle:
+        // The next trial is to have the machine to itself.
+        machine::wait_for_idle_threads(machine::kMaxSpinTime);
+        break;
+      case MessageKind::finish:
+        backend_.reset();
+        break;
+    }
+    return {answer_done(), {}};
+  }
+
+  // After a trial or a trace, whose answer is safe by now, this is one more answer; else empty.
+  std::string release() {
+    if (!std::exchange(releases_, false)) return {};
+    const apps::ForkBarrier barrier;
+    session_.reset();
+    const std::string failure =
+        backend_ == nullptr ? std::string() : external::take_close_failure(*backend_);
+    return failure.empty() ? answer_done() : answer_failure(failure);
+  }
+
+ private:
+  void start(const StartMessage& message) {
+    // Before a plugin is loaded: what starts threads looks at the affinity then.
+    if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
+      throw Error(fmt::format("cannot run on the processors {}: {}",
+                              format_processors(message.cpus), ::strerror(errno)));
+    }
+    backend_ = external::load_plugin_or_program(message.plugin);
+    external::set_close_limit(*backend_, message.close_limit);
+    check_same(message.identity, identity_of(*backend_));
+    parameters_ = backend_->default_parameters();
+    for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
+  }
+
+  // The initial centroids of all restarts.
+  std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {
+    if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
+      throw Error("a trial came before its backend, its data set or its centroids");
+    }
+    const auto values = static_cast<std::size_t>(options.clusters * dataset_->features());
+    const auto restarts = static_cast<std::size_t>(options.restarts);
+    const auto mapped =
+        apps::map_shared(packet.descriptors.front().get(),
+                         static_cast<std::int64_t>(restarts * values * sizeof(double)));
+    std::vector<std::vector<double>> starts;
+    for (std::size_t restart = 0; restart < restarts; ++restart) {
+      const double* const first = static_cast<const double*>(mapped.get()) + restart * values;
+      starts.emplace_back(first, first + values);
+    }
+    return starts;
+  }
+
+  TrialOutcome run(const TrialMessage& message, const Packet& packet) {
+    const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
+    const apps::ForkBarrier process;
+    apps::InterruptObserver observer;
+    const auto on_release = [&, this](bool released) {
+      process.check();
+      apps::send_packet(socket_, released ? answer_done() : answer_releasing());
+    };
+    return run_trial_work(
+        {backend_, *parameters_, *dataset_, message.options, starts, message.probe,
+         message.check_result, message.processor, message.one_session, on_release},
+        observer, session_);
+  }
+
+  Reply trace(const TraceMessage& message, const Packet& packet) {
+    const std::vector<std::vector<double>> starts = read_starts(message.options, packet);
+    apps::InterruptObserver observer;
+    try {
+      const Trace trace = make_trace(
+          {backend_, *parameters_, *dataset_, message.options,
+           starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
+          observer, session_);
+      return {answer_trace(), share_trace(trace)};
+    } catch (const Cancelled&) {
+      return {answer_cancelled(), {}};
+    }
+  }
+
+  std::shared_ptr<const LoadedBackend> backend_;
+  std::optional<ParameterSet> parameters_;
+  std::unique_ptr<const Dataset> dataset_;
+  int socket_;
+  bool releases_ = false;
+  std::unique_ptr<OpenSession> session_;  ///< of a trial or a trace that was answered
+};
+
+}  // namespace
+
+void serve_trials(int socket) {
+  Service service(socket);
+  Packet packet;
+  for (;;) {
+    Reply answer;
+    try {
+      if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
+      const apps::ForkBarrier barrier;
+      answer = service.answer(parse_message(packet.text), packet);
+    } catch (const std::bad_alloc&) {
+      answer.text = answer_failure("the process of the plugin is out of memory");
+    } catch (const std::exception& error) {
+      answer.text = answer_failure(error.what());
+    }
+    if (answer.text.empty()) continue;
+    std::vector<int> descriptors;
+    if (answer.descriptor) descriptors.push_back(answer.descriptor.get());
+    if (!apps::send_packet(socket, answer.text, descriptors)) return;
+    const std::string release = service.release();
+    if (!release.empty() && !apps::send_packet(socket, release)) return;
+  }
+}
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,135 @@
+#include "experiment/yaml/config_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/internal/suggestion.hpp>
+#include <lloyd/parameter_set.hpp>
+
+#include "experiment/yaml/config_text.hpp"
+
+namespace lloyd::experiment {
+namespace {
+
+// Reads all of a plain scalar; false when it is no such number.
+template <class T>
+bool convert(const ConfigNode& node, T& value) {
+  if (!may_be_number(node)) return false;
+  const char* end = node.text.data() + node.text.size();
+  const auto [last, error] = std::from_chars(node.text.data(), end, value);
+  return error == std::errc() && last == end;
+}
+
+}  // namespace
+
+bool may_be_number(const ConfigNode& node) {
+  return node.is_scalar() && !node.quoted && !has_leading_zero(node.text);
+}
+
+std::int64_t read_integer(const ConfigNode& node, std::string_view what, std::int64_t minimum,
+                          std::int64_t maximum) {
+  std::int64_t value = 0;
+  if (convert(node, value) && value >= minimum && value <= maximum) return value;
+  const std::string range = maximum == std::numeric_limits<std::int64_t>::max()
+                                ? fmt::format(">= {}", minimum)
+                                : fmt::format("from {} to {}", minimum, maximum);
+  node.fail(fmt::format("'{}' must be an integer {}, not {}", what, range, node.kind_text()));
+}
+
+std::uint64_t read_seed(const ConfigNode& node, std::string_view what) {
+  std::uint64_t value = 0;
+  if (convert(node, value)) return value;
+  node.fail(fmt::format("'{}' must be an integer from 0 to {}, not {}", what,
+                        std::numeric_limits<std::uint64_t>::max(), node.kind_text()));
+}
+
+double read_number(const ConfigNode& node, std::string_view what, double minimum) {
+  double value = 0;
+  if (convert(node, value) && std::isfinite(value) && value >= minimum) {
+    return value == 0 ? 0 : value;  // -0 would be another setting
+  }
+  node.fail(
+      fmt::format("'{}' must be a finite number >= {}, not {}", what, minimum, node.kind_text()));
+}
+
+bool read_boolean(const ConfigNode& node, std::string_view what) {
+  if (node.is_scalar() && !node.quoted) {
+    if (node.text == "true") return true;
+    if (node.text == "false") return false;
+  }
+  node.fail(fmt::format("'{}' must be true or false, not {}", what, node.kind_text()));
+}
+
+std::string read_text(const ConfigNode& node, std::string_view what) {
+  if (!node.is_scalar() || node.text.empty()) {
+    node.fail(fmt::format("'{}' must be a text, not {}", what,
+                          node.is_scalar() ? "an empty one" : node.kind_text()));
+  }
+  if (printable(node.text) != node.text) {
+    node.fail(fmt::format(
+        "'{}' must not hold control characters, invisible ones or bytes that are no UTF-8", what));
+  }
+  return node.text;
+}
+
+std::size_t read_choice(const ConfigNode& node, std::string_view what,
+                        const std::vector<std::string>& choices) {
+  if (!node.is_scalar()) {
+    node.fail(fmt::format("'{}' must be one of {}, not {}", what, fmt::join(choices, ", "),
+                          node.kind_text()));
+  }
+  const auto found = std::find(choices.begin(), choices.end(), node.text);
+  if (found == choices.end()) {
+    node.fail(fmt::format("'{}' must be one of {}, not '{}'", what, fmt::join(choices, ", "),
+                          excerpt(node.text)));
+  }
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector<std::string>& keys)
+    : node_(node), path_(std::move(path)) {
+  if (!node.is_map()) {
+    node.fail(fmt::format("{} must be a map with the keys {}, not {}",
+                          path_.empty() ? "a configuration" : fmt::format("'{}'", path_),
+                          fmt::join(keys, ", "), node.kind_text()));
+  }
+  const auto is_known = [&](const ConfigNode& child) {
+    return std::find(keys.begin(), keys.end(), child.key) != keys.end();
+  };
+  const auto first = std::find_if_not(node.children.begin(), node.children.end(), is_known);
+  if (first == node.children.end()) return;
+  const std::string where = path_.empty() ? "" : fmt::format(" in '{}'", path_);
+  if (first->key == "<<") {
+    first->fail_at_key(fmt::format("merge keys ('<<') are not supported{}", where));
+  }
+  const auto more = std::count_if(first + 1, node.children.end(),
+                                  [&](const ConfigNode& child) { return !is_known(child); });
+  first->fail_at_key(fmt::format("unknown key '{}'{}{}{}", excerpt(first->key), where,
+                                 suggestion(first->key, keys),
+                                 more == 0 ? "" : fmt::format("; so are {} more keys", more)));
+}
+
+const ConfigNode* MapReader::find(std::string_view key) const {
+  const ConfigNode* node = node_.find(key);
+  if (node != nullptr && node->is_null()) {
+    node->fail_at_key(fmt::format("'{}' has no value", path(key)));
+  }
+  return node;
+}
+
+const ConfigNode& MapReader::require(std::string_view key) const {
+  const ConfigNode* node = find(key);
+  if (node == nullptr) node_.fail(fmt::format("'{}' is missing", path(key)));
+  return *node;
+}
+
+std::string MapReader::path(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+}  // namespace lloyd::experiment

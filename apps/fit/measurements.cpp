@@ -1,0 +1,112 @@
+#include "fit/measurements.hpp"
+
+#include <array>
+#include <utility>
+
+#include "json_or_null.hpp"
+#include "names.hpp"
+
+namespace lloyd::experiment {
+
+using apps::finite_or_null;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::array<std::pair<const char*, double PhaseTimes::*>, 4> kPhases = {
+    {{"transfer", &PhaseTimes::transfer_ms},
+     {"assignment", &PhaseTimes::assignment_ms},
+     {"update", &PhaseTimes::update_ms},
+     {"convergence", &PhaseTimes::convergence_ms}}};
+
+constexpr const char* kExactFallbacks = "exact_fallbacks";
+constexpr const char* kEarlierFallbacks = "redecided";  // the key in records of version 0.1.0
+
+ResultCheck check_from_json(const JsonFields& json) {
+  ResultCheck check;
+  check.samples = json.integer("samples", 1);
+  check.labels.wrong = json.integer("wrong_labels", 0, check.samples);
+  check.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
+  return check;
+}
+
+}  // namespace
+
+ordered_json to_json(const ResultCheck& check) {
+  return {{"samples", check.samples},
+          {"wrong_labels", check.labels.wrong},
+          {"worst_ratio", finite_or_null(check.labels.worst_ratio)}};
+}
+
+Measurements measurements_of(const Fit& fit, double open_ms) {
+  const FitResult& result = fit.result;
+  Measurements m;
+  m.iterations = result.iterations;
+  m.stop_reason = apps::to_string(fit.cancelled ? StopReason::cancelled : result.stop_reason);
+  if ((result.valid & kValidInertia) != 0) m.inertia = result.inertia;
+  m.open_ms = open_ms;
+  m.loop_ms = result.loop_ms;
+  m.closing_ms = result.closing_ms;
+  m.fit_ms = fit.fit_ms;
+  m.phases = result.phases;
+  m.distances = result.distances;
+  m.relocations = result.relocations;
+  m.exact_fallbacks = result.exact_fallbacks;
+  m.sum_form = apps::to_string(result.sum_form);
+  m.restart = fit.restart;
+  m.notes = fit.notes;
+  m.check = fit.check;
+  return m;
+}
+
+ordered_json to_json(const Measurements& m) {
+  ordered_json phases = ordered_json::object();
+  for (const auto& [name, member] : kPhases) {
+    if (m.phases.*member >= 0) phases[name] = finite_or_null(m.phases.*member);
+  }
+  ordered_json json;
+  json["iterations"] = m.iterations;
+  json["stop_reason"] = m.stop_reason;
+  json["inertia"] = finite_or_null(m.inertia);
+  json["open_ms"] = finite_or_null(m.open_ms);
+  json["loop_ms"] = finite_or_null(m.loop_ms);
+  json["closing_ms"] = finite_or_null(m.closing_ms);
+  json["fit_ms"] = finite_or_null(m.fit_ms);
+  json["phase_ms"] = phases;
+  json["distances"] = m.distances;
+  json["relocations"] = m.relocations;
+  json[kExactFallbacks] =
+      m.exact_fallbacks < 0 ? ordered_json(nullptr) : ordered_json(m.exact_fallbacks);
+  json["sum_form"] = m.sum_form;
+  json["restart"] = m.restart;
+  json["notes"] = m.notes.empty() ? ordered_json(nullptr) : ordered_json(m.notes);
+  json["check"] = m.check ? to_json(*m.check) : ordered_json(nullptr);
+  return json;
+}
+
+Measurements measurements_from_json(const JsonFields& json) {
+  Measurements m;
+  m.iterations = json.integer("iterations", 0);
+  m.stop_reason = json.name("stop_reason", apps::parse_stop_reason);
+  m.inertia = json.number_or_nan("inertia", 0);
+  m.open_ms = json.number_or_nan("open_ms", 0);
+  m.loop_ms = json.number_or_nan("loop_ms", 0);
+  m.closing_ms = json.number_or_nan("closing_ms", 0);
+  m.fit_ms = json.number_or_nan("fit_ms", 0);
+  const JsonFields phases = json.object("phase_ms");
+  for (const auto& [name, member] : kPhases) {
+    if (json.object_json("phase_ms").contains(name))
+      m.phases.*member = phases.number_or_nan(name, 0);
+  }
+  m.distances = json.integer("distances", 0);
+  m.relocations = json.integer("relocations", 0);
+  const char* fallbacks = json.contains(kEarlierFallbacks) ? kEarlierFallbacks : kExactFallbacks;
+  if (!json.is_null(fallbacks)) m.exact_fallbacks = json.integer(fallbacks, 0);
+  m.sum_form = json.name("sum_form", apps::parse_sum_form);
+  m.restart = json.integer("restart", 0);
+  m.notes = json.text_or_nothing("notes");
+  if (json.has("check") && !json.is_null("check")) m.check = check_from_json(json.object("check"));
+  return m;
+}
+
+}  // namespace lloyd::experiment
