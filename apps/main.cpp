@@ -15,14 +15,14 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "command_end.hpp"
+#include "commands/command_end.hpp"
 #include "commands/commands.hpp"
-#include "interrupt.hpp"
+#include "commands/usage_error.hpp"
 #include "machine/processors/affinity.hpp"
-#include "output.hpp"
-#include "process_tree.hpp"
-#include "usage_error.hpp"
-#include "whole_number.hpp"
+#include "output/output.hpp"
+#include "process/process_tree.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/whole_number.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <lloyd/error.hpp>
 
 #include "commands/commands.hpp"
-#include "names.hpp"
-#include "output.hpp"
+#include "output/output.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::apps {
 namespace {

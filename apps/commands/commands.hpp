@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "context.hpp"
-#include "exit_status.hpp"
+#include "options/context.hpp"
+#include "process/exit_status.hpp"
 
 namespace lloyd::apps {
 

@@ -14,7 +14,7 @@
 #include "commands/commands.hpp"
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/compare.hpp"
-#include "output.hpp"
+#include "output/output.hpp"
 
 namespace lloyd::apps {
 namespace {

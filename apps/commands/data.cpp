@@ -17,14 +17,14 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "bounded_data.hpp"
 #include "commands/commands.hpp"
-#include "data_options.hpp"
-#include "interrupt.hpp"
-#include "names.hpp"
-#include "output.hpp"
-#include "rows_progress.hpp"
-#include "whole_number.hpp"
+#include "options/bounded_data.hpp"
+#include "options/data_options.hpp"
+#include "output/output.hpp"
+#include "progress/rows_progress.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/names.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "commands/commands.hpp"
 #include "doctor/report.hpp"
-#include "output.hpp"
+#include "output/output.hpp"
 
 namespace lloyd::apps {
 namespace {

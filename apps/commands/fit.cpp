@@ -12,21 +12,21 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
-#include "backend_options.hpp"
-#include "bounded_data.hpp"
-#include "command_end.hpp"
+#include "commands/command_end.hpp"
 #include "commands/commands.hpp"
-#include "data_options.hpp"
-#include "delivery.hpp"
-#include "fit_progress.hpp"
-#include "fit_report.hpp"
-#include "guest_scope.hpp"
-#include "model.hpp"
-#include "names.hpp"
-#include "output.hpp"
-#include "seeding_option.hpp"
-#include "supervision.hpp"
-#include "whole_number.hpp"
+#include "commands/delivery.hpp"
+#include "fit/fit_report.hpp"
+#include "fit/model.hpp"
+#include "options/backend_options.hpp"
+#include "options/bounded_data.hpp"
+#include "options/data_options.hpp"
+#include "options/seeding_option.hpp"
+#include "output/output.hpp"
+#include "progress/fit_progress.hpp"
+#include "supervision/guest_scope.hpp"
+#include "supervision/supervision.hpp"
+#include "text/names.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {

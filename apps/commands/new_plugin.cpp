@@ -11,8 +11,8 @@
 #include <lloyd/error.hpp>
 
 #include "commands/commands.hpp"
-#include "output.hpp"
-#include "plugin_template.hpp"
+#include "new_plugin/plugin_template.hpp"
+#include "output/output.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -11,20 +11,20 @@
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "backend_options.hpp"
-#include "bounded_data.hpp"
-#include "command_end.hpp"
+#include "commands/command_end.hpp"
 #include "commands/commands.hpp"
-#include "data_options.hpp"
-#include "delivery.hpp"
+#include "commands/delivery.hpp"
 #include "fit/measurements.hpp"
-#include "guest_scope.hpp"
-#include "interrupt.hpp"
-#include "json_text.hpp"
-#include "model.hpp"
-#include "output.hpp"
-#include "parameters_json.hpp"
-#include "supervision.hpp"
+#include "fit/model.hpp"
+#include "json/json_text.hpp"
+#include "json/parameters_json.hpp"
+#include "options/backend_options.hpp"
+#include "options/bounded_data.hpp"
+#include "options/data_options.hpp"
+#include "output/output.hpp"
+#include "supervision/guest_scope.hpp"
+#include "supervision/interrupt.hpp"
+#include "supervision/supervision.hpp"
 
 namespace lloyd::apps {
 namespace {

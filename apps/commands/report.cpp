@@ -11,12 +11,12 @@
 #include "commands/commands.hpp"
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/summary.hpp"
-#include "json_text.hpp"
-#include "output.hpp"
+#include "json/json_text.hpp"
+#include "output/output.hpp"
+#include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
-#include "step_progress.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -13,7 +13,7 @@
 #include <lloyd/error.hpp>
 
 #include "commands/commands.hpp"
-#include "delivery.hpp"
+#include "commands/delivery.hpp"
 #include "experiment/record/record_reader.hpp"
 #include "experiment/record/record_writer.hpp"
 #include "experiment/run/monitored_runner.hpp"
@@ -24,14 +24,14 @@
 #include "experiment/summary/summary.hpp"
 #include "experiment/worker/worker_runner.hpp"
 #include "external/backend.hpp"
-#include "guest_scope.hpp"
-#include "interrupt.hpp"
-#include "messages.hpp"
-#include "output.hpp"
-#include "step_progress.hpp"
-#include "supervision.hpp"
+#include "output/messages.hpp"
+#include "output/output.hpp"
+#include "progress/step_progress.hpp"
+#include "supervision/guest_scope.hpp"
+#include "supervision/interrupt.hpp"
+#include "supervision/supervision.hpp"
 #include "text/numbers.hpp"
-#include "whole_number.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {

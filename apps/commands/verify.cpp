@@ -16,11 +16,11 @@
 
 #include "commands/commands.hpp"
 #include "conformance/conformance.hpp"
-#include "conformance_json.hpp"
-#include "interrupt.hpp"
-#include "output.hpp"
-#include "plugin_trial.hpp"
-#include "whole_number.hpp"
+#include "output/output.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/whole_number.hpp"
+#include "verify/conformance_json.hpp"
+#include "verify/plugin_trial.hpp"
 
 namespace lloyd::apps {
 namespace {

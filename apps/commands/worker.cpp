@@ -14,17 +14,17 @@
 #include <lloyd/error.hpp>
 
 #include "commands/commands.hpp"
-#include "descriptor.hpp"
 #include "experiment/worker/worker_protocol.hpp"
 #include "experiment/worker/worker_service.hpp"
 #include "external/program.hpp"
-#include "interrupt.hpp"
+#include "ipc/descriptor.hpp"
+#include "ipc/packet_socket.hpp"
 #include "isolated/service.hpp"
-#include "packet_socket.hpp"
-#include "sanitizer.hpp"
-#include "supervisor.hpp"
-#include "termination.hpp"
-#include "worker_command.hpp"
+#include "process/sanitizer.hpp"
+#include "process/supervisor.hpp"
+#include "process/termination.hpp"
+#include "supervision/interrupt.hpp"
+#include "workers/worker_command.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -1,6 +1,6 @@
 #include "doctor/report.hpp"
-#include "json_or_null.hpp"
-#include "machine_json.hpp"
+#include "json/json_or_null.hpp"
+#include "json/machine_json.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "external/description.hpp"
 #include "external/session.hpp"
-#include "parameters_json.hpp"
+#include "json/parameters_json.hpp"
 
 namespace lloyd::external {
 namespace {

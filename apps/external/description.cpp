@@ -12,8 +12,8 @@
 #include <lloyd/plugin/abi/abi.hpp>
 
 #include "json/json_fields.hpp"
-#include "json_text.hpp"
-#include "names.hpp"
+#include "json/json_text.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::external {
 namespace {

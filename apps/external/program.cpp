@@ -18,10 +18,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "packet_socket.hpp"
-#include "spawn.hpp"
-#include "supervisor.hpp"
-#include "worker_command.hpp"
+#include "ipc/packet_socket.hpp"
+#include "process/spawn.hpp"
+#include "process/supervisor.hpp"
+#include "workers/worker_command.hpp"
 
 namespace lloyd::external {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "descriptor.hpp"
-#include "last_words.hpp"
-#include "spawned_process.hpp"
+#include "ipc/descriptor.hpp"
+#include "ipc/last_words.hpp"
+#include "process/spawned_process.hpp"
 
 namespace lloyd::external {
 

@@ -17,8 +17,8 @@
 
 #include "external/description.hpp"
 #include "json/json_fields.hpp"
-#include "json_text.hpp"
-#include "names.hpp"
+#include "json/json_text.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::external {
 namespace {

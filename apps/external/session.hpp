@@ -10,7 +10,7 @@
 #include <lloyd/plugin/abi/session_notes.hpp>
 
 #include "external/program.hpp"
-#include "scratch_folder.hpp"
+#include "process/scratch_folder.hpp"
 
 namespace lloyd::external {
 

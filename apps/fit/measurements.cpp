@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "json_or_null.hpp"
-#include "names.hpp"
+#include "json/json_or_null.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

@@ -7,7 +7,7 @@
 #include <lloyd/error.hpp>
 
 #include "isolated/service.hpp"
-#include "worker_command.hpp"
+#include "workers/worker_command.hpp"
 
 namespace lloyd::isolated {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "isolated/messages.hpp"
-#include "worker_process.hpp"
+#include "workers/worker_process.hpp"
 
 namespace lloyd::isolated {
 

@@ -12,9 +12,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
 
-#include "fork_barrier.hpp"
+#include "ipc/packet_socket.hpp"
 #include "isolated/messages.hpp"
-#include "packet_socket.hpp"
+#include "process/fork_barrier.hpp"
 
 namespace lloyd::isolated {
 namespace {

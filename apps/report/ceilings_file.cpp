@@ -5,7 +5,7 @@
 #include <lloyd/error.hpp>
 
 #include "json/json_fields.hpp"
-#include "json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace lloyd::report {
 

@@ -10,7 +10,7 @@
 #include "experiment/statistics/statistics.hpp"
 #include "experiment/summary/noise.hpp"
 #include "experiment/summary/summary.hpp"
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
 #include "report/page_traces.hpp"
 
 namespace lloyd::report {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -1,8 +1,8 @@
 // Model files. What is read is written, and read and written again to the same bytes.
 #include <optional>
 
+#include "fit/model.hpp"
 #include "fuzz.hpp"
-#include "model.hpp"
 #include "temporary_folder.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -7,7 +7,7 @@
 #include <lloyd/parameter_set.hpp>
 
 #include "fuzz.hpp"
-#include "whole_number.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::fuzz {
 namespace {

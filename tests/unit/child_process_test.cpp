@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "child_process.hpp"
 #include "process_ends.hpp"
+#include "workers/child_process.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "foreign_output.hpp"
+#include "output/foreign_output.hpp"
 
 namespace lloyd::apps {
 namespace {

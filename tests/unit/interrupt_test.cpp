@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "interrupt.hpp"
+#include "supervision/interrupt.hpp"
 
 namespace lloyd::apps {
 namespace {

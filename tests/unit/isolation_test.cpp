@@ -6,7 +6,7 @@
 
 #include "experiment/config/config.hpp"
 #include "experiment/config/isolation.hpp"
-#include "whole_number.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::experiment {
 namespace {

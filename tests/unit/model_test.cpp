@@ -6,7 +6,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "model.hpp"
+#include "fit/model.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::apps {

@@ -14,7 +14,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
-#include "interrupt.hpp"
+#include "supervision/interrupt.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd {

@@ -11,7 +11,7 @@
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
 
-#include "parameters_json.hpp"
+#include "json/parameters_json.hpp"
 
 namespace lloyd {
 namespace {

@@ -16,8 +16,8 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/worker/shared_dataset.hpp"
-#include "packet_socket.hpp"
-#include "shared_memory.hpp"
+#include "ipc/packet_socket.hpp"
+#include "ipc/shared_memory.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {

@@ -11,7 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/worker/shared_trace.hpp"
-#include "shared_memory.hpp"
+#include "ipc/shared_memory.hpp"
 #include "temporary_folder.hpp"
 
 namespace lloyd::experiment {

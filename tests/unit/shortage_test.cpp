@@ -8,8 +8,8 @@
 
 #include <lloyd/error.hpp>
 
-#include "delivery.hpp"
-#include "output.hpp"
+#include "commands/delivery.hpp"
+#include "output/output.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "step_progress.hpp"
+#include "progress/step_progress.hpp"
 
 namespace lloyd::apps {
 namespace {

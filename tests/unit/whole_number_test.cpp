@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "whole_number.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "process_ends.hpp"
 #include "temporary_folder.hpp"
-#include "worker_process.hpp"
+#include "workers/worker_process.hpp"
 
 namespace lloyd::apps {
 namespace {

@@ -12,7 +12,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/suggestion.hpp>
 
-#include "whole_number.hpp"
+#include "text/whole_number.hpp"
 
 namespace lloyd::experiment {
 namespace {

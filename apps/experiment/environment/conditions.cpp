@@ -1,10 +1,10 @@
 #include "experiment/environment/conditions.hpp"
 
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
+#include "json/machine_json.hpp"
 #include "machine/processors/cpu.hpp"
 #include "machine/system/memory.hpp"
 #include "machine/system/system.hpp"
-#include "machine_json.hpp"
 
 namespace lloyd::experiment {
 

@@ -1,11 +1,11 @@
 #include "experiment/environment/machine.hpp"
 
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
+#include "json/machine_json.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/cpu.hpp"
 #include "machine/system/cgroup.hpp"
 #include "machine/system/memory.hpp"
-#include "machine_json.hpp"
 
 namespace lloyd::experiment {
 

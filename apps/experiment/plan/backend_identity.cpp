@@ -7,7 +7,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "names.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

@@ -3,7 +3,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
-#include "bounded_data.hpp"
+#include "options/bounded_data.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -10,10 +10,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
-#include "centroids_file.hpp"
 #include "experiment/plan/setting_json.hpp"
+#include "json/parameters_json.hpp"
 #include "machine/processors/affinity.hpp"
-#include "parameters_json.hpp"
+#include "options/centroids_file.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::experiment {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "names.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

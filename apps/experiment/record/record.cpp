@@ -17,8 +17,8 @@
 #include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/plan/setting_json.hpp"
-#include "names.hpp"
-#include "parameters_json.hpp"
+#include "json/parameters_json.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "experiment/record/record.hpp"
 #include "json/json_fields.hpp"
-#include "names.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "experiment/record/record.hpp"
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
 
 namespace lloyd::experiment {
 

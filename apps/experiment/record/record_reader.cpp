@@ -14,7 +14,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-#include "json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace lloyd::experiment {
 namespace {

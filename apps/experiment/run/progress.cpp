@@ -10,7 +10,7 @@
 
 #include <lloyd/internal/status_text.hpp>
 
-#include "messages.hpp"
+#include "output/messages.hpp"
 #include "text/numbers.hpp"
 #include "text/table.hpp"
 

@@ -10,9 +10,9 @@
 #include "experiment/trial/replay_recorder.hpp"
 #include "experiment/trial/trace_work.hpp"
 #include "external/backend.hpp"
-#include "guest_scope.hpp"
 #include "machine/processors/threads.hpp"
-#include "names.hpp"
+#include "supervision/guest_scope.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "names.hpp"
+#include "text/names.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::experiment {

@@ -1,7 +1,7 @@
 // A comparison as CSV and as JSON: the same rows under the same names.
 #include "experiment/statistics/statistics.hpp"
 #include "experiment/summary/compare.hpp"
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
 #include "text/csv_text.hpp"
 
 namespace lloyd::experiment {

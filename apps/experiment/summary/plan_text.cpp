@@ -6,7 +6,7 @@
 
 #include "experiment/plan/varying_axes.hpp"
 #include "experiment/record/record.hpp"
-#include "names.hpp"
+#include "text/names.hpp"
 #include "text/numbers.hpp"
 #include "text/table.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "experiment/statistics/bootstrap.hpp"
 #include "experiment/statistics/statistics.hpp"
-#include "names.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -5,7 +5,7 @@
 #include "experiment/statistics/statistics.hpp"
 #include "experiment/summary/noise.hpp"
 #include "experiment/summary/summary.hpp"
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
 #include "text/csv_text.hpp"
 
 namespace lloyd::experiment {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "experiment/statistics/statistics.hpp"
-#include "names.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "experiment/trial/trace.hpp"
 #include "json/json_fields.hpp"
-#include "json_or_null.hpp"
+#include "json/json_or_null.hpp"
 
 namespace lloyd::experiment {
 

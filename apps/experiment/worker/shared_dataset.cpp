@@ -14,9 +14,9 @@
 #include <lloyd/internal/descriptors.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "ipc/shared_memory.hpp"
 #include "json/json_fields.hpp"
-#include "names.hpp"
-#include "shared_memory.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <lloyd/dataset.hpp>
 
-#include "descriptor.hpp"
+#include "ipc/descriptor.hpp"
 
 namespace lloyd::experiment {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "json_text.hpp"
-#include "shared_memory.hpp"
+#include "ipc/shared_memory.hpp"
+#include "json/json_text.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "descriptor.hpp"
 #include "experiment/trial/trace.hpp"
+#include "ipc/descriptor.hpp"
 
 namespace lloyd::experiment {
 

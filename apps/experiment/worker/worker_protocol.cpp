@@ -8,8 +8,8 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/config/isolation.hpp"
-#include "json_or_null.hpp"
-#include "names.hpp"
+#include "json/json_or_null.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 

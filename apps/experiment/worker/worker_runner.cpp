@@ -11,12 +11,12 @@
 #include "experiment/plan/trial_order.hpp"
 #include "experiment/worker/shared_trace.hpp"
 #include "external/backend.hpp"
+#include "ipc/shared_memory.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/cpu.hpp"
 #include "machine/processors/threads.hpp"
-#include "shared_memory.hpp"
 #include "text/numbers.hpp"
-#include "worker_command.hpp"
+#include "workers/worker_command.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -16,9 +16,9 @@
 #include "experiment/worker/shared_dataset.hpp"
 #include "experiment/worker/worker_protocol.hpp"
 #include "isolated/plugins.hpp"
-#include "scratch_folder.hpp"
-#include "worker_command.hpp"
-#include "worker_process.hpp"
+#include "process/scratch_folder.hpp"
+#include "workers/worker_command.hpp"
+#include "workers/worker_process.hpp"
 
 namespace lloyd::experiment {
 

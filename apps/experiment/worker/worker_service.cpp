@@ -20,12 +20,12 @@
 #include "experiment/worker/shared_trace.hpp"
 #include "experiment/worker/worker_protocol.hpp"
 #include "external/backend.hpp"
-#include "fork_barrier.hpp"
-#include "interrupt.hpp"
+#include "ipc/packet_socket.hpp"
+#include "ipc/shared_memory.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/threads.hpp"
-#include "packet_socket.hpp"
-#include "shared_memory.hpp"
+#include "process/fork_barrier.hpp"
+#include "supervision/interrupt.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <lloyd/internal/status_text.hpp>
 
-#include "utf8.hpp"
+#include "text/utf8.hpp"
 
 namespace lloyd::experiment {
 namespace {

@@ -1,0 +1,64 @@
+#include "commands/command_end.hpp"
+
+#include <exception>
+#include <new>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
+
+#include "output/result_stream.hpp"
+#include "process/exit_status.hpp"
+#include "supervision/interrupt.hpp"
+#include "supervision/supervision.hpp"
+
+namespace lloyd::apps {
+
+namespace {
+
+// As run_to_status(), but results may still have to be written.
+int run_to_report(const std::function<int()>& body) {
+  try {
+    const int status = body();
+    flush_results();
+    return status;
+  } catch (const SupervisedEnd& end) {
+    return end.status;
+  } catch (const InputError& error) {
+    report_failure(error.what());
+    return kBadInput;
+  } catch (const BackendError& error) {
+    report_failure(error.what());
+    // What a backend cannot do at all was a wrong request; else it failed.
+    if (error.code() == StatusCode::unsupported) return kBadInput;
+    return interrupted() ? kInterrupted : kFailed;
+  } catch (const Cancelled&) {
+    report_failure("interrupted");
+    return kInterrupted;
+  } catch (const std::bad_alloc&) {
+    report_failure("out of memory");
+    return kFailed;
+  } catch (const std::exception& error) {
+    report_failure(error.what());
+    return interrupted() ? kInterrupted : kFailed;
+  }
+}
+
+}  // namespace
+
+int run_to_status(const std::function<int()>& body) {
+  const int status = run_to_report(body);
+  try {
+    flush_results();  // those from before a failure
+  } catch (const std::exception&) {
+    // The failure has been reported.
+  }
+  return status;
+}
+
+int run_to_end(const std::function<int()>& body) {
+  const int status = run_to_status(body);
+  report_end(status);
+  return status;
+}
+
+}  // namespace lloyd::apps

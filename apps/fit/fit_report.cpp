@@ -1,0 +1,114 @@
+#include "fit/fit_report.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <lloyd/evaluation.hpp>
+#include <lloyd/internal/status_text.hpp>
+
+#include "fit/measurements.hpp"
+#include "json/parameters_json.hpp"
+#include "output/output.hpp"
+#include "text/names.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+double rand_index(const FitReport& report) {
+  return adjusted_rand_index(number_classes(report.dataset.classes), report.fit.labels);
+}
+
+void print_check(const ResultCheck& check, std::int64_t samples) {
+  print_text("checked     inertia, and {} labels by the definition",
+             check.samples == samples ? fmt::format("all {}", samples)
+                                      : fmt::format("{} of {}", check.samples, samples));
+  if (check.labels.wrong > 0) print_text(": {} differ", check.labels.wrong);
+  print_text(" ({:.3g} ms)\n", check.ms);
+}
+
+void print_clusters(const FitReport& report) {
+  constexpr std::int64_t kMaxClusters = 20;
+  constexpr std::int64_t kMaxFeatures = 6;
+  const Fit& fit = report.fit;
+  const std::int64_t features = std::min(fit.features, kMaxFeatures);
+  print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
+             features < fit.features ? fmt::format(" (first {} features)", features) : "");
+  for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
+    print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
+    for (std::int64_t j = 0; j < features; ++j) {
+      print_text(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
+    }
+    print_text("\n");
+  }
+  if (fit.clusters > kMaxClusters) {
+    print_text("{:>7}  ({} more clusters)\n", "...", fit.clusters - kMaxClusters);
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const FitReport& report) {
+  const Dataset& dataset = report.dataset;
+  const Seeding& seeding = report.options.seeding;
+  nlohmann::ordered_json json = {
+      {"backend",
+       {{"name", report.chosen.backend->name()},
+        {"version", report.chosen.backend->version()},
+        {"parameters", parameters_json(report.chosen.parameters)},
+        {"accuracy", to_string(report.chosen.backend->accuracy(dataset.dtype()))},
+        {"reproducibility", to_string(report.chosen.backend->reproducibility(dataset.dtype()))}}},
+      {"dataset",
+       {{"name", dataset.name()},
+        {"samples", dataset.samples()},
+        {"features", dataset.features()},
+        {"dtype", to_string(dataset.dtype())},
+        {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}},
+      {"clusters", report.fit.clusters},
+      {"seeding",
+       {{"method", to_string(seeding.method)},
+        {"seed", seeding.seed},
+        {"ms", report.fit.seeding_ms}}},
+      {"restarts", report.options.restarts},
+      {"status", report.fit.cancelled ? "cancelled" : "ok"}};
+  if (seeding.method == SeedingMethod::kmeans_parallel) {
+    json["seeding"]["oversampling"] = seeding.oversampling;
+    json["seeding"]["rounds"] = seeding.rounds;
+  }
+  json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
+  if (!report.complete()) return json;
+  json["counts"] = report.fit.counts;
+  if (!dataset.classes.empty()) json["adjusted_rand_index"] = rand_index(report);
+  return json;
+}
+
+void print(const FitReport& report) {
+  const Dataset& dataset = report.dataset;
+  const Fit& fit = report.fit;
+  const std::string changes = report.chosen.parameters.describe_changes();
+  print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
+             dataset.samples(), dataset.features(), to_string(dataset.dtype()));
+  print_text("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
+             changes);
+  if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
+  print_text("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
+             report.options.seeding.seed,
+             report.options.restarts > 1
+                 ? fmt::format(", best of {} restarts", report.options.restarts)
+                 : "");
+  if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
+  print_text("iterations  {} ({})\n", fit.result.iterations,
+             fit.cancelled ? "interrupted"
+                           : fmt::format("stopped by {}", to_string(fit.result.stop_reason)));
+  if (report.complete() && !dataset.classes.empty()) {
+    print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
+  }
+  print_text(
+      "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
+      dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
+  if (fit.check) print_check(*fit.check, dataset.samples());
+  if (report.complete()) print_clusters(report);
+}
+
+}  // namespace lloyd::apps

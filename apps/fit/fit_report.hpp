@@ -1,0 +1,30 @@
+// FitReport: what `lloyd fit` says of a fit.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <lloyd/fit.hpp>
+
+#include "options/backend_options.hpp"
+
+namespace lloyd::apps {
+
+/// A fit and all it came from.
+struct FitReport {
+  const Dataset& dataset;
+  const ChosenBackend& chosen;
+  const FitOptions& options;
+  const Fit& fit;
+  double open_ms = 0;
+
+  /// Whether labels, counts and inertia are there: not when the only fit was cancelled.
+  bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }
+};
+
+/// With the keys of an experiment's record.
+nlohmann::ordered_json to_json(const FitReport& report);
+
+/// Prints a summary to standard output.
+void print(const FitReport& report);
+
+}  // namespace lloyd::apps

@@ -1,0 +1,64 @@
+#include "ipc/last_words.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+namespace {
+
+constexpr std::size_t kMaxBytes = 300;
+
+}  // namespace
+
+std::string printable_ascii(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (blank && (result.empty() || result.back() == ' ')) continue;
+    const bool shown = c > ' ' && c < 0x7f;
+    result += blank ? ' ' : shown ? c : '?';
+  }
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
+}
+
+LastWords::LastWords() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error(fmt::format("cannot make a pipe: {}", descriptor_error(errno)));
+  }
+  input_ = Descriptor(ends[0]);
+  output_ = Descriptor(ends[1]);
+  ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
+}
+
+void LastWords::drain() {
+  std::array<char, 4096> bytes;  // on the stack, which may be small
+  for (int reads = 0; reads < 256 && input_; ++reads) {
+    const ssize_t count = ::read(input_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) {
+      input_.close();
+      return;
+    }
+    const auto size = static_cast<std::size_t>(count);
+    const std::size_t kept = std::min(size, kMaxBytes);
+    words_.append(bytes.data() + (size - kept), kept);
+    if (words_.size() > kMaxBytes) words_.erase(0, words_.size() - kMaxBytes);
+  }
+}
+
+std::string with_last_words(std::string sentence, const std::string& words) {
+  return words.empty() ? sentence : fmt::format("{}; last words: {}", sentence, words);
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,178 @@
+#include "options/bounded_data.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
+#include <lloyd/memory_plan.hpp>
+
+#include "json/json_text.hpp"
+#include "machine/system/memory.hpp"
+#include "output/output.hpp"
+#include "process/sanitizer.hpp"
+#include "progress/rows_progress.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/numbers.hpp"
+#include "text/whole_number.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  if (limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*limit, kMax));
+  const std::int64_t usable =
+      machine::usable_memory(machine::read_memory(), machine::read_cgroup_limits());
+  return usable > 0 ? usable : kMax;
+}
+
+// glibc keeps freed memory of up to 32 MiB apiece; each block and each thread would add to it.
+void give_back_what_is_freed() {
+#ifdef M_MMAP_THRESHOLD
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+}  // namespace
+
+void MemoryOption::add_to(CLI::App& command) {
+  command
+      .add_option("--memory-limit", limit,
+                  "Host memory to stay within, e.g. 4GiB; data that does not fit is read in blocks "
+                  "in every pass (default: the machine's memory)")
+      ->transform(byte_count());
+}
+
+std::int64_t text_memory(std::optional<std::uint64_t> limit) {
+  // What a limit below the program's own leaves is enough to say how much a fit would take.
+  constexpr std::int64_t kMinBytes = std::int64_t{8} << 20;
+  return std::max(kMinBytes, limit_of(limit) - kProgramBytes);
+}
+
+void check_reading_memory(const std::string& file, double bytes,
+                          std::optional<std::uint64_t> limit) {
+  const std::int64_t most = text_memory(limit);
+  if (bytes <= static_cast<double>(most)) return;
+  const auto needed = static_cast<std::int64_t>(std::min(bytes, 0x1p62));
+  throw InputError(fmt::format("{}: reading it takes {} of memory, and {} are left", file,
+                               experiment::format_bytes(needed), experiment::format_bytes(most)));
+}
+
+Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
+  RowsProgress progress("read for statistics");
+  const auto samples = static_cast<double>(source->samples());
+  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
+    return !progress.update(read, static_cast<double>(read) / samples);
+  });
+}
+
+BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
+    : data_(data), memory_(memory) {
+  if (find_format(data.file) == FileFormat::csv) {
+    give_back_what_is_freed();
+    text_ = data.read(text_memory(memory.limit));
+  } else {
+    source_ = data.open_rows();
+  }
+}
+
+std::vector<std::string> BoundedFile::feature_names() const {
+  return text_ ? text_->feature_names : std::vector<std::string>();
+}
+
+BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options) {
+  const std::int64_t limit = limit_of(memory_.limit);
+  const auto plan = [&](const ProblemShape& shape) {
+    return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_,
+                       text_ ? 0 : source_->reading_bytes());
+  };
+  if (text_) {
+    plan(make_shape(*text_, options.clusters));
+    return {std::move(*text_), 0};
+  }
+  ProblemShape shape;
+  shape.samples = source_->samples();
+  shape.features = shape.stride = source_->features();
+  shape.clusters = options.clusters;
+  shape.dtype = source_->dtype();
+  const MemoryPlan planned = plan(shape);
+  if (planned.block_rows == 0) {
+    Dataset whole = data_.read();
+    if (whole.samples() != shape.samples || whole.features() != shape.features) {
+      throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
+    }
+    return {std::move(whole), 0};
+  }
+  note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
+       planned.block_rows, experiment::format_bytes(limit));
+  give_back_what_is_freed();
+  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows};
+}
+
+void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {
+  if (!memory.limit || is_sanitized()) return;
+  const std::int64_t limit = limit_of(memory.limit);
+  const std::int64_t peak = machine::peak_memory();
+  // Plans are right to some megabytes, and a runtime may take more for itself than they count.
+  if (peak - kProgramBytes <= limit + limit / 4) return;
+  note(
+      "lloyd: {} of memory were taken at the peak, and --memory-limit is {}: the backend '{}' "
+      "seems to take more than it estimates\n",
+      experiment::format_bytes(peak), experiment::format_bytes(limit), backend);
+}
+
+namespace {
+
+// What --columns must be for such names, where it can be given and read; else empty.
+std::string columns_option(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxBytes = 500;
+  const std::string list = fmt::format("{}", fmt::join(names, ","));
+  const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.empty() || name.find(',') != std::string::npos;
+  });
+  // Elsewhere a shell takes apart what is not in quotes, and a message shows other characters.
+  const bool plain = std::all_of(list.begin(), list.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
+  });
+  // What begins with a hyphen is an option to the command line's parser.
+  if (divides || list.size() > kMaxBytes || list.starts_with('-')) return {};
+  if (plain) return list;
+  if (list.find('\'') != std::string::npos || printable(list) != list) return {};
+  return fmt::format("'{}'", list);
+}
+
+}  // namespace
+
+void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
+                         const std::string& owner) {
+  constexpr std::size_t kMaxNameBytes = 100;
+  const std::vector<std::string> needed = utf8_texts(names);
+  const std::vector<std::string> columns = data.feature_names();
+  const std::vector<std::string> given = utf8_texts(columns);
+  if (needed.size() != given.size() || needed.empty() || needed == given) return;
+  const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
+  std::string advice;
+  if (std::is_permutation(needed.begin(), needed.end(), columns.begin())) {
+    const std::string option = columns_option(needed);
+    advice = option.empty()
+                 ? fmt::format("; the features are those of {} in another order", owner)
+                 : fmt::format("; --columns {} gives the features the order of {}", option, owner);
+  }
+  throw InputError(fmt::format(
+      "feature {} of {} is '{}', but that of {} is '{}'{}", at.first - needed.begin(), data.name(),
+      shown(*at.second, kMaxNameBytes), owner, shown(*at.first, kMaxNameBytes), advice));
+}
+
+}  // namespace lloyd::apps

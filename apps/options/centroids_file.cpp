@@ -1,0 +1,64 @@
+#include "options/centroids_file.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/error.hpp>
+
+#include "options/bounded_data.hpp"
+#include "supervision/interrupt.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+void check_count(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
+                 const CentroidsLimits& limits) {
+  if (!limits.clusters || rows == *limits.clusters) return;
+  throw InputError(fmt::format("{} has {} rows and {} columns, but {} centroids are needed",
+                               file.string(), rows, columns, *limits.clusters));
+}
+
+// Of the values of a source, and of the same as float64.
+double bytes_to_read(const RowSource& rows) {
+  return static_cast<double>(rows.samples()) * static_cast<double>(rows.features()) *
+         static_cast<double>(size_of(rows.dtype()) + 8);
+}
+
+CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& limits) {
+  FileOptions options;
+  options.csv.dtype = DType::float64;
+  options.csv.memory_limit = text_memory(limits.memory);
+  options.csv.stop = interrupted;
+  if (find_format(file) != FileFormat::csv) {
+    const std::unique_ptr<RowSource> source = open_rows(file, options);
+    check_count(file, source->samples(), source->features(), limits);
+    check_reading_memory(file.string(), bytes_to_read(*source), limits.memory);
+  }
+  const Dataset rows = read_dataset(file, options);
+  check_count(file, rows.samples(), rows.features(), limits);
+  CentroidsFile result{rows.samples(), rows.features(), rows.feature_names, {}};
+  result.centroids.reserve(static_cast<std::size_t>(rows.samples() * rows.features()));
+  for (std::int64_t c = 0; c < rows.samples(); ++c) {
+    for (std::int64_t j = 0; j < rows.features(); ++j) {
+      result.centroids.push_back(rows.matrix().at(c, j));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {
+  try {
+    return read(file, limits);
+  } catch (const InputOptionError& error) {
+    throw InputError(
+        fmt::format("{}; 'lloyd data convert' has this option, and makes a file that needs none",
+                    error.what()));
+  }
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,122 @@
+#include "output/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <lloyd/data/files.hpp>
+#include <lloyd/data/new_file.hpp>
+#include <lloyd/error.hpp>
+
+#include "ipc/descriptor.hpp"
+#include "output/file_identity.hpp"
+
+namespace lloyd::apps {
+
+void print_json(const nlohmann::ordered_json& json) {
+  write_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+}
+
+void check_extension(const std::filesystem::path& file,
+                     std::initializer_list<const char*> extensions) {
+  if (file.empty()) return;
+  const std::string extension = small_extension(file);
+  if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return;
+  throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
+                               file.string(), file.extension().string(),
+                               fmt::join(extensions, " or ")));
+}
+
+namespace {
+
+// A message about a file that standard error was redirected to must not end up in that file: it
+// goes to standard output, or nowhere where that is one of the files too. From then on.
+void keep_messages_out_of(const std::vector<FileIdentity>& files) {
+  const auto is_named = [&](int stream) {
+    const FileIdentity file = identify(stream);
+    return std::find(files.begin(), files.end(), file) != files.end();
+  };
+  if (!is_named(STDERR_FILENO)) return;
+  if (!is_named(STDOUT_FILENO)) {
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    return;
+  }
+  const Descriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  ::dup2(nothing.get(), STDERR_FILENO);
+}
+
+// Until the process ends.
+void protect(const std::filesystem::path& input) {
+  static std::vector<ProtectedFile> inputs;
+  inputs.emplace_back(input);
+}
+
+}  // namespace
+
+void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
+                        const std::vector<std::filesystem::path>& inputs) {
+  const FileIdentity printed = identify(result_descriptor());
+  const FileIdentity noted = identify(message_descriptor());
+  std::vector<FileIdentity> read;
+  std::string clash;
+  for (const std::filesystem::path& input : inputs) {
+    std::error_code error;
+    // One that is not there, or cannot be reached, is refused where it is read.
+    if (input.empty() || !std::filesystem::exists(input, error)) continue;
+    const FileIdentity& file = read.emplace_back(identify(input));
+    protect(input);
+    if (clash.empty() && (file == printed || file == noted)) {
+      clash = fmt::format("standard {} goes to {}, which is read, so it cannot be written too",
+                          file == printed ? "output" : "error", input.string());
+    }
+  }
+  std::vector<FileIdentity> named = read;
+  for (const std::filesystem::path& output : outputs) {
+    if (!output.empty()) named.push_back(identify(output));
+  }
+  keep_messages_out_of(named);
+  if (!clash.empty()) throw InputError(clash);
+  std::vector<FileIdentity> written = {printed, noted};
+  for (const std::filesystem::path& output : outputs) {
+    if (output.empty()) continue;
+    const FileIdentity file = identify(output);
+    if (std::find(read.begin(), read.end(), file) != read.end()) {
+      throw InputError(fmt::format("{} is read, so it cannot be written too", output.string()));
+    }
+    if (std::find(written.begin(), written.end(), file) != written.end()) {
+      throw InputError(fmt::format("{} is named as the output of two things", output.string()));
+    }
+    written.push_back(file);
+  }
+}
+
+void try_outputs(const std::vector<std::filesystem::path>& outputs) {
+  for (const std::filesystem::path& output : outputs) {
+    if (!output.empty()) const NewFile attempt(output);
+  }
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::path path = file.empty() ? file : std::filesystem::absolute(file, error);
+  if (error) {
+    throw InputError(fmt::format("{} cannot be found from the working directory: {}", file.string(),
+                                 error.message()));
+  }
+  return path;
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw InputError(
+        fmt::format("cannot make the output folder {}: {}", folder.string(), error.message()));
+  }
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,99 @@
+#include "output/reader.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+
+#include "ipc/descriptor.hpp"
+#include "process/stop_request.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+// A pipe that poll(2) finds writable takes as much at once.
+constexpr std::size_t kPipeBlock = 4096;
+
+// A descriptor of the same pipe or terminal, which write(2) does not wait for.
+struct Unblocked {
+  dev_t device = 0;
+  ino_t inode = 0;
+  int descriptor = -1;  // negative: it could not be opened
+};
+
+// A terminal that poll(2) finds writable may have room for a single byte, and a pipe's room may be
+// taken by another process meanwhile: write(2) then waits for more. So they are opened once more,
+// since others share the flags of `descriptor`. Of what is neither, and of what cannot be opened:
+// `descriptor` itself.
+int without_waiting(int descriptor) {
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0) return descriptor;
+  if (!S_ISFIFO(status.st_mode) && ::isatty(descriptor) == 0) return descriptor;
+  static std::mutex mutex;
+  static std::array<Unblocked, 2> opened;  // of messages and results
+  static std::size_t next = 0;
+  const std::lock_guard lock(mutex);
+  for (const Unblocked& known : opened) {
+    if (known.device != status.st_dev || known.inode != status.st_ino) continue;
+    return known.descriptor < 0 ? descriptor : known.descriptor;
+  }
+  std::array<char, 32> path;  // no message needs memory here
+  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", descriptor);
+  const Descriptor low(::open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  Unblocked& entry = opened[next++ % opened.size()];
+  if (entry.descriptor >= 0) ::close(entry.descriptor);
+  entry = {status.st_dev, status.st_ino, low ? copy_to_high_number(low.get()) : -1};
+  return entry.descriptor < 0 ? descriptor : entry.descriptor;
+}
+
+ssize_t write_unsignalled(int descriptor, std::string_view text) {
+  const auto former = ::signal(SIGPIPE, SIG_IGN);
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  const int error = errno;
+  ::signal(SIGPIPE, former);
+  errno = error;
+  return written;
+}
+
+}  // namespace
+
+ssize_t write_at_once(int descriptor, std::string_view text) {
+  pollfd ready{descriptor, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) <= 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  const ssize_t written =
+      write_unsignalled(without_waiting(descriptor), text.substr(0, kPipeBlock));
+  if (written < 0 && errno == EAGAIN) {
+    constexpr int kMilliseconds = 10;  // poll(2) does not wait for it
+    ::poll(nullptr, 0, kMilliseconds);
+    errno = EAGAIN;
+  }
+  return written;
+}
+
+ssize_t write_to_reader(int descriptor, std::string_view text, std::chrono::milliseconds grace) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kMilliseconds = 100;  // between looks at the request
+  Clock::time_point since = Clock::now();
+  for (;;) {
+    const ssize_t written = write_at_once(descriptor, text);
+    if (written >= 0 || (errno != EAGAIN && errno != EINTR)) return written;
+    if (!interrupted()) {
+      since = Clock::now();
+    } else if (Clock::now() - since >= grace) {
+      return 0;
+    }
+    pollfd ready{descriptor, POLLOUT, 0};
+    ::poll(&ready, 1, kMilliseconds);
+  }
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,181 @@
+#include "process/process_tree.hpp"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lloyd::apps {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+struct Process {
+  pid_t parent = 0;
+  bool zombie = false;
+};
+
+// Its line in /proc is "12 (name) S 1 ...", where the name may have blanks and parentheses. False
+// for a process that has ended.
+bool read_process(pid_t pid, Process& process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text, '\0');  // the whole of it; nothing where the process ends meanwhile
+  const std::size_t end = text.rfind(") ");
+  if (end == std::string::npos) return false;
+  std::istringstream rest(text.substr(end + 2));
+  char state = 0;
+  int parent = 0;
+  if (!(rest >> state >> parent)) return false;
+  process = {parent, state == 'Z' || state == 'X'};
+  return true;
+}
+
+// The entries of a folder that are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
+  if (folder == nullptr) return numbers;
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    const std::string_view name(entry->d_name);
+    pid_t number = 0;  // stays 0 where the name is no number
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number > 0) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::map<pid_t, Process> all_processes() {
+  std::map<pid_t, Process> processes;
+  for (const pid_t pid : numbers_in("/proc")) {
+    Process process;
+    if (read_process(pid, process)) processes[pid] = process;
+  }
+  return processes;
+}
+
+// The children of a process, zombies included, in microseconds. Nothing where the kernel does not
+// list them.
+std::optional<std::vector<pid_t>> listed_children(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", parent))) {
+    std::ifstream file(fmt::format("/proc/{}/task/{}/children", parent, thread));
+    if (!file) return std::nullopt;
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+using Clock = std::chrono::steady_clock;
+
+// Kills the children of `ancestor` until there is no new one. A process that starts its successor
+// and ends within a millisecond is never seen by a reader of the whole of /proc, but its successor
+// becomes a child of `ancestor`, if that is a subreaper.
+void kill_children(pid_t ancestor, const std::set<pid_t>& spared, Clock::time_point deadline) {
+  std::set<pid_t> killed;
+  bool more = true;
+  while (more && Clock::now() < deadline) {
+    more = false;
+    const auto children = listed_children(ancestor);
+    if (!children) return;
+    for (const pid_t child : *children) {
+      if (spared.contains(child)) continue;
+      ::kill(child, SIGKILL);
+      more = killed.insert(child).second || more;
+    }
+  }
+}
+
+// That called adopt_orphans(); 0: none.
+pid_t adopting_process = 0;
+
+struct Descendants {
+  std::vector<pid_t> living;
+  std::vector<pid_t> zombies;
+};
+
+Descendants find_descendants(pid_t ancestor, const std::set<pid_t>& spared = {}) {
+  const std::map<pid_t, Process> processes = all_processes();
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& [pid, process] : processes) children.emplace(process.parent, pid);
+  Descendants found;
+  std::vector<pid_t> parents = {ancestor};
+  while (!parents.empty()) {
+    const pid_t parent = parents.back();
+    const auto [first, last] = children.equal_range(parent);
+    parents.pop_back();
+    for (auto child = first; child != last; ++child) {
+      if (parent == ancestor && spared.contains(child->second)) continue;
+      parents.push_back(child->second);
+      (processes.at(child->second).zombie ? found.zombies : found.living).push_back(child->second);
+    }
+  }
+  std::sort(found.zombies.begin(), found.zombies.end());
+  return found;
+}
+
+}  // namespace
+
+bool has_children() {
+  siginfo_t info{};
+  const int options = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
+  return ::waitid(P_ALL, 0, &info, options) == 0 || errno != ECHILD;
+}
+
+std::vector<pid_t> descendants_of(pid_t ancestor) {
+  return find_descendants(ancestor).living;
+}
+
+void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
+  // Reading the whole of /proc takes milliseconds.
+  if (ancestor == ::getpid() && !has_children()) return;
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
+  std::vector<pid_t> known_zombies;
+  for (;;) {
+    kill_children(ancestor, spared, deadline);
+    Descendants found = find_descendants(ancestor, spared);
+    for (const pid_t pid : found.living) ::kill(pid, SIGKILL);
+    // A process that was listed alive and read as a zombie may have started another one in between.
+    const bool complete = found.living.empty() && found.zombies == known_zombies;
+    if (complete || Clock::now() >= deadline) return;
+    known_zombies = std::move(found.zombies);
+    if (!found.living.empty()) ::poll(nullptr, 0, 1);
+  }
+}
+
+void adopt_orphans() {
+  if (has_children() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
+  adopting_process = ::getpid();
+}
+
+void kill_orphans(const std::set<pid_t>& own) {
+  if (adopting_process != ::getpid() || !has_children()) return;
+  const auto children = listed_children(::getpid());
+  const auto is_own = [&](pid_t child) { return own.contains(child); };
+  if (children && std::all_of(children->begin(), children->end(), is_own)) return;
+  kill_descendants(::getpid(), own);
+  for (const pid_t zombie : find_descendants(::getpid(), own).zombies) {
+    ::waitpid(zombie, nullptr, WNOHANG);  // or a long run would gather them
+  }
+}
+
+}  // namespace lloyd::apps

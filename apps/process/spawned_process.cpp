@@ -1,0 +1,76 @@
+#include "process/spawned_process.hpp"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "process/process_tree.hpp"
+
+namespace lloyd::apps {
+
+std::string ProcessEnd::text() const {
+  return signalled ? fmt::format("signal {} ({})", code, ::strsignal(code))
+                   : fmt::format("exit({})", code);
+}
+
+namespace {
+
+// Of all objects, of processes that have not been waited for.
+std::set<pid_t>& own_processes() {
+  static std::set<pid_t> processes;
+  return processes;
+}
+
+}  // namespace
+
+void SpawnedProcess::adopt(pid_t pid) {
+  pid_ = pid;
+  own_processes().insert(pid);
+}
+
+// The process has been waited for.
+void SpawnedProcess::conclude(bool signalled, int code) {
+  end_ = {signalled, code};
+  ended_ = true;
+  own_processes().erase(pid_);
+  // What has killed its supervisor has come to this process.
+  if (reach_ == Reach::group) kill_orphans(own_processes());
+}
+
+bool SpawnedProcess::has_ended() {
+  if (ended_) return true;
+  siginfo_t info{};
+  // It is left a zombie until its group is killed: so its number names nothing else.
+  const int options = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 || info.si_pid == 0) {
+    return false;
+  }
+  if (reach_ == Reach::group) ::kill(-pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  conclude(info.si_code != CLD_EXITED, info.si_status);
+  return true;
+}
+
+void SpawnedProcess::signal(int number) {
+  if (pid_ > 0 && !ended_) ::kill(pid_, number);
+}
+
+void SpawnedProcess::kill() {
+  if (pid_ < 0 || ended_) return;
+  if (reach_ == Reach::group) {
+    kill_descendants(pid_);  // first: those that have left the group are still known as such
+    ::kill(-pid_, SIGKILL);
+  }
+  ::kill(pid_, SIGKILL);  // should it have left its group
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  conclude(info.si_code != CLD_EXITED, info.si_status);
+}
+
+}  // namespace lloyd::apps

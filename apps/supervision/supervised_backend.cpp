@@ -1,0 +1,148 @@
+#include "supervision/supervised_backend.hpp"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/session_notes.hpp>
+
+namespace lloyd::apps {
+namespace {
+
+class MarkedNotes final : public SessionNotes {
+ public:
+  explicit MarkedNotes(SupervisionBoard& board) : board_(board) {}
+  /// Null stays null.
+  SessionNotes* around(SessionNotes* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  const char* notes() const noexcept override {
+    const MarkedCall call(board_, PluginCall::notes);
+    return plugin_->notes();
+  }
+
+ private:
+  SupervisionBoard& board_;
+  SessionNotes* plugin_ = nullptr;
+};
+
+class MarkedKernels final : public SeedingKernels {
+ public:
+  explicit MarkedKernels(SupervisionBoard& board) : board_(board) {}
+  /// Null stays null.
+  SeedingKernels* around(SeedingKernels* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  Status nearest(const NearestRequest& request, Observer* observer) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->nearest(request, observer);
+  }
+  Status gains(const GainsRequest& request, Observer* observer) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->gains(request, observer);
+  }
+
+ private:
+  SupervisionBoard& board_;
+  SeedingKernels* plugin_ = nullptr;
+};
+
+class MarkedSession final : public Session {
+ public:
+  MarkedSession(Session& plugin, SupervisionBoard& board)
+      : plugin_(plugin), board_(board), notes_(board), kernels_(board) {}
+
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::fit);
+    return plugin_.fit(spec, observer, result);
+  }
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::label);
+    return plugin_.label(request, observer, result);
+  }
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::partial);
+    return plugin_.partial(request, observer, result);
+  }
+  void* query(const char* name) noexcept override {
+    const MarkedCall call(board_, PluginCall::query);
+    void* const offered = plugin_.query(name);
+    if (std::strcmp(name, kSessionNotes) == 0) {
+      return notes_.around(static_cast<SessionNotes*>(offered));
+    }
+    if (std::strcmp(name, kSeedingKernels) == 0) {
+      return kernels_.around(static_cast<SeedingKernels*>(offered));
+    }
+    return offered;
+  }
+  void release() noexcept override {
+    const MarkedCall call(board_, PluginCall::release_session);
+    plugin_.release();
+    delete this;
+  }
+
+ private:
+  Session& plugin_;
+  SupervisionBoard& board_;
+  MarkedNotes notes_;
+  MarkedKernels kernels_;
+};
+
+class MarkedBackend final : public Backend {
+ public:
+  MarkedBackend(std::unique_ptr<LoadedBackend> plugin, SupervisionBoard& board)
+      : plugin_(std::move(plugin)), board_(board) {}
+
+  const BackendInfo* info() const noexcept override { return &plugin_->info(); }
+  Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                  const FitSpec& spec) const noexcept override {
+    const MarkedCall call(board_, PluginCall::supports);
+    return plugin_->backend().supports(shape, parameters, spec);
+  }
+  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
+                  MemoryEstimate& memory) const noexcept override {
+    const MarkedCall call(board_, PluginCall::estimate);
+    return plugin_->backend().estimate(shape, parameters, spec, memory);
+  }
+  Status open(const DatasetView& dataset, const ParameterList& parameters,
+              Session** session) noexcept override {
+    const MarkedCall call(board_, PluginCall::open);
+    Session* opened = nullptr;
+    const Status status = plugin_->backend().open(dataset, parameters, &opened);
+    if (!status.ok() || opened == nullptr) return status;
+    *session = new (std::nothrow) MarkedSession(*opened, board_);
+    if (*session != nullptr) return status;
+    opened->release();
+    return Status::error(StatusCode::out_of_memory, "there is no memory for a session");
+  }
+  void* query(const char* name) noexcept override {
+    const MarkedCall call(board_, PluginCall::query);
+    return plugin_->backend().query(name);
+  }
+  void release() noexcept override {
+    const MarkedCall call(board_, PluginCall::release_backend);
+    plugin_.reset();
+    delete this;
+  }
+
+ private:
+  std::unique_ptr<LoadedBackend> plugin_;
+  SupervisionBoard& board_;
+};
+
+}  // namespace
+
+std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
+                                          SupervisionBoard& board) {
+  const LoadedBackend& loaded = *plugin;
+  return std::make_unique<LoadedBackend>(loaded.path(), read_plugin_header(loaded.path()),
+                                         new MarkedBackend(std::move(plugin), board),
+                                         loaded.devices(), loaded.unavailable());
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,48 @@
+#include "supervision/supervision_board.hpp"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <new>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+
+std::string_view to_string(PluginCall call) {
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "",         "load",      "supports()", "estimate()", "open()",  "fit()",
+      "label()",  "partial()", "seeding",    "query()",    "notes()", "release() of its session",
+      "release()"};
+  const auto at = static_cast<std::size_t>(call);
+  return at < kNames.size() ? kNames[at] : std::string_view();
+}
+
+SupervisionBoard& SupervisionBoard::make() {
+  void* const memory = ::mmap(nullptr, sizeof(SupervisionBoard), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw Error(fmt::format("cannot map memory to share with a process: {}", ::strerror(errno)));
+  }
+  return *new (memory) SupervisionBoard;
+}
+
+PluginCall SupervisionBoard::mark(PluginCall call) noexcept {
+  changed_at_ = Clock::now().time_since_epoch().count();
+  return call_.exchange(call);
+}
+
+SupervisionBoard::Clock::time_point SupervisionBoard::changed_at() const noexcept {
+  return Clock::time_point(Clock::duration(changed_at_));
+}
+
+void SupervisionBoard::set_status(int status) noexcept {
+  changed_at_ = Clock::now().time_since_epoch().count();
+  status_ = status;
+}
+
+}  // namespace lloyd::apps

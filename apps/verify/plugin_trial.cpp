@@ -1,0 +1,183 @@
+#include "verify/plugin_trial.hpp"
+
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/process_state.hpp>
+#include <lloyd/registry.hpp>
+
+#include "conformance/caught_output.hpp"
+#include "verify/conformance_json.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Event = ChildProcess::Event;
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A plugin that is loaded must leave the process as it is, and print nothing among its results.
+std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path& file) {
+  conformance::CaughtOutput caught;
+  const ProcessState before;
+  std::shared_ptr<const LoadedBackend> backend = load_plugin(file);
+  const std::string change = before.first_change();
+  before.restore();
+  if (!change.empty()) {
+    throw Error(
+        fmt::format("the plugin changes {} when it is loaded, in a constructor, probe() or "
+                    "create()",
+                    change));
+  }
+  const std::string text = caught.end();
+  if (text.empty()) return backend;
+  throw Error(
+      fmt::format("the plugin prints to standard output when it is loaded: '{}'", printable(text)));
+}
+
+void report_cases(const LoadedBackend& backend, const std::string& glob, std::size_t first,
+                  const ChildProcess::Reporter& report) {
+  const conformance::Suite suite(backend, glob);
+  report(line_of({{"plan", to_json(suite.plan())}}));
+  if (!backend.available()) return;
+  for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
+    report(line_of(to_json(suite.run(index))));
+  }
+}
+
+// What the child reports when it has released the backend.
+constexpr std::string_view kReleased = R"({"released":true})";
+
+// The child: one line for the plan, or for why there is none, one for each result, and kReleased.
+int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
+              const ChildProcess::Reporter& report) {
+  try {
+    report_cases(*load_and_check(file), glob, first, report);
+    report(kReleased);
+  } catch (const InputError& refusal) {
+    report(line_of({{"refused", refusal.what()}}));
+  } catch (const std::bad_alloc&) {
+    report(line_of({{"failed", "the process of the plugin is out of memory"}}));
+  } catch (const std::exception& error) {
+    report(line_of({{"failed", error.what()}}));
+  }
+  return 0;
+}
+
+}  // namespace
+
+PluginTrial::PluginTrial(std::filesystem::path file, std::string glob, std::chrono::seconds limit,
+                         std::function<bool()> stop)
+    : file_(std::move(file)), glob_(std::move(glob)), limit_(limit), stop_(std::move(stop)) {}
+
+Event PluginTrial::wait() {
+  return child_->wait(ChildProcess::Clock::now() + limit_, stop_);
+}
+
+// What to say of a process that did not report what it should; there is none afterwards.
+std::string PluginTrial::lost(Event event) {
+  const auto child = std::move(child_);
+  switch (event) {
+    case Event::line:
+      return fmt::format("the process of the plugin reported something else: {}",
+                         printable(child->line().substr(0, 80)));
+    case Event::ended:
+      if (child->lost_pipe()) {
+        return "the plugin has closed descriptors that it did not open, and with them the pipe of "
+               "its process";
+      }
+      return fmt::format("the plugin ended the process: {}", child->end().text());
+    case Event::timed_out:
+      return fmt::format("it took longer than {} s", limit_.count());
+    case Event::stopped:
+      break;
+  }
+  throw Cancelled();
+}
+
+// A new child, whose first case will be that one; `plan` is what it says it would run.
+std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
+  child_ = std::make_unique<ChildProcess>(
+      [&](const ChildProcess::Reporter& report) { return run_cases(file_, glob_, first, report); });
+  const Event event = wait();
+  if (event != Event::line) return lost(event);
+  try {
+    const Json answer = Json::parse(child_->line());
+    if (answer.contains("refused")) throw InputError(answer["refused"].get<std::string>());
+    if (answer.contains("failed")) {
+      child_.reset();
+      return answer["failed"].get<std::string>();
+    }
+    plan = plan_from_json(answer.at("plan"));
+    return {};
+  } catch (const Json::exception&) {
+    return lost(event);
+  }
+}
+
+std::string PluginTrial::load() {
+  return start(0, plan_);
+}
+
+std::string PluginTrial::start_again(std::size_t first) {
+  try {
+    conformance::Plan same;
+    const std::string failure = start(first, same);
+    return failure.empty() ? failure : "the plugin could not be loaded again: " + failure;
+  } catch (const InputError& refusal) {
+    child_.reset();
+    return fmt::format("the plugin was refused when it was loaded again: {}", refusal.what());
+  }
+}
+
+std::string PluginTrial::receive(conformance::Result& result) {
+  const Event event = wait();
+  if (event != Event::line) return lost(event);
+  try {
+    conformance::Result received = result_from_json(Json::parse(child_->line()));
+    if (received.name != result.name) return lost(event);
+    result = std::move(received);
+    return {};
+  } catch (const Json::exception&) {
+    return lost(event);
+  }
+}
+
+std::optional<conformance::Result> PluginTrial::run(std::size_t index) {
+  using std::chrono::duration;
+  conformance::Result result;
+  result.name = plan_.cases[index].name;
+  const auto began = ChildProcess::Clock::now();
+  try {
+    std::string failure = child_ == nullptr ? start_again(index) : std::string();
+    if (failure.empty()) failure = receive(result);
+    if (failure.empty()) return result;
+    result.outcome = conformance::Outcome::failed;
+    result.message = std::move(failure);
+    result.elapsed_ms = duration<double, std::milli>(ChildProcess::Clock::now() - began).count();
+    return result;
+  } catch (const Cancelled&) {
+    return std::nullopt;
+  }
+}
+
+std::string PluginTrial::finish() {
+  if (child_ == nullptr) return {};
+  Event event = wait();
+  const bool released = event == Event::line && child_->line() == kReleased;
+  if (released) event = wait();
+  if (event == Event::stopped) return {};
+  if (released && event == Event::ended && child_->end().clean()) return {};
+  const std::string failure = lost(event);
+  return released ? failure : "when the backend was released: " + failure;
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,149 @@
+#include "workers/child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "process/sanitizer.hpp"
+#include "process/supervisor.hpp"
+#include "process/termination.hpp"
+#include "supervision/interrupt.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+// The exit status of a child that cannot report.
+constexpr int kPipeLost = 113;
+
+constexpr std::size_t kMostLine = std::size_t{1} << 24;  // bytes; more is no line
+
+void write_line(int pipe, std::string_view text) {
+  const std::string line = fmt::format("{}\n", text);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(pipe, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ::_exit(kPipeLost);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void redirect_standard_streams(int output) {
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::close(nothing);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(output, stream);
+  ::close(output);
+}
+
+// An interrupt from the terminal goes to the parent alone.
+[[noreturn]] void run_child(pid_t parent, int pipe, int output,
+                            const ChildProcess::Work& work) noexcept {
+  redirect_standard_streams(output);
+  try {
+    run_supervised(parent);
+  } catch (const Error& error) {
+    say_to_standard_error(error.what());
+    ::_exit(EXIT_FAILURE);
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
+  abort_after_sanitizer_report();
+  describe_termination(say_to_standard_error);
+  std::exit(work([pipe](std::string_view line) { write_line(pipe, line); }));
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const Work& work) {
+  auto [lines, its_lines] = make_pipe();
+  auto [output, its_output] = make_pipe();
+  std::fflush(nullptr);  // or the child would print it too
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    lines.close();
+    output.close();
+    run_child(parent, its_lines.get(), its_output.release(), work);
+  }
+  if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
+  process_.adopt(child);
+  ::setpgid(child, child);  // here too, since the child may not have come so far when it is killed
+  pipe_ = std::move(lines);
+  ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
+  output_.emplace(std::move(output));
+}
+
+ChildProcess::~ChildProcess() {
+  process_.kill();
+  const Clock::time_point begun = Clock::now();
+  output_->finish({}, [&] { return interrupted() && Clock::now() - begun > kMessageGrace; });
+}
+
+ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
+                                       const std::function<bool()>& stop) {
+  using std::chrono::milliseconds;
+  while (true) {
+    if (take_line()) return Event::line;
+    if (process_.ended()) return Event::ended;
+    if (stop && stop()) return Event::stopped;
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return Event::timed_out;
+    // The pipe closes when the child ends, but not where something that it started holds it open,
+    // and it can close before. So both are looked at.
+    std::array<pollfd, 2> waited = {{{pipe_.get(), POLLIN, 0}, output_->waited()}};
+    const auto slice = std::min(left, milliseconds(pipe_ ? 100 : 10));
+    ::poll(waited.data(), waited.size(), static_cast<int>(slice.count()));
+    output_->pass_on();
+    if (waited[0].revents != 0 && read_pipe()) continue;
+    // Once more: it may have written between the two.
+    if (process_.has_ended()) read_pipe();
+  }
+}
+
+bool ChildProcess::lost_pipe() const {
+  return !end().signalled && end().code == kPipeLost;
+}
+
+bool ChildProcess::take_line() {
+  const std::size_t end = buffer_.find('\n');
+  if (end == std::string::npos && buffer_.size() < kMostLine) return false;
+  if (end == std::string::npos) {  // nothing that was agreed on
+    line_ = std::exchange(buffer_, {});
+    pipe_.close();
+    return true;
+  }
+  line_ = buffer_.substr(0, end);
+  buffer_.erase(0, end + 1);
+  return true;
+}
+
+// Reads what is there; whether that was anything.
+bool ChildProcess::read_pipe() {
+  const std::size_t before = buffer_.size();
+  char bytes[4096];
+  while (pipe_ && buffer_.size() < kMostLine) {
+    const ssize_t count = ::read(pipe_.get(), bytes, sizeof(bytes));
+    if (count > 0) buffer_.append(bytes, static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
+      pipe_.close();
+    } else if (count < 0 && errno == EAGAIN) {
+      break;
+    }
+  }
+  return buffer_.size() > before;
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,34 @@
+#include "workers/worker_command.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+namespace lloyd::apps {
+
+std::filesystem::path program_file() {
+  namespace fs = std::filesystem;
+  const fs::path self = "/proc/self/exe";
+  std::error_code error;
+  // Under valgrind the link leads to this program only where it is read. Of a file that was removed
+  // or replaced it has a name that does not exist, and leads to the program nevertheless.
+  const fs::path file = fs::read_symlink(self, error);
+  if (error) {
+    throw Error(
+        fmt::format("plugins cannot be found and loaded, since this program does not know its own "
+                    "file: {} cannot be read: {}",
+                    self.string(), error.message()));
+  }
+  return fs::exists(file, error) ? file : self;
+}
+
+std::vector<std::string> worker_command(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {program_file().string(), "worker", "--parent",
+                                      fmt::format("{}", ::getpid())};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+}  // namespace lloyd::apps
