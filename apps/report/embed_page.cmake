@@ -38,7 +38,7 @@ function(embed name path)
 endfunction()
 
 if(NOT missing)
-  file(GLOB page_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/page/*)
+  file(GLOB_RECURSE page_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/page/*)
   foreach(page_file IN LISTS page_files)
     cmake_path(GET page_file FILENAME name)
     embed(${name} "${page_file}")
