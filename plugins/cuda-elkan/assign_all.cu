@@ -1,8 +1,8 @@
 // Assigns all samples by computing all distances, one warp for 32 samples. Optionally stores
 // bounds.
 #include "block.cuh"
-#include "cuda/check.hpp"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
 #include "kernels.hpp"
 #include "tile.cuh"
 

@@ -5,9 +5,9 @@
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
-#include "cuda/buffer.hpp"
-#include "cuda/pass.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/device/stream.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_elkan {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "../cuda/samples.hpp"  // LLOYD_CUDA_BOTH
+#include "cuda/passes/samples.hpp"  // LLOYD_CUDA_BOTH
 
 namespace lloyd_cuda_elkan {
 

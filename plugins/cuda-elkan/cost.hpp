@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../cuda/samples.hpp"  // LLOYD_CUDA_BOTH
+#include "cuda/passes/samples.hpp"  // LLOYD_CUDA_BOTH
 
 namespace lloyd_cuda_elkan {
 

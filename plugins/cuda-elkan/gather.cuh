@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "block.cuh"
-#include "cuda/distance.cuh"
+#include "cuda/passes/distance.cuh"
 
 namespace lloyd_cuda_elkan {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "bounds.hpp"
-#include "cuda/pass.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_elkan {
 

@@ -1,7 +1,7 @@
 // Drifts and separations of the centroids between two passes.
 #include "block.cuh"
-#include "cuda/check.hpp"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
 #include "kernels.hpp"
 #include "tile.cuh"
 

@@ -2,8 +2,8 @@
 // distances, up to 32 at a time, and stores new bounds from them.
 #include "block.cuh"
 #include "cost.hpp"
-#include "cuda/check.hpp"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
 #include "gather.cuh"
 #include "kernels.hpp"
 

@@ -1,8 +1,8 @@
 // Screen: one thread per sample reads its label and two bounds, and the sample itself only if these
 // do not prove the label.
 #include "block.cuh"
-#include "cuda/check.hpp"
-#include "cuda/distance.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/distance.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_elkan {

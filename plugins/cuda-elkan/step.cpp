@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda/loop.hpp"
+#include "cuda/loop/loop.hpp"
 
 namespace lloyd_cuda_elkan {
 

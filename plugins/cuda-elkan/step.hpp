@@ -6,9 +6,9 @@
 #include <string>
 
 #include "batches.hpp"
-#include "cuda/device.hpp"
-#include "cuda/pass.hpp"
-#include "cuda/resident_samples.hpp"
+#include "cuda/device/device.hpp"
+#include "cuda/passes/pass.hpp"
+#include "cuda/resident/resident_samples.hpp"
 #include "kernels.hpp"
 #include "plan.hpp"
 

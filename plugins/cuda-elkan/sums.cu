@@ -1,9 +1,9 @@
 // Cluster sums as integers, independent of the order. All samples: first in shared memory, then
 // into the totals. Changed samples: from one total to another.
 #include "block.cuh"
-#include "cuda/check.hpp"
-#include "cuda/integer_sums.cuh"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
+#include "cuda/passes/integer_sums.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_elkan {

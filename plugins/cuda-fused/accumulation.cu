@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "block_sums.cuh"
-#include "cuda/check.hpp"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "configuration.hpp"
-#include "cuda/integer_sums.cuh"
+#include "cuda/passes/integer_sums.cuh"
 
 namespace lloyd_cuda_fused {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/centroid_space.hpp"
-#include "cuda/device_limits.hpp"
+#include "cuda/device/device_limits.hpp"
+#include "cuda/passes/centroid_space.hpp"
 
 namespace lloyd_cuda_fused {
 

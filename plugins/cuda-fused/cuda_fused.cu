@@ -4,7 +4,7 @@
 
 #include "configuration.hpp"
 #include "cuda/backend.hpp"
-#include "cuda/resident_step.hpp"
+#include "cuda/resident/resident_step.hpp"
 #include "kernels.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "configuration.hpp"
-#include "cuda/pass.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_fused {
 

@@ -6,7 +6,7 @@
 #include "cuda-hybrid/device_labeller.hpp"
 #include "cuda-hybrid/hybrid_step.hpp"
 #include "cuda/backend.hpp"
-#include "cuda/memory_estimate.hpp"
+#include "cuda/memory/memory_estimate.hpp"
 
 namespace {
 

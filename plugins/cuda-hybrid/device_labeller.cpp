@@ -8,11 +8,11 @@
 
 #include "cuda-hybrid/label_kernel.hpp"
 #include "cuda-hybrid/label_pipeline.hpp"
-#include "cuda/buffer.hpp"
-#include "cuda/device.hpp"
-#include "cuda/parameters.hpp"
-#include "cuda/resident_samples.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/device/device.hpp"
+#include "cuda/device/stream.hpp"
+#include "cuda/memory/parameters.hpp"
+#include "cuda/resident/resident_samples.hpp"
 
 namespace lloyd_cuda_hybrid {
 

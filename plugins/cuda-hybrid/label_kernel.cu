@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cuda-hybrid/nearest_search.hpp"
-#include "cuda/check.hpp"
-#include "cuda/distance.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/distance.cuh"
 
 namespace lloyd_cuda_hybrid {
 namespace {

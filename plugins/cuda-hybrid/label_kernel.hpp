@@ -8,7 +8,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda-hybrid/centroid_groups.hpp"
-#include "cuda/samples.hpp"
+#include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda_hybrid {
 

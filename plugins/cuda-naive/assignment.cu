@@ -1,8 +1,8 @@
 // Assignment: one thread per sample reads the centroids from global memory.
 #include <limits>
 
-#include "cuda/check.hpp"
-#include "cuda/distance.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/distance.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_naive {

@@ -1,7 +1,7 @@
 // cuda-naive: the straightforward GPU version, one thread per sample and everything in global
 // memory.
 #include "cuda/backend.hpp"
-#include "cuda/resident_step.hpp"
+#include "cuda/resident/resident_step.hpp"
 #include "kernels.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/pass.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_naive {
 

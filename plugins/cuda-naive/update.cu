@@ -1,8 +1,8 @@
 // Three variants of the update without cooperation between threads.
 #include <algorithm>
 
-#include "cuda/check.hpp"
-#include "cuda/integer_sums.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/integer_sums.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_naive {

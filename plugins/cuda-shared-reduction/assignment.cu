@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "cuda/check.hpp"
-#include "cuda/constant_turn.hpp"
-#include "cuda/distance.cuh"
-#include "cuda/shared_memory.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/constant_turn.hpp"
+#include "cuda/device/shared_memory.hpp"
+#include "cuda/passes/distance.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_shared_reduction {

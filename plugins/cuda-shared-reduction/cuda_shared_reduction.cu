@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cuda/backend.hpp"
-#include "cuda/resident_step.hpp"
+#include "cuda/resident/resident_step.hpp"
 #include "kernels.hpp"
 
 namespace {

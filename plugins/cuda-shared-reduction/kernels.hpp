@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "cuda/centroid_space.hpp"
-#include "cuda/device.hpp"
-#include "cuda/pass.hpp"
+#include "cuda/device/device.hpp"
+#include "cuda/passes/centroid_space.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_shared_reduction {
 

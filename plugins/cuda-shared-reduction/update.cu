@@ -2,8 +2,8 @@
 // the block reduces its sums as a tree in shared memory.
 #include <algorithm>
 
-#include "cuda/check.hpp"
-#include "cuda/integer_sums.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/integer_sums.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_shared_reduction {

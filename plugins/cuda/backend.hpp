@@ -11,10 +11,10 @@
 #include <lloyd/plugin/plugin.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 
-#include "cuda/device.hpp"
-#include "cuda/loop.hpp"
-#include "cuda/memory_estimate.hpp"
-#include "cuda/parameters.hpp"
+#include "cuda/device/device.hpp"
+#include "cuda/loop/loop.hpp"
+#include "cuda/memory/memory_estimate.hpp"
+#include "cuda/memory/parameters.hpp"
 
 namespace lloyd_cuda {
 

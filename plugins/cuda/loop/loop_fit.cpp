@@ -1,7 +1,7 @@
 // DeviceLoop: the iterations of a fit, and its closing assignment.
 #include <thread>
 
-#include "cuda/loop_passes.hpp"
+#include "cuda/loop/loop_passes.hpp"
 
 namespace lloyd_cuda {
 

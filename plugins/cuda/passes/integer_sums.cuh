@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/cluster_sums.hpp"
+#include "cuda/passes/cluster_sums.hpp"
 
 namespace lloyd_cuda {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cuda/check.hpp"
+#include "cuda/device/check.hpp"
 
 namespace lloyd_cuda {
 

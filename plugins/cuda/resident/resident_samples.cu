@@ -1,9 +1,9 @@
-#include "cuda/resident_samples.hpp"
+#include "cuda/resident/resident_samples.hpp"
 
 #include <algorithm>
 
-#include "cuda/check.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/device/stream.hpp"
 
 namespace lloyd_cuda {
 namespace {

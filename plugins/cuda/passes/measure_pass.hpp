@@ -9,8 +9,8 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 
-#include "cuda/buffer.hpp"
-#include "cuda/samples.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda {
 

@@ -1,4 +1,4 @@
-#include "cuda/loop.hpp"
+#include "cuda/loop/loop.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <lloyd/plugin/sdk/float32_range.hpp>
 
-#include "cuda/memory_estimate.hpp"
+#include "cuda/memory/memory_estimate.hpp"
 
 namespace lloyd_cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cuda/samples.hpp"
+#include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda {
 

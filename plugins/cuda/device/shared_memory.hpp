@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/check.hpp"
+#include "cuda/device/check.hpp"
 
 namespace lloyd_cuda {
 

@@ -1,4 +1,4 @@
-#include "cuda/device.hpp"
+#include "cuda/device/device.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/sdk/guard.hpp>
 
-#include "cuda/check.hpp"
+#include "cuda/device/check.hpp"
 
 namespace lloyd_cuda {
 

@@ -5,10 +5,10 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 
-#include "cuda/device.hpp"
-#include "cuda/memory_estimate.hpp"
-#include "cuda/pass.hpp"
-#include "cuda/resident_samples.hpp"
+#include "cuda/device/device.hpp"
+#include "cuda/memory/memory_estimate.hpp"
+#include "cuda/passes/pass.hpp"
+#include "cuda/resident/resident_samples.hpp"
 
 namespace lloyd_cuda {
 

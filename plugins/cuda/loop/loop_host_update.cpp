@@ -1,5 +1,5 @@
 // DeviceLoop: the update of an iteration that the device could not finish.
-#include "cuda/loop_passes.hpp"
+#include "cuda/loop/loop_passes.hpp"
 
 namespace lloyd_cuda {
 

@@ -1,10 +1,10 @@
-#include "cuda/measure_pass.hpp"
+#include "cuda/passes/measure_pass.hpp"
 
 #include <algorithm>
 
-#include "cuda/check.hpp"
-#include "cuda/distance.cuh"
-#include "cuda/finish_pass.hpp"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/distance.cuh"
+#include "cuda/passes/finish_pass.hpp"
 
 namespace lloyd_cuda {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/abi/requests.hpp>
 
-#include "cuda/cluster_sums.hpp"
+#include "cuda/passes/cluster_sums.hpp"
 
 namespace lloyd_cuda {
 

@@ -7,8 +7,8 @@
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
-#include "cuda/buffer.hpp"
-#include "cuda/samples.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda {
 

@@ -1,11 +1,11 @@
-#include "cuda/finish_pass.hpp"
+#include "cuda/passes/finish_pass.hpp"
 
 #include <algorithm>
 
 #include <lloyd/plugin/sdk/iteration_rules.hpp>
 
-#include "cuda/check.hpp"
-#include "cuda/integer_sums.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/integer_sums.cuh"
 
 namespace lloyd_cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <mutex>
 
-#include "cuda/check.hpp"
+#include "cuda/device/check.hpp"
 
 namespace lloyd_cuda {
 

@@ -6,7 +6,7 @@
 
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
-#include "cuda/buffer.hpp"
+#include "cuda/device/buffer.hpp"
 
 namespace lloyd_cuda {
 

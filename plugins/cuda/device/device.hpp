@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 
-#include "cuda/device_limits.hpp"
+#include "cuda/device/device_limits.hpp"
 
 namespace lloyd_cuda {
 

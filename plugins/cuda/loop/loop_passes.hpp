@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/sdk/fit_driver.hpp>
 
-#include "cuda/loop.hpp"
+#include "cuda/loop/loop.hpp"
 
 namespace lloyd_cuda {
 

@@ -1,9 +1,9 @@
-#include "cuda/farthest_pass.hpp"
+#include "cuda/passes/farthest_pass.hpp"
 
 #include <algorithm>
 
-#include "cuda/check.hpp"
-#include "cuda/distance.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/passes/distance.cuh"
 
 namespace lloyd_cuda {
 namespace {

@@ -1,7 +1,7 @@
 // DeviceLoop: label requests and partial passes.
 #include <algorithm>
 
-#include "cuda/loop.hpp"
+#include "cuda/loop/loop.hpp"
 
 namespace lloyd_cuda {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "cuda/stream.hpp"
+#include "cuda/device/stream.hpp"
 
 namespace lloyd_cuda {
 

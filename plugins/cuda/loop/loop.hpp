@@ -11,12 +11,12 @@
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
-#include "cuda/buffer.hpp"
-#include "cuda/farthest_pass.hpp"
-#include "cuda/finish_pass.hpp"
-#include "cuda/measure_pass.hpp"
-#include "cuda/pass.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/device/stream.hpp"
+#include "cuda/passes/farthest_pass.hpp"
+#include "cuda/passes/finish_pass.hpp"
+#include "cuda/passes/measure_pass.hpp"
+#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda {
 

@@ -10,9 +10,9 @@
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
-#include "cuda/cluster_sums.hpp"
-#include "cuda/phases.hpp"
-#include "cuda/samples.hpp"
+#include "cuda/passes/cluster_sums.hpp"
+#include "cuda/passes/phases.hpp"
+#include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda {
 
