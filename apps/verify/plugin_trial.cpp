@@ -11,7 +11,7 @@
 #include <lloyd/process_state.hpp>
 #include <lloyd/registry.hpp>
 
-#include "conformance/caught_output.hpp"
+#include "conformance/support/caught_output.hpp"
 #include "verify/conformance_json.hpp"
 
 namespace lloyd::apps {

@@ -1,7 +1,7 @@
 // Two plugins in one process: fits of one run inside of fits of the other.
-#include "conformance/checks.hpp"
-#include "conformance/comparisons.hpp"
 #include "conformance/conformance.hpp"
+#include "conformance/support/checks.hpp"
+#include "conformance/support/comparisons.hpp"
 
 namespace lloyd::conformance {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <lloyd/process_state.hpp>
 
-#include "conformance/cases.hpp"
 #include "conformance/conformance.hpp"
+#include "conformance/support/cases.hpp"
 
 namespace lloyd::conformance {
 namespace {

@@ -6,9 +6,9 @@
 #include <lloyd/data/blobs.hpp>
 
 #include "backends.hpp"
-#include "conformance/comparisons.hpp"
-#include "conformance/samples.hpp"
-#include "conformance/trial.hpp"
+#include "conformance/support/comparisons.hpp"
+#include "conformance/support/samples.hpp"
+#include "conformance/support/trial.hpp"
 
 namespace lloyd::gpu_tests {
 namespace {

@@ -13,8 +13,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/registry.hpp>
 
-#include "conformance/checks.hpp"
-#include "conformance/comparisons.hpp"
+#include "conformance/support/checks.hpp"
+#include "conformance/support/comparisons.hpp"
 #include "random_fits/random_problem.hpp"
 
 namespace {

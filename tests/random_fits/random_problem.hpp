@@ -7,8 +7,8 @@
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
 
-#include "conformance/samples.hpp"
-#include "conformance/trial.hpp"
+#include "conformance/support/samples.hpp"
+#include "conformance/support/trial.hpp"
 
 namespace lloyd::random_fits {
 

@@ -18,7 +18,7 @@
 #include <lloyd/registry.hpp>
 
 #include "conformance/conformance.hpp"
-#include "conformance/samples.hpp"
+#include "conformance/support/samples.hpp"
 #include "experiment_fake_backend.hpp"
 #include "fit/streamed_session.hpp"
 

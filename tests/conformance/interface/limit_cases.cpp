@@ -1,0 +1,179 @@
+// supports() and estimate() agree with the behaviour of fits.
+#include <malloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include <lloyd/fit.hpp>
+
+#include "conformance/support/cases.hpp"
+#include "conformance/support/checks.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+struct Shape {
+  std::int64_t n, d, k;
+};
+
+// Shapes beyond fixed-size tables and tiles, which some devices have.
+constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {300, 130, 300},
+                             {1030, 16, 1030}, {2100, 1, 2050}, {70, 4097, 64}};
+
+Setting one_iteration(const Samples& samples, std::int64_t k) {
+  Setting setting;
+  setting.clusters = k;
+  setting.centroids = first_rows(samples, k);
+  setting.max_iterations = 1;
+  setting.fixed = true;
+  return setting;
+}
+
+// A shape that supports() accepts can be fitted. One that it refuses, with a reason and a number,
+// is refused later, too.
+void supports(const Context& context) {
+  for (const Shape& shape : kShapes) {
+    const Samples samples = rounded(cloud(shape.n, shape.d, 97), context.dtype());
+    const Dataset dataset = make_dataset(samples, context.dtype());
+    const Setting setting = one_iteration(samples, shape.k);
+    const std::string where = describe("supports", samples, setting);
+    const Status status =
+        context.backend().supports(make_shape(dataset, shape.k), context.parameters().list(),
+                                   make_spec(setting, Run{0, false, nullptr}));
+    if (status.ok()) {
+      verify_fit(context, "supports", samples, setting);
+      continue;
+    }
+    expect(status.code == StatusCode::unsupported, "{}: supports() answers with status {}: {}",
+           where, static_cast<int>(status.code), status_message(status));
+    const std::string message = status_message(status);
+    expect(std::any_of(message.begin(), message.end(),
+                       [](unsigned char c) { return std::isdigit(c) != 0; }),
+           "{}: the reason gives no limit in numbers: '{}'", where, message);
+    Session* session = nullptr;
+    const Status status_of_open =
+        context.backend().open(dataset.view(), context.parameters().list(), &session);
+    if (!status_of_open.ok()) continue;
+    const OwnedSession owned = opened(status_of_open, session, where);
+    const Trial trial = run_fit(*owned, samples, setting);
+    expect(!trial.status.ok(), "{}: supports() refused ('{}'), and fit() did it", where, message);
+  }
+}
+
+// Bytes allocated by the C library's heap.
+std::int64_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+}
+
+// Sanitizers replace the heap.
+void skip_unless_heap_is_measured() {
+  const std::int64_t before = heap_bytes();
+  const std::vector<char> some(1 << 20);
+  if (heap_bytes() - before < static_cast<std::int64_t>(some.size())) {
+    throw CaseSkipped{"the heap of this program cannot be measured"};
+  }
+}
+
+// Records the heap's size at each iteration without allocating.
+class HeapObserver : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override {
+    largest = std::max(largest, heap_bytes());
+    return true;
+  }
+  bool stop_requested() const noexcept override { return false; }
+  std::int64_t largest = 0;
+};
+
+MemoryEstimate estimated(const Context& context, const Dataset& dataset, const Setting& setting) {
+  MemoryEstimate memory;
+  memory.host_bytes = memory.device_bytes = -77;
+  const Status status =
+      context.backend().estimate(make_shape(dataset, setting.clusters), context.parameters().list(),
+                                 make_spec(setting, Run{0, false, nullptr}), memory);
+  expect(status.ok(), "estimate() failed: {}", status_message(status));
+  expect(memory.host_bytes >= 0 && memory.device_bytes >= 0,
+         "estimate() gives {} bytes on the host and {} on the device", memory.host_bytes,
+         memory.device_bytes);
+  return memory;
+}
+
+// A fit uses no more host memory than estimated, up to a small allowance. Device memory cannot be
+// observed here.
+void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
+  constexpr std::int64_t kSmallChange = 128 * 1024;
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  if (!context.beyond(dataset, clusters).empty()) return;
+  Setting setting = one_iteration(samples, clusters);
+  setting.max_iterations = 5;  // some memory is allocated in later iterations only
+  const MemoryEstimate memory = estimated(context, dataset, setting);
+  // A first fit allocates what the backend keeps for the process.
+  run_fit(*context.open(dataset, clusters), samples, setting, Run{0, false, nullptr});
+  // The initial centroids, and the outputs.
+  const std::int64_t mine = 16 * clusters * samples.d + 4 * samples.n + 8 * clusters;
+  HeapObserver observer;
+  const std::int64_t before = heap_bytes();
+  const OwnedSession session = context.open(dataset, clusters);
+  const Trial trial =
+      run_fit(*session, samples, setting, Run{kObserveIterations, false, &observer});
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
+  const std::int64_t held = observer.largest - before - mine;
+  expect(static_cast<double>(held - kSmallChange) <= 1.1 * static_cast<double>(memory.host_bytes),
+         "{}: a fit held {} bytes of the heap, {} were estimated",
+         describe("estimate", samples, setting), held, memory.host_bytes);
+}
+
+void estimate(const Context& context) {
+  skip_unless_heap_is_measured();
+  for (const Shape& shape : {Shape{1200, 64, 200}, Shape{40000, 20, 3}, Shape{1500, 4, 1400}}) {
+    check_estimate(context, rounded(cloud(shape.n, shape.d, 98), context.dtype()), shape.k);
+  }
+}
+
+// The estimate must hold for values of many magnitudes, too, since it does not depend on the data.
+void estimate_many_magnitudes(const Context& context) {
+  skip_unless_heap_is_measured();
+  const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
+  check_estimate(context, rounded(wide_range(900, 64, reach, 38), context.dtype()), 600);
+}
+
+// Estimates do not decrease with the size of the problem, and sizes beyond any machine do not
+// overflow.
+void estimate_grows(const Context& context) {
+  const auto bytes = [](const MemoryEstimate& memory) {
+    return static_cast<double>(memory.host_bytes) + static_cast<double>(memory.device_bytes);
+  };
+  MemoryEstimate former;
+  for (const std::int64_t size : {100, 10000, 1000000}) {
+    ProblemShape shape;
+    shape.samples = 100 * size;
+    shape.features = shape.stride = 16;
+    shape.clusters = size;
+    shape.dtype = context.dtype();
+    FitSpec spec;
+    spec.clusters = size;
+    spec.max_iterations = 1;
+    if (!context.backend().supports(shape, context.parameters().list(), spec).ok()) continue;
+    MemoryEstimate memory;
+    const Status status =
+        context.backend().estimate(shape, context.parameters().list(), spec, memory);
+    expect(status.ok(), "estimate() for k={} failed: {}", size, status_message(status));
+    expect(bytes(memory) > bytes(former),
+           "estimate() for k={} gives {} bytes, and {} for a hundredth of it", size, bytes(memory),
+           bytes(former));
+    former = memory;
+  }
+}
+
+}  // namespace
+
+void add_limit_cases(std::vector<Case>& cases) {
+  cases.push_back({"limits/supports", Scope::variants, supports});
+  cases.push_back({"limits/estimate", Scope::variants, estimate});
+  cases.push_back({"limits/estimate-many-magnitudes", Scope::defaults, estimate_many_magnitudes});
+  cases.push_back({"limits/estimate-grows", Scope::variants, estimate_grows});
+}
+
+}  // namespace lloyd::conformance

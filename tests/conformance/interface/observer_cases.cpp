@@ -1,0 +1,136 @@
+// Iteration records, and that observation changes no result.
+#include "conformance/support/cases.hpp"
+#include "conformance/support/checks.hpp"
+#include "conformance/support/comparisons.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+struct ObservedProblem {
+  explicit ObservedProblem(const Context& context)
+      : samples(rounded(cloud(1200, 3, 41), context.dtype())),
+        dataset(make_dataset(samples, context.dtype())) {
+    setting.clusters = 6;
+    setting.centroids = first_rows(samples, 6);
+    setting.max_iterations = 8;
+  }
+
+  Samples samples;
+  Dataset dataset;
+  Setting setting;
+};
+
+void nothing(const Context& context) {
+  const ObservedProblem p(context);
+  const OwnedSession session = context.open(p.dataset, 6);
+  const Trial all = run_fit(*session, p.samples, p.setting);
+  expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
+  Recorder recorder(p.samples.n, 6 * p.samples.d);
+  Run run;
+  run.observe = 0;
+  run.observer = &recorder;
+  const Trial observed = run_fit(*session, p.samples, p.setting, run);
+  expect(observed.status.ok(), "a fit with observe = 0 failed: {}",
+         status_message(observed.status));
+  expect(recorder.trace.empty(), "on_iteration was called {} times though nothing was wanted",
+         recorder.trace.size());
+  run.observer = nullptr;
+  const Trial alone = run_fit(*session, p.samples, p.setting, run);
+  expect(alone.status.ok(), "a fit without an observer failed: {}", status_message(alone.status));
+  check_closing(context, "observe = 0", p.samples, observed);
+  check_closing(context, "no observer", p.samples, alone);
+  if (!context.repeatable()) return;
+  expect_same_fit("observe = 0 against observing all", p.samples.d, all, observed);
+  expect_same_fit("no observer against observing all", p.samples.d, all, alone);
+}
+
+void parts(const Context& context) {
+  const ObservedProblem p(context);
+  const OwnedSession session = context.open(p.dataset, 6);
+  const Trial all = run_fit(*session, p.samples, p.setting);
+  expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
+  for (const std::uint32_t wanted :
+       {kObserveIterations, kObserveInertia, kObserveLabels, kObserveCentroids}) {
+    Run run;
+    run.observe = wanted;
+    const Trial part = run_fit(*session, p.samples, p.setting, run);
+    const std::string where = fmt::format("observe = {:#x}", wanted);
+    expect(part.status.ok(), "{}: fit() failed: {}", where, status_message(part.status));
+    const auto observed = static_cast<std::int64_t>(part.trace.size());
+    expect(observed == part.result.iterations, "{}: {} iterations observed, {} reported", where,
+           observed, part.result.iterations);
+    for (std::size_t t = 0; t < part.trace.size(); ++t) {
+      const Observed& got = part.trace[t];
+      const std::string at = fmt::format("{}, iteration {}", where, t + 1);
+      expect(got.record.iteration == static_cast<std::int64_t>(t) + 1, "{}: the record says {}", at,
+             got.record.iteration);
+      expect(got.labels.empty() != (wanted == kObserveLabels), "{}: {} labels", at,
+             got.labels.size());
+      expect(got.centroids.empty() != (wanted == kObserveCentroids), "{}: {} centroid values", at,
+             got.centroids.size());
+      if (!context.repeatable()) continue;
+      expect(t < all.trace.size(), "{}: observing all, a fit has {} iterations", at,
+             all.trace.size());
+      const Observed& expected = all.trace[t];
+      if (wanted == kObserveIterations) {
+        expect(got.record.changed == expected.record.changed, "{}: changed is {}, expected {}", at,
+               got.record.changed, expected.record.changed);
+        expect_same(at, "the shift", expected.record.shift, got.record.shift);
+      }
+      if (wanted == kObserveInertia) {
+        expect_same(at, "the inertia", expected.record.inertia, got.record.inertia);
+      }
+      if (wanted == kObserveLabels) expect_same_labels(at, expected.labels, got.labels);
+      if (wanted == kObserveCentroids) {
+        expect_same(at, p.samples.d, expected.centroids, got.centroids);
+      }
+    }
+    if (context.repeatable()) expect_same_fit(where, p.samples.d, all, part);
+  }
+}
+
+// Profiling may take time, but changes no bit.
+void profile(const Context& context) {
+  const ObservedProblem p(context);
+  const OwnedSession session = context.open(p.dataset, 6);
+  const Trial plain = run_fit(*session, p.samples, p.setting);
+  Run run;
+  run.profile = true;
+  const Trial profiled = run_fit(*session, p.samples, p.setting, run);
+  expect(profiled.status.ok(), "a profiled fit failed: {}", status_message(profiled.status));
+  check_trace(context, "profile", p.samples, p.setting, profiled);
+  check_closing(context, "profile", p.samples, profiled);
+  const PhaseTimes& phases = profiled.result.phases;
+  expect(phases.transfer_ms >= 0 || phases.assignment_ms >= 0 || phases.update_ms >= 0 ||
+             phases.convergence_ms >= 0,
+         "a profiled fit measured no phase");
+  if (context.repeatable()) expect_same_fit("profile", p.samples.d, plain, profiled);
+}
+
+// Times and number of distances are reported.
+void accounts(const Context& context) {
+  const ObservedProblem p(context);
+  const OwnedSession session = context.open(p.dataset, 6);
+  const Trial trial = run_fit(*session, p.samples, p.setting);
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
+  expect(trial.result.loop_ms >= 0, "loop_ms is {}", trial.result.loop_ms);
+  expect(trial.result.closing_ms >= 0, "closing_ms is {}", trial.result.closing_ms);
+  // Assigning n samples takes at least one distance each.
+  expect(trial.result.distances >= p.samples.n, "distances is {} for {} samples and {} iterations",
+         trial.result.distances, p.samples.n, trial.result.iterations);
+  expect(!trial.trace.empty(), "the observer was not called");
+  const double last = trial.trace.back().record.elapsed_ms;
+  expect(last <= trial.result.loop_ms, "the last record's elapsed time {} exceeds loop_ms {}", last,
+         trial.result.loop_ms);
+}
+
+}  // namespace
+
+void add_observer_cases(std::vector<Case>& cases) {
+  cases.push_back({"observe/nothing", Scope::variants, nothing});
+  cases.push_back({"observe/parts", Scope::variants, parts});
+  cases.push_back({"observe/profile", Scope::variants, profile});
+  cases.push_back({"observe/accounts", Scope::variants, accounts});
+}
+
+}  // namespace lloyd::conformance

@@ -1,0 +1,153 @@
+// Policies for empty clusters. The data are small integers, so every backend has the bits of the
+// reference; the expected results are also written by hand.
+#include "conformance/support/cases.hpp"
+#include "conformance/support/checks.hpp"
+#include "conformance/support/comparisons.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+Samples line(std::vector<double> values) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  return {n, 1, std::move(values)};
+}
+
+Setting one_iteration(std::vector<double> centroids, EmptyClusters policy) {
+  Setting setting;
+  setting.clusters = static_cast<std::int64_t>(centroids.size());
+  setting.centroids = std::move(centroids);
+  setting.max_iterations = 1;
+  setting.empty = policy;
+  return setting;
+}
+
+// Expects that one iteration from `start` ends at `expected` after `relocations` relocations.
+void expect_update(const Context& context, const char* name, const Samples& samples,
+                   const std::vector<double>& start, EmptyClusters policy,
+                   const std::vector<double>& expected, std::int64_t relocations) {
+  const Setting setting = one_iteration(start, policy);
+  const Trial trial = fresh_fit(context, samples, setting);
+  const std::string where = describe(name, samples, setting);
+  expect(trial.result.relocations == relocations, "{}: {} relocations, expected {}", where,
+         trial.result.relocations, relocations);
+  expect_same(where, samples.d, expected, trial.centroids);
+  expect_reference_bits(where, samples, setting, trial);
+}
+
+constexpr double kAway = 100;  // far from all samples: an empty cluster
+
+void relocate(const Context& context) {
+  const auto policy = EmptyClusters::relocate;
+  // Sample 9 leaves its cluster; the remaining ones have the mean 2.
+  expect_update(context, "one empty cluster", line({0, 1, 2, 5, 9}), {0, kAway}, policy, {2, 9}, 1);
+  expect_update(context, "a tie goes to the lower row", line({-4, 4, 0, 0, 4}), {0, kAway}, policy,
+                {2, -4}, 1);
+  expect_update(context, "two empty clusters in index order", line({0, 0, 1, 1, 6, 7}),
+                {kAway, 0, 2 * kAway}, policy, {7, 0.5, 6}, 2);
+}
+
+void relocate_spares_single_samples(const Context& context) {
+  const auto policy = EmptyClusters::relocate;
+  // Row 0 is the farthest (5 from its centroid 25), but the only member of its cluster; the next
+  // farthest is row 5.
+  expect_update(context, "the only member stays", line({30, 0, 0, 0, 1, 3}), {0, 25, kAway}, policy,
+                {0.25, 30, 3}, 1);
+  // Cluster 1 has two samples; after one has left, the other must stay.
+  expect_update(context, "the last member stays", line({0, 1, 20, 22}), {0, 26, kAway, 2 * kAway},
+                policy, {0, 22, 20, 1}, 2);
+}
+
+void relocate_never_at_distance_zero(const Context& context) {
+  const auto policy = EmptyClusters::relocate;
+  expect_update(context, "all samples on centroids", line({0, 0, 4, 4}), {0, 4, kAway}, policy,
+                {0, 4, kAway}, 0);
+  expect_update(context, "one sample off, two empty", line({0, 0, 0, 4}), {0, kAway, 2 * kAway},
+                policy, {0, 4, 2 * kAway}, 1);
+}
+
+// After a relocation all samples return to their own centroids: the labels change at the next
+// assignment, and the trace equals the reference's.
+void relocate_and_go_on(const Context& context) {
+  const Samples samples = line({0, 0, 2, 2, 16, 16, 18, 18, 32, 32, 34, 34});
+  Setting setting = one_iteration({1, kAway, 2 * kAway}, EmptyClusters::relocate);
+  setting.max_iterations = 20;
+  const Trial trial = fresh_fit(context, samples, setting);
+  const reference::Fit expected = reference::fit(samples, reference_settings(setting));
+  expect(expected.trace[0].relocations == 2 && expected.iterations > 2,
+         "the case's own data does not relocate and go on");
+  check_trace(context, "relocate and go on", samples, setting, trial);
+  check_stop("relocate and go on", setting, trial);
+}
+
+// Many empty clusters, ties and shared donors, in several features.
+void relocate_many(const Context& context) {
+  std::vector<NamedFit> fits;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    NamedFit fit{"many empty clusters", lattice(60, 2, 4, seed), {}};
+    fit.setting = one_iteration(first_rows(fit.samples, 6), EmptyClusters::relocate);
+    for (int away = 1; away <= 6; ++away) {
+      fit.setting.centroids.insert(fit.setting.centroids.begin() + 4 * (away - 1),
+                                   {away * kAway, -away * kAway});
+    }
+    fit.setting.clusters = 12;
+    fit.setting.max_iterations = 4;
+    fits.push_back(std::move(fit));
+  }
+  verify_fits(context, fits);
+}
+
+// Several empty clusters take samples from the same cluster, in order of their distance.
+void relocate_drains_in_order(const Context& context) {
+  expect_update(context, "three from one", line({0, 0, 10, 12, 11, 0, 0}),
+                {kAway, 2 * kAway, 0, 3 * kAway}, EmptyClusters::relocate, {12, 11, 0, 10}, 3);
+}
+
+void keep(const Context& context) {
+  const auto policy = EmptyClusters::keep;
+  expect_update(context, "an empty cluster stays", line({0, 1, 2, 5}), {0, kAway}, policy,
+                {2, kAway}, 0);
+  const Samples samples = line({0, 0, 4, 4});
+  Setting setting = one_iteration({0, kAway, 4}, policy);
+  setting.max_iterations = 10;
+  const Trial trial = fresh_fit(context, samples, setting);
+  expect(trial.result.stop_reason == StopReason::labels && trial.result.iterations == 2,
+         "with an empty cluster kept the fit took {} iterations and stopped by '{}'; expected 2 "
+         "and 'labels'",
+         trial.result.iterations, name_of(trial.result.stop_reason));
+  expect_same_counts("an empty cluster is kept", {2, 0, 2}, trial.counts);
+}
+
+void error(const Context& context) {
+  const Samples samples = line({0, 1, 2, 5});
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  const OwnedSession session = context.open(dataset, 2);
+  const Trial failed = run_fit(*session, samples, one_iteration({0, kAway}, EmptyClusters::error));
+  expect(failed.status.code == StatusCode::empty_cluster,
+         "status {} ('{}') for an empty cluster under the policy 'error', expected {}",
+         static_cast<int>(failed.status.code), status_message(failed.status),
+         static_cast<int>(StatusCode::empty_cluster));
+  expect(failed.status.message[0] != '\0', "the status of an empty cluster has no message");
+  // The session stays usable, and the policy `error` has no effect without an empty cluster.
+  const Setting filled = one_iteration({0, 5}, EmptyClusters::error);
+  const Trial trial = run_fit(*session, samples, filled);
+  expect(trial.status.ok(), "a fit without empty clusters failed under the policy 'error': {}",
+         status_message(trial.status));
+  expect_same("policy 'error' without an empty cluster", 1, {1, 5}, trial.centroids);
+}
+
+}  // namespace
+
+void add_empty_cluster_cases(std::vector<Case>& cases) {
+  cases.push_back({"empty/relocate", Scope::variants, relocate});
+  cases.push_back(
+      {"empty/relocate-spares-single-samples", Scope::variants, relocate_spares_single_samples});
+  cases.push_back(
+      {"empty/relocate-never-at-distance-zero", Scope::variants, relocate_never_at_distance_zero});
+  cases.push_back({"empty/relocate-drains-in-order", Scope::variants, relocate_drains_in_order});
+  cases.push_back({"empty/relocate-and-go-on", Scope::variants, relocate_and_go_on});
+  cases.push_back({"empty/relocate-many", Scope::variants, relocate_many});
+  cases.push_back({"empty/keep", Scope::variants, keep});
+  cases.push_back({"empty/error", Scope::variants, error});
+}
+
+}  // namespace lloyd::conformance

@@ -1,0 +1,72 @@
+// Whole fits against the reference from the same start.
+#include <cmath>
+
+#include "conformance/support/cases.hpp"
+#include "conformance/support/checks.hpp"
+#include "conformance/support/comparisons.hpp"
+
+namespace lloyd::conformance {
+namespace {
+
+// Checks that the final inertia is within 2 % of the reference's, to convergence and for a fixed
+// number of iterations.
+void compare_inertia(const Context& context, const char* name, const Samples& samples,
+                     Setting setting) {
+  for (const bool fixed : {false, true}) {
+    setting.fixed = fixed;
+    Trial trial;
+    if (!verify_fit(context, name, samples, setting, {}, &trial)) {
+      throw CaseSkipped{"the fit is beyond the backend"};
+    }
+    const double expected = reference::fit(samples, reference_settings(setting)).inertia;
+    expect(std::abs(trial.result.inertia - expected) <= 0.02 * expected,
+           "{}: the final inertia is {}, the reference's {}: more than 2 % apart",
+           describe(name, samples, setting), trial.result.inertia, expected);
+  }
+}
+
+void separated_blobs(const Context& context) {
+  const Samples samples = rounded(blobs(3000, 7, 12, 1.5, 11), context.dtype());
+  Setting setting;
+  setting.clusters = 12;
+  setting.centroids = first_rows(samples, 12);
+  setting.max_iterations = 25;
+  compare_inertia(context, "separated blobs", samples, setting);
+}
+
+// Two initial centroids in one blob, so that the fit needs many iterations.
+void bad_start(const Context& context) {
+  const Samples samples = rounded(blobs(2000, 2, 5, 3.0, 12), context.dtype());
+  Setting setting;
+  setting.clusters = 5;
+  for (const std::int64_t row : {0, 5, 10, 1, 6}) {
+    setting.centroids.insert(setting.centroids.end(), samples.row(row), samples.row(row) + 2);
+  }
+  setting.max_iterations = 40;
+  compare_inertia(context, "bad start", samples, setting);
+}
+
+// Canonical backends: the same bits to the end of a long fit on data without structure, which
+// amplifies any difference.
+void canonical_bits(const Context& context) {
+  if (!context.canonical()) throw CaseSkipped{"the backend does not claim canonical results"};
+  const Samples samples = rounded(cloud(4000, 4, 13), context.dtype());
+  Setting setting;
+  setting.clusters = 40;
+  setting.centroids = first_rows(samples, 40);
+  setting.max_iterations = 60;
+  const Trial trial = fresh_fit(context, samples, setting);
+  expect(trial.result.sum_form != SumForm::compensated,
+         "data of ordinary range was summed in the compensated form");
+  expect_reference_bits("one cloud", samples, setting, trial);
+}
+
+}  // namespace
+
+void add_whole_fit_cases(std::vector<Case>& cases) {
+  cases.push_back({"whole-fit/separated", Scope::variants, separated_blobs, true});
+  cases.push_back({"whole-fit/bad-start", Scope::variants, bad_start});
+  cases.push_back({"whole-fit/canonical-bits", Scope::variants, canonical_bits});
+}
+
+}  // namespace lloyd::conformance

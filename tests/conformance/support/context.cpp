@@ -1,0 +1,40 @@
+#include "conformance/support/context.hpp"
+
+#include <lloyd/plugin/abi/requests.hpp>
+
+namespace lloyd::conformance {
+
+std::string Context::beyond(const Dataset& dataset, std::int64_t clusters,
+                            const ParameterSet& parameters) const {
+  const DatasetView view = dataset.view();
+  const std::uint64_t missing = view.required_capabilities & ~info().capabilities;
+  if (missing != 0) return fmt::format("the backend lacks the capability bits {:#x}", missing);
+  ProblemShape shape;
+  shape.samples = view.samples;
+  shape.features = view.features;
+  shape.stride = view.stride;
+  shape.clusters = clusters;
+  shape.dtype = view.dtype;
+  FitSpec spec;
+  spec.clusters = clusters;
+  spec.max_iterations = 1;
+  const Status status = backend().supports(shape, parameters.list(), spec);
+  return status.ok() ? ""
+                     : fmt::format("the backend does not support it: {}", status_message(status));
+}
+
+OwnedSession opened(const Status& status, Session* session, const std::string& what) {
+  expect(status.ok(), "open() of {} failed: {}", what, status_message(status));
+  expect(session != nullptr, "open() of {} reported ok and gave no session", what);
+  return OwnedSession(session);
+}
+
+OwnedSession Context::open(const Dataset& dataset, std::int64_t clusters) const {
+  const std::string reason = beyond(dataset, clusters);
+  if (!reason.empty()) throw CaseSkipped{reason};
+  Session* session = nullptr;
+  const Status status = backend().open(dataset.view(), parameters_.list(), &session);
+  return opened(status, session, fmt::format("n={} d={}", dataset.samples(), dataset.features()));
+}
+
+}  // namespace lloyd::conformance

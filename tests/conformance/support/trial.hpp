@@ -1,0 +1,116 @@
+// Runs one fit or label request across the plugin boundary, with fenced outputs and full
+// observation.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/abi/backend.hpp>
+
+#include "conformance/support/context.hpp"
+#include "conformance/support/samples.hpp"
+
+namespace lloyd::conformance {
+
+/// The options of a fit.
+struct Setting {
+  std::vector<double> centroids;  ///< initial, k x d
+  std::int64_t clusters = 0;
+  std::int64_t max_iterations = 20;
+  bool fixed = false;
+  double tolerance = 0;  ///< absolute
+  EmptyClusters empty = EmptyClusters::relocate;
+};
+
+/// All kObserve... bits.
+inline constexpr std::uint32_t kObserveAll =
+    kObserveIterations | kObserveInertia | kObserveLabels | kObserveCentroids;
+
+/// A copy of one iteration record. Arrays are empty if the record had none.
+struct Observed {
+  IterationRecord record;  ///< its pointers are null
+  std::vector<std::int32_t> labels;
+  std::vector<double> centroids;
+};
+
+/// Keeps all records, and cancels the fit if told to.
+class Recorder : public Observer {
+ public:
+  Recorder(std::int64_t samples, std::int64_t cells) : samples_(samples), cells_(cells) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override;
+  bool stop_requested() const noexcept override { return stop; }
+
+  std::vector<Observed> trace;
+  std::int64_t refuse_at = 0;  ///< iteration after which on_iteration returns false; 0: none
+  std::int64_t raise_at = 0;   ///< iteration after which stop_requested is true; 0: none
+  std::atomic<bool> stop{false};
+
+ private:
+  std::int64_t samples_;
+  std::int64_t cells_;
+};
+
+struct Trial {
+  Status status;
+  FitResult result;  ///< its pointers are null
+  std::vector<double> centroids;
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  std::vector<Observed> trace;
+};
+
+/// Options for running a fit.
+struct Run {
+  std::uint32_t observe = kObserveAll;
+  bool profile = false;
+  Observer* observer = nullptr;  ///< used instead of a Recorder; may be null with `observe` = 0
+};
+
+FitSpec make_spec(const Setting& setting, const Run& run = {});
+/// Runs a fit with outputs that are filled with garbage, unaligned and fenced: writing out of
+/// bounds fails the case.
+Trial run_fit(Session& session, const Samples& samples, const Setting& setting,
+              const Run& run = {});
+/// The same with the caller's recorder.
+Trial run_fit(Session& session, const Samples& samples, const Setting& setting, Recorder& recorder,
+              const Run& run = {});
+/// Opens a session and runs a fit that must succeed.
+Trial fresh_fit(const Context& context, const Samples& samples, const Setting& setting,
+                Layout layout = {});
+
+struct Labelling {
+  Status status;
+  LabelResult result;  ///< its pointers are null
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  std::vector<double> squared_distances;
+};
+Labelling run_label(Session& session, const Samples& samples, const std::vector<double>& centroids);
+
+/// An output array: filled with garbage, fenced, and aligned to one element only.
+template <class T>
+class Fenced {
+ public:
+  explicit Fenced(std::int64_t size) : size_(size), values_(size + 2 * kFence, garbage()) {}
+  T* data() { return values_.data() + kFence; }
+  /// The contents, after checking the fences.
+  std::vector<T> take(const char* what) const {
+    for (std::int64_t at = 0; at < kFence; ++at) {
+      expect(values_[at] == garbage(), "{}: a value before the first one was written", what);
+      expect(values_[kFence + size_ + at] == garbage(),
+             "{}: a value after the last one was written", what);
+    }
+    return {values_.begin() + kFence, values_.begin() + kFence + size_};
+  }
+
+ private:
+  static constexpr std::int64_t kFence = 5;  // odd, so that 16-byte alignment is lost
+  static constexpr T garbage() { return static_cast<T>(-1515870811); }
+
+  std::int64_t size_;
+  std::vector<T> values_;
+};
+
+}  // namespace lloyd::conformance
