@@ -13,7 +13,7 @@
 
 #include <lloyd/registry.hpp>
 
-#include "bad_plugins/misbehaving.hpp"
+#include "bad_plugins/support/misbehaving.hpp"
 #include "conformance/conformance.hpp"
 #include "experiment_fake_backend.hpp"
 

@@ -13,7 +13,7 @@
 #include <lloyd/evaluation.hpp>
 #include <lloyd/fit.hpp>
 
-#include "bad_plugins/misbehaving.hpp"
+#include "bad_plugins/support/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"
 #include "temporary_folder.hpp"
 

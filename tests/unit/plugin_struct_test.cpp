@@ -10,7 +10,7 @@
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 
-#include "bad_plugins/misbehaving.hpp"
+#include "bad_plugins/support/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"
 
 namespace lloyd {

@@ -13,7 +13,7 @@
 #include <lloyd/fit.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 
-#include "bad_plugins/misbehaving.hpp"
+#include "bad_plugins/support/misbehaving.hpp"
 #include "experiment_fake_backend.hpp"
 #include "session/session_notes.hpp"
 

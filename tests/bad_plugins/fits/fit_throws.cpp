@@ -1,0 +1,11 @@
+// Throws in fit, through the guard.
+#include <stdexcept>
+
+#include "bad_plugins/support/bad_plugin.hpp"
+
+static lloyd::Status fit(lloyd::Session&, const lloyd::FitSpec&, lloyd::Observer*,
+                         lloyd::FitResult&) {
+  return lloyd::guarded([] { throw std::runtime_error("the matrix is singular"); });
+}
+
+LLOYD_EXPORT_MISBEHAVIOUR(.fit = fit);

@@ -1,6 +1,0 @@
-// A library that has nothing to do with Lloyd.
-#include "loading_mark.hpp"
-
-extern "C" __attribute__((visibility("default"))) int answer() {
-  return 42;
-}

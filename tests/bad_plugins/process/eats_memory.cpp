@@ -1,0 +1,23 @@
+// Takes ever more memory in fit, and touches it. It stops far above any limit of a test, so that
+// one that is not kept fails the test and not the machine.
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "bad_plugins/support/bad_plugin.hpp"
+
+static lloyd::Status fit(lloyd::Session&, const lloyd::FitSpec&, lloyd::Observer*,
+                         lloyd::FitResult&) {
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  std::vector<std::unique_ptr<char[]>> taken;
+  while (taken.size() < 4096) {
+    taken.emplace_back(new char[kStep]);
+    std::memset(taken.back().get(), 1, kStep);
+  }
+  while (true) ::pause();
+}
+
+LLOYD_EXPORT_MISBEHAVIOUR(.fit = fit);

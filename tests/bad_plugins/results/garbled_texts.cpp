@@ -1,0 +1,33 @@
+// Describes itself with line feeds and escape sequences.
+#include <cstring>
+
+#include "bad_plugins/support/bad_plugin.hpp"
+
+namespace {
+
+using namespace lloyd;
+
+Status probe_with_garbled_device(DeviceList* devices) noexcept {
+  const Status status = bad::probe_honest(devices);
+  std::strcpy(devices->devices[0].name, "device\nof \x1b[1mtwo");
+  return status;
+}
+
+Status create_with_garbled_texts(Backend** backend) noexcept {
+  return guarded([&] {
+    Backend* const honest = bad::make_honest();
+    static const ParameterInfo parameters[] = {
+        integer_parameter("lines", 1, 0, 5, "meaning\nof \x1b[1mtwo")};
+    BackendInfo info = *honest->info();
+    info.summary = "summary\nof \x1b[1mtwo";
+    info.algorithm = "algorithm\nof \x1b[1mtwo";
+    info.reproducibility_reason = "reason\nof \x1b[1mtwo";
+    info.parameters = parameters;
+    info.parameter_count = 1;
+    *backend = new bad::MisbehavingBackend({}, honest, info);
+  });
+}
+
+}  // namespace
+
+LLOYD_EXPORT_BAD_PLUGIN(&probe_with_garbled_device, &create_with_garbled_texts);

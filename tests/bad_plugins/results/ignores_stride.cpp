@@ -1,0 +1,11 @@
+// Claims the capability of strided data and reads rows as if they lay side by side.
+#include "bad_plugins/support/bad_plugin.hpp"
+
+static lloyd::Status open(lloyd::Backend& honest, const lloyd::DatasetView& dataset,
+                          const lloyd::ParameterList& parameters, lloyd::Session** session) {
+  lloyd::DatasetView dense = dataset;
+  dense.stride = dense.features;
+  return honest.open(dense, parameters, session);
+}
+
+LLOYD_EXPORT_MISBEHAVIOUR(.open = open);
