@@ -21,7 +21,7 @@ TREE = {
     "apps/main.cpp": ['"json/fields.hpp"', '"verify/verify.hpp"'],
     "apps/json/fields.hpp": ["<lloyd/internal/shown.hpp>"],
     "apps/verify/verify.hpp": ['"conformance/suite.hpp"', '"json/fields.hpp"'],
-    "tests/unit/fit_test.cpp": ["<gtest/gtest.h>", '"text/names.hpp"', '"json/fields.hpp"', '"mine/kernels/pass.hpp"'],
+    "tests/unit/core/fit_test.cpp": ["<gtest/gtest.h>", '"text/names.hpp"', '"json/fields.hpp"', '"mine/kernels/pass.hpp"'],
 }
 
 

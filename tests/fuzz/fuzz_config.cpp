@@ -1,8 +1,8 @@
 // Experiments in YAML, up to the plan: no data is made and no file but the experiment is read.
 #include "experiment/config/config.hpp"
 #include "experiment/summary/plan_text.hpp"
-#include "experiment_fake_backend.hpp"
 #include "fuzz.hpp"
+#include "unit/support/experiment_fake_backend.hpp"
 
 namespace lloyd::fuzz {
 namespace {

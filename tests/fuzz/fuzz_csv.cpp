@@ -9,7 +9,7 @@
 #include <lloyd/data/csv.hpp>
 
 #include "fuzz.hpp"
-#include "temporary_folder.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 #include <lloyd/data/files.hpp>
 
 #include "fuzz.hpp"
-#include "temporary_folder.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 namespace {
 

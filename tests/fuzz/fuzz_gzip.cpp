@@ -2,7 +2,7 @@
 #include <lloyd/data/csv.hpp>
 
 #include "fuzz.hpp"
-#include "temporary_folder.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;

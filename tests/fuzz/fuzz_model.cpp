@@ -3,7 +3,7 @@
 
 #include "fit/model.hpp"
 #include "fuzz.hpp"
-#include "temporary_folder.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;

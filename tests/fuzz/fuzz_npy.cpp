@@ -5,7 +5,7 @@
 #include <lloyd/data/npy.hpp>
 
 #include "fuzz.hpp"
-#include "temporary_folder.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;

@@ -1,0 +1,102 @@
+// Model files: what is written is read back, and what is wrong is refused.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "fit/model.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+class ModelFile : public testing::Test {
+ protected:
+  // What is said of the text, with the file's name taken off.
+  std::string refusal(const std::string& text) const {
+    const std::filesystem::path file = folder_.write("m.json", text);
+    const std::string message = message_of<InputError>([&] { read_model(file); });
+    const std::string prefix = file.string() + ": ";
+    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+  }
+
+  // A model of one cluster and two features; `entries` come after the others.
+  static std::string model(const std::string& entries) {
+    return R"({"format": "lloyd-model", "version": 1, "clusters": 1, "features": 2, )" + entries +
+           "}";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ModelFile, ReadsBack) {
+  Model written;
+  written.clusters = 2;
+  written.features = 1;
+  written.feature_names = {"x"};
+  written.centroids = {0.1, -1e300};
+  const std::filesystem::path file = folder_.path() / "m.json";
+  write_model(file, written);
+  const Model model = read_model(file);
+  EXPECT_EQ(model.clusters, 2);
+  EXPECT_EQ(model.feature_names, written.feature_names);
+  EXPECT_EQ(model.centroids, written.centroids);
+}
+
+TEST_F(ModelFile, RefusesWhatIsNoFile) {
+  EXPECT_EQ(message_of<InputError>([&] { read_model(folder_.path()); }),
+            folder_.path().string() + ": is not a regular file");
+  const std::string missing = folder_.path() / "missing.json";
+  EXPECT_EQ(message_of<InputError>([&] { read_model(missing); }),
+            missing + ": cannot be opened: No such file or directory");
+}
+
+TEST_F(ModelFile, RefusesDeepNesting) {
+  const std::string sentence = "is not a model file: it is nested more than 4 levels deep";
+  const std::string lists = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(refusal(lists), sentence);
+  EXPECT_EQ(refusal(model(R"("centroids": [[1, )" + lists + "]]")), sentence);
+  EXPECT_EQ(refusal(R"({"format": "lloyd-model", "version": )" + lists + "}"), sentence);
+}
+
+TEST_F(ModelFile, RefusesKeysGivenTwice) {
+  EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "clusters": 1)")),
+            "is not a model file: it has the key 'clusters' twice");
+  EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "seeding": {"seed": 1, "seed": 2})")),
+            "is not a model file: it has the key 'seed' twice");
+}
+
+TEST_F(ModelFile, RefusesWrongTypes) {
+  EXPECT_EQ(refusal(R"({"format": "lloyd-model", "version": [1]})"),
+            "the model's 'version' is of type array, not a number");
+  EXPECT_EQ(refusal(R"({"format": "lloyd-model", "version": 1, "clusters": "1"})"),
+            "the model's 'clusters' is of type string, not a count of at least 1");
+  EXPECT_EQ(refusal(R"({"format": "lloyd-model", "version": 1, "clusters": 0})"),
+            "the model's 'clusters' is 0, not a count of at least 1");
+  EXPECT_EQ(refusal(model(R"("centroids": [[1, null]])")),
+            "the model's centroid 0 has a value of type null, not a finite number");
+}
+
+TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
+  const std::string centroids = R"("centroids": [[1, 2]], )";
+  EXPECT_EQ(refusal(model(centroids + R"("seeding": {"seed": 1e20})")),
+            "the model has a wrong entry: 'seeding.seed' is 1e+20, not an integer "
+            "from 0 to 18446744073709551615");
+  EXPECT_EQ(refusal(model(centroids + R"("samples": 1e300)")),
+            "the model has a wrong entry: 'samples' is 1e+300, not an integer >= 0");
+  EXPECT_EQ(
+      refusal(model(centroids + R"("feature_names": [1, 2])")),
+      "the model has a wrong entry: 'feature_names' is a list with 1 in it, not a list of texts");
+  EXPECT_EQ(refusal(model(centroids + R"("inertia": "x")")),
+            "the model has a wrong entry: 'inertia' is 'x', not a number >= 0");
+}
+
+TEST_F(ModelFile, RefusesFeatureNamesOfAnotherNumber) {
+  EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "feature_names": ["x"])")),
+            "the model's 'feature_names' are 1, but it has 2 features");
+}
+
+}  // namespace
+}  // namespace lloyd::apps

@@ -1,0 +1,205 @@
+// The conformance suite on backends that it must not let through.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/registry.hpp>
+
+#include "bad_plugins/support/misbehaving.hpp"
+#include "conformance/conformance.hpp"
+#include "unit/support/experiment_fake_backend.hpp"
+
+namespace lloyd {
+namespace {
+
+using bad::MisbehavingBackend;
+using bad::Misbehaviour;
+using conformance::Outcome;
+using conformance::Report;
+
+Report run_misbehaving(Misbehaviour how, const std::string& glob = "*",
+                       std::uint64_t features = fake::kInfo.capabilities) {
+  BackendInfo info = fake::kInfo;
+  info.capabilities = features;
+  const LoadedBackend backend(
+      "fake", make_plugin_header("misbehaving", "1"),
+      new MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>, info),
+      std::vector<DeviceInfo>(1), "");
+  conformance::Options options;
+  options.glob = glob;
+  return conformance::run(backend, options);
+}
+
+// The message of the first result that failed and has this in its name.
+std::string failure(const Report& report, const std::string& name) {
+  for (const conformance::Result& result : report.results) {
+    if (result.outcome == Outcome::failed && result.name.find(name) != std::string::npos) {
+      return result.message;
+    }
+  }
+  return "no failure of " + name;
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+template <class T>
+class RefusingStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) {
+    return Status::error(StatusCode::unsupported, "at most 0 samples");
+  }
+};
+
+TEST(Conformance, PassesWhatIsRight) {
+  EXPECT_TRUE(run_misbehaving({}, "stop/*").verified());
+  EXPECT_TRUE(run_misbehaving({}, "partial/*").verified());
+}
+
+TEST(Conformance, ARefusalOfEverythingIsAFailure) {
+  const Report report = conformance::run(*fake::make<RefusingStep>("refusing"));
+  EXPECT_FALSE(report.verified());
+  for (const char* name : {"lattice/one-iteration", "invariants/separated", "whole-fit/separated",
+                           "stop/closing-assignment"}) {
+    expect_part(failure(report, name), "skipped in every variant");
+  }
+}
+
+TEST(Conformance, AnUnavailableBackendIsNotVerified) {
+  const auto backend = fake::make<fake::FakeStep>("absent", "there is no device");
+  conformance::Options options;
+  Report report = conformance::run(*backend, options);
+  EXPECT_FALSE(report.verified());
+  EXPECT_EQ(report.unavailable, "there is no device");
+  ASSERT_EQ(report.results.size(), 1u);
+  EXPECT_EQ(report.results[0].outcome, Outcome::skipped);
+  options.require_available = true;
+  report = conformance::run(*backend, options);
+  EXPECT_FALSE(report.verified());
+  EXPECT_EQ(failure(report, "available"), "there is no device");
+}
+
+TEST(Conformance, ABackendWithoutADataTypeFails) {
+  const Report report = run_misbehaving({}, "*", kCapabilityHostMemory);
+  EXPECT_FALSE(report.verified());
+  EXPECT_GT(report.matched, 0);
+  expect_part(failure(report, "data-types"), "supports no data type");
+}
+
+// Every case runs to its end, and those that look at a fit fail.
+TEST(Conformance, AFitThatDoesNothingFails) {
+  Misbehaviour how;
+  how.fit = [](Session&, const FitSpec&, Observer*, FitResult&) { return Status(); };
+  const Report report = run_misbehaving(how);
+  EXPECT_FALSE(report.verified());
+  for (const char* name : {"lattice/", "invariants/", "whole-fit/", "edge/", "layout/", "range/",
+                           "empty/", "stop/", "observe/", "cancel/", "session/"}) {
+    EXPECT_NE(failure(report, name), std::string("no failure of ") + name);
+  }
+}
+
+TEST(Conformance, AFitThatIsSilentFails) {
+  Misbehaviour how;
+  how.fit = [](Session& session, const FitSpec& spec, Observer*, FitResult& result) {
+    return session.fit(spec, nullptr, result);
+  };
+  expect_part(failure(run_misbehaving(how, "observe/accounts"), ""), "the observer was not called");
+  expect_part(failure(run_misbehaving(how, "stop/closing-*"), ""), "the observer was not called");
+  EXPECT_FALSE(run_misbehaving(how, "whole-fit/*").verified());
+}
+
+TEST(Conformance, AStatusWithoutATextIsNamed) {
+  Misbehaviour how;
+  how.fit = [](Session&, const FitSpec&, Observer*, FitResult&) {
+    return Status::error(StatusCode::device_error, "");
+  };
+  expect_part(failure(run_misbehaving(how, "observe/accounts"), ""), "device error");
+}
+
+// Nor is a text that has no end read beyond it.
+TEST(Conformance, AStatusIsPrintable) {
+  Misbehaviour how;
+  how.fit = [](Session&, const FitSpec&, Observer*, FitResult&) {
+    Status status;
+    status.code = StatusCode::internal;
+    std::fill(std::begin(status.message), std::end(status.message), '\x1b');
+    return status;
+  };
+  const std::string message = failure(run_misbehaving(how, "observe/accounts"), "");
+  expect_part(message, std::string(sizeof(Status::message), '?'));
+  EXPECT_LT(message.size(), sizeof(Status) + 100);
+}
+
+TEST(Conformance, OpeningNothingFails) {
+  Misbehaviour how;
+  how.open = [](Backend&, const DatasetView&, const ParameterList&, Session**) { return Status(); };
+  const Report report = run_misbehaving(how);
+  EXPECT_FALSE(report.verified());
+  expect_part(failure(report, "lattice/ties"), "gave no session");
+}
+
+TEST(Conformance, IterationsThatWereNotAskedForFail) {
+  Misbehaviour how;
+  how.fit = [](Session& session, const FitSpec& spec, Observer* observer, FitResult& result) {
+    const Status status = session.fit(spec, observer, result);
+    result.iterations = std::numeric_limits<std::int64_t>::max();
+    return status;
+  };
+  expect_part(failure(run_misbehaving(how, "cancel/unobserved"), ""), "iterations reported");
+}
+
+// What partial() gives is checked before anything is looked up with it.
+TEST(Conformance, FalseOutputsOfPartialFail) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto expect_failure = [](const char* part, std::function<void(PartialResult&)> change) {
+    Misbehaviour how;
+    how.after_partial = std::move(change);
+    expect_part(failure(run_misbehaving(how, "partial/relocation"), ""), part);
+    EXPECT_FALSE(run_misbehaving(how, "partial/*").verified()) << part;
+  };
+  // A pass may find no far sample, and others want none.
+  const auto far = [](auto change) {
+    return [change](PartialResult& result) {
+      if (result.farthest != nullptr && result.farthest_count > 0) change(result.farthest[0]);
+    };
+  };
+  expect_failure("which is not in the range", far([](FarSample& s) { s.row = 1LL << 50; }));
+  expect_failure("which is not in the range", far([](FarSample& s) { s.row = -1; }));
+  expect_failure("has label 3", far([](FarSample& s) { s.label = 3; }));
+  expect_failure("has label -1", far([](FarSample& s) { s.label = -1; }));
+  expect_failure("squared distance nan", far([=](FarSample& s) { s.squared_distance = kNan; }));
+  expect_failure("squared distance inf",
+                 far([=](FarSample& s) { s.squared_distance = kInfinity; }));
+  expect_failure("squared distance 0", far([](FarSample& s) { s.squared_distance = 0; }));
+  expect_failure("far samples reported", [](PartialResult& r) { r.farthest_count = 1LL << 40; });
+  expect_failure("far samples reported", [](PartialResult& r) { r.farthest_count = -1; });
+  expect_failure("changed is -1", [](PartialResult& r) { r.changed = -1; });
+  const auto set = [](auto member, auto value) {
+    return [=](PartialResult& result) {
+      if (result.*member != nullptr) (result.*member)[0] = value;
+    };
+  };
+  expect_failure("has label 1073741824", set(&PartialResult::labels, 1 << 30));
+  expect_failure("has label -1", set(&PartialResult::labels, -1));
+  expect_failure("the count of cluster 0",
+                 set(&PartialResult::counts, std::numeric_limits<std::int64_t>::min()));
+  expect_failure("no sum of squared distances", [](PartialResult& result) {
+    if (result.inertia == nullptr) return;
+    std::fill(std::begin(result.inertia->chunks), std::end(result.inertia->chunks),
+              std::numeric_limits<std::int64_t>::max());
+  });
+}
+
+}  // namespace
+}  // namespace lloyd

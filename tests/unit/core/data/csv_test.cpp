@@ -1,0 +1,455 @@
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/csv.hpp>
+#include <lloyd/error.hpp>
+
+#include "unit/support/csv_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+class Csv : public CsvFolder {};
+
+std::vector<double> values(const Dataset& data) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < data.samples(); ++i) {
+    for (std::int64_t j = 0; j < data.features(); ++j) result.push_back(data.matrix().at(i, j));
+  }
+  return result;
+}
+
+using Values = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+TEST_F(Csv, ReadsATableWithoutHeader) {
+  const Dataset data = read("1,2,3\n4,5,6\n");
+  EXPECT_EQ(data.samples(), 2);
+  EXPECT_EQ(data.features(), 3);
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(data.dtype(), DType::float32);
+  EXPECT_EQ(data.name(), "t.csv");
+  EXPECT_TRUE(data.feature_names.empty());
+  EXPECT_TRUE(data.classes.empty());
+}
+
+TEST_F(Csv, EndsBetweenBlocksWhenItIsToStop) {
+  std::string text;
+  while (text.size() < (std::size_t{5} << 20)) text += "1.25,2.5\n";
+  int asked = 0;
+  CsvOptions options;
+  options.stop = [&] { return ++asked == 3; };
+  EXPECT_THROW(read(text, options), Cancelled);
+  EXPECT_EQ(asked, 3);
+  asked = -100;
+  EXPECT_EQ(read("1,2\n", options).features(), 2);
+  EXPECT_GT(asked, -100);
+}
+
+TEST_F(Csv, ReadsBackAFirstNameThatIsEmpty) {
+  const std::vector<double> rows = {1, 2, 3, 4};
+  const Texts names = {"", "b"};
+  const auto file = folder_.path() / "written.csv";
+  write_csv(file, rows, 2, names);
+  EXPECT_EQ(read_csv(file).feature_names, names);
+}
+
+TEST_F(Csv, ReadsHeaderAndClasses) {
+  const Dataset data = read("width,height,kind\n1,2,cat\n3,4,dog\n");
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"width", "height"}));
+  EXPECT_EQ(data.classes, (Texts{"cat", "dog"}));
+}
+
+TEST_F(Csv, KeepsTheFirstSampleOfAHeaderlessTableWithClasses) {
+  const Dataset data = read("1,2,cat\n3,4,dog\n");
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(data.classes, (Texts{"cat", "dog"}));
+  EXPECT_EQ(read("1,cat").classes, (Texts{"cat"}));
+}
+
+TEST_F(Csv, RefusesAFirstLineThatMayBeHeaderOrSample) {
+  const auto message = [](int column, const std::string& cell) {
+    return "t.csv, line 1, column " + std::to_string(column) + ": '" + cell +
+           "' is not a number, but other cells of the first row are; the header option tells "
+           "whether that row names the columns";
+  };
+  EXPECT_EQ(refusal("0x10,2\n3,4\n"), message(1, "0x10"));
+  EXPECT_EQ(refusal("1 2,3\n4,5\n"), message(1, "1 2"));
+  EXPECT_EQ(refusal("1,2,cat,3\n4,5,6,7\n"), message(3, "cat"));
+  EXPECT_EQ(refusal("1,NA\n2,3\n"), message(2, "NA")) << "no class: the next last cell is none";
+  EXPECT_EQ(refusal("0,1,class\n3,4,0\n"), message(3, "class"));
+  EXPECT_EQ(refusal("1,x,cat\n2,3,dog\n"), message(2, "x"));
+  CsvOptions options;
+  options.columns = {"0", "1"};
+  EXPECT_EQ(refusal("1,x,cat\n2,3,dog\n", options), message(2, "x"));
+  options = {};
+  options.label_column = "0";
+  EXPECT_EQ(refusal("cat,1,x\ndog,2,3\n", options), message(3, "x"));
+
+  options = {};
+  options.header = true;
+  EXPECT_EQ(read("0,1,class\n3,4,0\n", options).feature_names, (Texts{"0", "1", "class"}));
+  options.header = false;
+  EXPECT_EQ(refusal("0x10,2\n", options),
+            "t.csv, line 1, column 1: '0x10' is not a number; numbers are decimal");
+}
+
+TEST_F(Csv, TakesQuotedNumbersAboveOthersForNames) {
+  const Dataset data = read("\"0\",x\n3,4\n");
+  EXPECT_EQ(values(data), (Values{3, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"0", "x"}));
+  EXPECT_EQ(values(read("\"0\",\"1\"\n\"3\",\"4\"\n")), (Values{0, 1, 3, 4}));
+  EXPECT_EQ(values(read("\"0\",1\n3,4\n")), (Values{0, 1, 3, 4}));
+}
+
+TEST_F(Csv, TakesALastColumnThatAloneIsQuotedForClasses) {
+  const Dataset data = read("x,y,c\n1,2,\"7\"\n3,4,\"8\"\n");
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(data.classes, (Texts{"7", "8"}));
+  EXPECT_EQ(read("1,2,\"7\"\n3,4,cat\n").classes, (Texts{"7", "cat"}));
+  EXPECT_EQ(read("1,2,cat\n3,4,\"7\"\n").classes, (Texts{"cat", "7"}));
+  EXPECT_EQ(read("x,y\n\"1\",\"2\"\n").features(), 2);
+}
+
+TEST_F(Csv, ReadsASingleColumn) {
+  EXPECT_EQ(values(read("1\n2\n")), (Values{1, 2}));
+  EXPECT_EQ(read("x\n1\n2\n").feature_names, Texts{"x"});
+}
+
+TEST_F(Csv, ObeysTheHeaderOption) {
+  CsvOptions options;
+  options.header = true;
+  const Dataset data = read("1,2\n3,4\n", options);
+  EXPECT_EQ(values(data), (Values{3, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"1", "2"}));
+  options.header = false;
+  EXPECT_EQ(refusal("x,y\n3,4\n", options), "t.csv, line 1, column 1: 'x' is not a number");
+}
+
+TEST_F(Csv, PassesOverBlanksEmptyLinesAndLineEnds) {
+  EXPECT_EQ(values(read("\n  \n 1 ,\t2\t\r\n\r\n3, 4")), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(values(read("\xef\xbb\xbf"
+                        "1,2\n")),
+            (Values{1, 2}));
+}
+
+TEST_F(Csv, ReadsQuotedCells) {
+  const Dataset data = read("\"a, \"\"b\"\"\",y,c\n\"1\", \"2\" ,\"New York, NY\"\n3,4,x\"\"y\n");
+  EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"a, \"b\"", "y"}));
+  EXPECT_EQ(data.classes, (Texts{"New York, NY", "x\"\"y"}));
+}
+
+TEST_F(Csv, ReadsEveryFormOfNumber) {
+  EXPECT_EQ(values(read("+1,-2,.5,5.,1e2,1E-2,+.5e+1,-0\n")),
+            (Values{1, -2, 0.5, 5, 100, static_cast<double>(0.01f), 5, 0}));
+}
+
+TEST_F(Csv, RoundsOnceToTheDtype) {
+  // Just above the middle of two float32 numbers: by way of float64 it would go down to 1.
+  const std::string text = "1.00000005960464477540,0.1\n";
+  EXPECT_EQ(values(read(text)), (Values{static_cast<double>(1.0f + 0x1p-23f), 0.1f}));
+  CsvOptions options;
+  options.dtype = DType::float64;
+  const Dataset wide = read("1e280,0.1\n", options);
+  EXPECT_EQ(wide.dtype(), DType::float64);
+  EXPECT_EQ(wide.matrix().at(0, 1), 0.1);
+}
+
+TEST_F(Csv, RoundsToZeroWhatIsTooSmallForFloat32) {
+  EXPECT_EQ(values(read("1e-60,1e-40\n2,3\n")), (Values{0, static_cast<double>(1e-40f), 2, 3}));
+}
+
+// The column would be gone.
+TEST_F(Csv, RefusesAColumnThatBecomesZero) {
+  const std::string why =
+      " is too small for float32, as is all else in the column that is not 0; the dtype option can "
+      "say float64";
+  EXPECT_EQ(values(read("1,2\n3,1e-50\n")), (Values{1, 2, 3, 0})) << "2 stays in the column";
+  EXPECT_EQ(refusal("x,y\n1,0\n3,-1e-50\n4,1e-60\n"), "t.csv, line 3, column 2: '-1e-50'" + why);
+  EXPECT_EQ(refusal("1e-50,7\n1e-50,8\n"), "t.csv, line 1, column 1: '1e-50'" + why);
+  EXPECT_EQ(values(read("0e-50,1e-50\n0,1\n")), (Values{0, 0, 0, 1})) << "0 is 0 in any type";
+  CsvOptions options;
+  options.dtype = DType::float64;
+  EXPECT_EQ(values(read("1e-50,7\n1e-50,8\n", options)), (Values{1e-50, 7, 1e-50, 8}));
+  EXPECT_EQ(values(read("1,2\n3,1e-400\n", options)), (Values{1, 2, 3, 0}));
+  const std::string zeros(6000, '0');
+  for (const std::string& tiny : Texts{"-1e-5000", "0." + zeros + "1", "100e-99999999999999999999",
+                                       "1" + zeros + "e-12000"}) {
+    EXPECT_EQ(values(read("1,2\n3," + tiny + "\n", options)), (Values{1, 2, 3, 0})) << tiny;
+  }
+  for (const std::string& huge :
+       Texts{"1e5000", "1" + zeros, "0.1e+99999999999999999999", "0." + zeros + "1e12000"}) {
+    EXPECT_NE(refusal("1,2\n3," + huge + "\n", options).find("beyond the range of float64"),
+              std::string::npos)
+        << huge;
+  }
+  EXPECT_EQ(values(read("1,2\n3,1e-400\n")), (Values{1, 2, 3, 0}));
+}
+
+TEST_F(Csv, TakesOtherDelimiters) {
+  CsvOptions options;
+  options.delimiter = ';';
+  EXPECT_EQ(values(read("1;2\n", options)), (Values{1, 2}));
+  options.delimiter = '\t';
+  EXPECT_EQ(values(read("1\t2\n", options)), (Values{1, 2}));
+  EXPECT_EQ(values(read_csv(folder_.write("t.tsv", "1\t 2\n"))), (Values{1, 2}));
+  options.delimiter = ' ';
+  EXPECT_EQ(values(read("1 2\n", options)), (Values{1, 2}));
+  options.delimiter = '.';
+  EXPECT_EQ(
+      refusal("1.2\n", options),
+      "t.csv: '.' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign");
+}
+
+TEST_F(Csv, SelectsColumnsByNameAndNumberInTheOrderGiven) {
+  CsvOptions options;
+  options.columns = {"z", "0"};
+  const Dataset data = read("x,y,z\n1,no number,3\n4,,6\n", options);
+  EXPECT_EQ(values(data), (Values{3, 1, 6, 4}));
+  EXPECT_EQ(data.feature_names, (Texts{"z", "x"}));
+  EXPECT_TRUE(data.classes.empty());
+  options.columns = {"1"};
+  EXPECT_EQ(values(read("a,1\nb,2\n", options)), (Values{1, 2}));
+  options.columns = {"0"};
+  EXPECT_EQ(values(read("7,0\n8,9\n", options)), (Values{7, 8}));
+  options.header = true;
+  EXPECT_EQ(values(read("7,0\n8,9\n", options)), Values{9}) << "a name comes before a number";
+}
+
+TEST_F(Csv, TakesTheLabelColumnAskedFor) {
+  CsvOptions options;
+  options.label_column = "kind";
+  const Dataset named = read("kind,x\n7,1\n8,2\n", options);
+  EXPECT_EQ(values(named), (Values{1, 2}));
+  EXPECT_EQ(named.classes, (Texts{"7", "8"}));
+  EXPECT_EQ(named.feature_names, Texts{"x"});
+  options.label_column = "0";
+  const Dataset numbered = read("cat,1\ndog,2\n", options);
+  EXPECT_EQ(values(numbered), (Values{1, 2}));
+  EXPECT_EQ(numbered.classes, (Texts{"cat", "dog"}));
+}
+
+TEST_F(Csv, RefusesACellThatIsNoNumber) {
+  EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"), "t.csv, line 4, column 3: 'abc' is not a number");
+  EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
+            "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
+  EXPECT_EQ(refusal("1,2\n3,+-4\n"), "t.csv, line 2, column 2: '+-4' is not a number");
+  EXPECT_EQ(refusal("1,2\n3,0x10\n"),
+            "t.csv, line 2, column 2: '0x10' is not a number; numbers are decimal");
+  EXPECT_EQ(refusal("1,2\n3,4 5\n"),
+            "t.csv, line 2, column 2: '4 5' is not a number; write thousands without separators, "
+            "or set the delimiter option if blanks separate the cells");
+  EXPECT_EQ(refusal("1,2\n3,\n"), "t.csv, line 2, column 2: the cell is empty; a number is needed");
+  EXPECT_EQ(refusal("1,2,\n"), "t.csv, line 1, column 3: the cell is empty; a number is needed");
+  EXPECT_EQ(refusal("1\n\"\"\n"), "t.csv, line 2, column 1: the cell is empty; a number is needed");
+  EXPECT_EQ(refusal("1\n\x01" + std::string(50, 'a')),
+            "t.csv, line 2, column 1: '?" + std::string(39, 'a') + "...' is not a number");
+  EXPECT_EQ(refusal("1\n" + std::string(39, 'a') + "\u00e4b\n"),
+            "t.csv, line 2, column 1: '" + std::string(39, 'a') + "...' is not a number");
+}
+
+TEST_F(Csv, RefusesWhatIsNotFinite) {
+  EXPECT_EQ(refusal("1,2\n3,nan\n"),
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be");
+  EXPECT_EQ(refusal("-inf,2\n"),
+            "t.csv, line 1, column 1: '-inf' is not finite; all values must be");
+}
+
+TEST_F(Csv, RefusesWhatIsBeyondTheDtype) {
+  EXPECT_EQ(refusal("1,1e300\n"),
+            "t.csv, line 1, column 2: '1e300' is beyond the range of float32");
+  CsvOptions options;
+  options.dtype = DType::float64;
+  EXPECT_EQ(refusal("1,-1e400\n", options),
+            "t.csv, line 1, column 2: '-1e400' is beyond the range of float64");
+}
+
+TEST_F(Csv, RefusesRowsOfAnotherLength) {
+  EXPECT_EQ(refusal("x,y,z\n1,2,3\n4,5\n"),
+            "t.csv, line 3, column 3: the row has 2 columns; the first row has 3");
+  EXPECT_EQ(refusal("1,2\n1,2,3,4\n"),
+            "t.csv, line 2, column 3: the row has 4 columns; the first row has 2");
+  EXPECT_EQ(refusal("1,2,a\n1,2\n"),
+            "t.csv, line 2, column 3: the row has 2 columns; the first row has 3");
+}
+
+TEST_F(Csv, RefusesBrokenQuotes) {
+  EXPECT_EQ(refusal("1,2\n3,\"4\n"),
+            "t.csv, line 2, column 2: the quoted cell has no closing quote on its line");
+  EXPECT_EQ(refusal("\"1\"2,3\n"), "t.csv, line 1, column 1: text follows the closing quote");
+}
+
+TEST_F(Csv, RefusesBytesThatNoCellHas) {
+  const std::string carriage_return =
+      ": a carriage return stands inside the cell; lines end with LF or CRLF";
+  EXPECT_EQ(refusal("x,y\r1,2\r3,4\r"), "t.csv, line 1, column 2" + carriage_return);
+  EXPECT_EQ(refusal("1,2,cat\n3,4,d\rg\n"), "t.csv, line 2, column 3" + carriage_return);
+  EXPECT_EQ(refusal("1,\"c\rt\"\n"), "t.csv, line 1, column 2" + carriage_return);
+  EXPECT_EQ(refusal("1,2\n3\r,4\n"), "t.csv, line 2, column 1" + carriage_return);
+  using namespace std::string_view_literals;
+  EXPECT_EQ(refusal("1,2,cat\n3,4,d\0g\n"sv),
+            "t.csv, line 2, column 3: the cell holds a NUL byte, so this is no text in UTF-8");
+}
+
+TEST_F(Csv, RefusesOtherByteOrderMarks) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(refusal("\xff\xfe"
+                    "1\0\n\0"sv),
+            "t.csv: the text is in UTF-16; it must be in UTF-8");
+  EXPECT_EQ(refusal("\xfe\xff\0"
+                    "1\0\n"sv),
+            "t.csv: the text is in UTF-16; it must be in UTF-8");
+  EXPECT_EQ(refusal("\xef\xbb\xbf\xef\xbb\xbf"
+                    "1,2\n"),
+            "t.csv: the text begins with two byte-order marks");
+}
+
+TEST_F(Csv, SaysThatThereAreNoComments) {
+  EXPECT_EQ(refusal("# points\n1,2\n"),
+            "t.csv, line 1, column 1: the line has other columns than the next; lines that begin "
+            "with '#' are rows too");
+  EXPECT_EQ(
+      refusal("1,2\n# end\n"),
+      "t.csv, line 2, column 1: '# end' is not a number; lines that begin with '#' are rows too");
+  EXPECT_EQ(read("# x,y\n1,2\n").feature_names, (Texts{"# x", "y"}));
+}
+
+TEST_F(Csv, RefusesEmptyTables) {
+  EXPECT_EQ(refusal(""), "t.csv: the file holds no rows");
+  EXPECT_EQ(refusal(" \n\n"), "t.csv: the file holds no rows");
+  EXPECT_EQ(refusal("x,y\n\n"), "t.csv: no rows follow the header");
+}
+
+TEST_F(Csv, RefusesUnknownColumns) {
+  CsvOptions options;
+  options.columns = {"q"};
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: there is no column 'q'; the columns are x, y");
+  options.columns = {"2"};
+  EXPECT_EQ(refusal("x,y\n1,2\n", options),
+            "t.csv: there is no column '2'; the columns are 0 to 1");
+  options.columns = {"-1"};
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: there is no column '-1'; the columns are x, y");
+  options.columns = {"q"};
+  options.header = false;
+  EXPECT_EQ(refusal("1,2\n", options), "t.csv: there is no column 'q'; the columns are 0 to 1");
+  options.header.reset();
+  for (const char* none : {"-1", "7", "99999999999999999999"}) {
+    options.columns = {none};
+    EXPECT_EQ(refusal("1,2\n3,4\n", options),
+              std::string("t.csv: there is no column '") + none + "'; the columns are 0 to 1");
+  }
+  options = {};
+  options.label_column = "kind";
+  EXPECT_EQ(refusal("x,y\n1,2\n", options),
+            "t.csv: there is no column 'kind'; the columns are x, y");
+}
+
+TEST_F(Csv, RefusesColumnsThatAreNotOne) {
+  CsvOptions options;
+  options.columns = {"x", "0"};
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column '0' is listed twice");
+  options.columns = {"x"};
+  EXPECT_EQ(refusal("x,x\n1,2\n", options),
+            "t.csv: the column name 'x' occurs twice; give its number");
+  options.label_column = "y";
+  options.columns = {"y"};
+  EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column 'y' is listed twice");
+  options = {};
+  options.label_column = "0";
+  EXPECT_EQ(refusal("1\n2\n", options),
+            "t.csv: the label column is the only column, so there are no features");
+}
+
+TEST_F(Csv, RefusesFilesThatCannotBeRead) {
+  const auto message = [&](const std::filesystem::path& file) {
+    return message_of<InputError>([&] { read_csv(file); });
+  };
+  const std::filesystem::path missing = folder_.path() / "missing.csv";
+  EXPECT_EQ(message(missing),
+            missing.string() + ": cannot open the file: No such file or directory");
+  EXPECT_EQ(message(folder_.path()), folder_.path().string() + ": is not a regular file");
+}
+
+TEST_F(Csv, WritesWhatReadsBackToTheSameBits) {
+  const double smallest = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> written = {0.1, 1.0 / 3, -1e100, smallest, 123456789, -0.0};
+  const auto file = folder_.path() / "out.csv";
+  write_csv(file, written, 3);
+  EXPECT_EQ(TemporaryFolder::read(file), "0.1,0.3333333333333333,-1e+100\n5e-324,123456789,-0\n");
+  CsvOptions options;
+  options.dtype = DType::float64;
+  EXPECT_EQ(values(read_csv(file, options)), written);
+}
+
+TEST_F(Csv, WritesHeaderAndLabels) {
+  const auto file = folder_.path() / "out.csv";
+  const Texts header = {"x", "a, \"b\""};
+  write_csv(file, Values{1, 2}, 2, header);
+  EXPECT_EQ(TemporaryFolder::read(file), "x,\"a, \"\"b\"\"\"\n1,2\n");
+  EXPECT_EQ(read_csv(file).feature_names, header);
+  write_csv(file, std::vector<std::int32_t>{2, 0, -1});
+  EXPECT_EQ(TemporaryFolder::read(file), "2\n0\n-1\n");
+}
+
+TEST_F(Csv, NamesThatBeginWithAByteOrderMarkReadBack) {
+  for (const std::string name : {"\xef\xbb\xbfx", "\xff\xfex"}) {
+    const Dataset data = read(" " + name + "\n1\n");
+    ASSERT_EQ(data.feature_names, std::vector<std::string>{name});
+    write_csv(folder_.path() / "copy.csv", data);
+    EXPECT_EQ(read_csv(folder_.path() / "copy.csv").feature_names, data.feature_names);
+  }
+}
+
+TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
+  const auto file = folder_.path() / "out.csv";
+  for (const Texts& names : {Texts{"1", "2"}, Texts{"x", "2"}, Texts{"nan", ""}, Texts{}}) {
+    write_csv(file, Values{1, 2, 3, 4}, 2, names);
+    const Dataset table = read_csv(file);
+    EXPECT_EQ(table.feature_names, names);
+    EXPECT_EQ(values(table), (Values{1, 2, 3, 4}));
+    for (const Texts& classes : {Texts{"7", "8"}, Texts{"7", "cat"}, Texts{"cat", "7"},
+                                 Texts{"", "7"}, Texts{"a b", "7"}, Texts{}}) {
+      Dataset written = read("1,2\n3,4\n");
+      written.feature_names = names;
+      written.classes = classes;
+      write_csv(file, written);
+      const Dataset data = read_csv(file);
+      EXPECT_EQ(data.feature_names, names);
+      EXPECT_EQ(data.classes, classes);
+      EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
+    }
+  }
+  write_csv(file, Values{1, 2}, 1, Texts{""});
+  EXPECT_EQ(read_csv(file).feature_names, Texts{""});
+}
+
+TEST_F(Csv, RefusesToWriteWhatIsNoTable) {
+  const auto file = folder_.path() / "out.csv";
+  const std::string prefix = file.string() + ": ";
+  EXPECT_EQ(message_of<InputError>([&] {
+              write_csv(file, Values{1, 2, 3}, 2);
+            }),
+            prefix + "3 values are not whole rows of 2 columns");
+  EXPECT_EQ(message_of<InputError>([&] {
+              write_csv(file, Values{1, 2}, 0);
+            }),
+            prefix + "2 values are not whole rows of 0 columns");
+  EXPECT_EQ(message_of<InputError>([&] {
+              write_csv(file, Values{1, 2}, 2, Texts{"x"});
+            }),
+            prefix + "the header names 1 columns; the values have 2");
+  EXPECT_EQ(message_of<InputError>([&] { write_csv(file, Values{1}, 1, Texts{"x\ny"}); }),
+            prefix + "a name or class holds a line break");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace lloyd

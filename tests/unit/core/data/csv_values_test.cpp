@@ -1,0 +1,215 @@
+// Tables that must not be read as something else than they are: what is no number, no class, or
+// more than memory holds.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <lloyd/data/csv.hpp>
+#include <lloyd/error.hpp>
+
+#include "data/csv/csv_rows.hpp"
+#include "unit/support/csv_folder.hpp"
+#include "unit/support/gzip_bytes.hpp"
+
+namespace lloyd {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class CsvValues : public CsvFolder {};
+
+// A last column is classes where all of it is text, whatever its first cell is.
+TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
+  const std::string way = "; the label_column option takes such a column as classes";
+  const std::string missing = "; a missing value must be filled in, or its row left out" + way;
+  for (const char* mark : {"NA", "N/A", "#N/A", "?", "-", "null", "None", "<NA>", "n.a.", "\\N"}) {
+    const std::string text = std::string("'") + mark + "' is not a number";
+    EXPECT_EQ(refusal(std::string("a,b\n1,") + mark + "\n3,4\n"),
+              "t.csv, line 2, column 2: " + text + ", as '4' in line 3 is" + missing);
+    EXPECT_EQ(refusal(std::string("a,b\n1,") + mark + "\n2,?\n"),
+              "t.csv, line 2, column 2: " + text + missing)
+        << "nothing but missing values";
+    EXPECT_EQ(refusal(std::string("a,b\n1,2\n3,") + mark + "\n"),
+              "t.csv, line 3, column 2: " + text +
+                  "; a missing value must be filled in, or its row left out");
+  }
+  EXPECT_EQ(refusal("a,b\n1,\n3,4\n"),
+            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 is");
+  EXPECT_EQ(refusal("a,b\n1,\"\"\n3,4\n"),
+            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 is");
+  EXPECT_EQ(refusal("a,b\n1,nan\n3,4\n"),
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be");
+  EXPECT_EQ(refusal("a,b\n1,cat\n3,dog\n5,7\n"),
+            "t.csv, line 2, column 2: 'cat' is not a number, as '7' in line 4 is" + way);
+  EXPECT_EQ(refusal("1,2,cat\n3,4,dog\n5,6,7\n"),
+            "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is" + way);
+}
+
+TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
+  const std::string way = "; the label_column option takes such a column as classes";
+  CsvOptions semicolon;
+  semicolon.delimiter = ';';
+  const auto expect = [&](const std::string& cell, const std::string& advice) {
+    const std::string message = "t.csv, line 2, column 2: '" + cell + "' is not a number" + advice;
+    EXPECT_EQ(refusal("a;b\n1;" + cell + "\n3;" + cell + "\n", semicolon), message + way);
+    EXPECT_EQ(refusal("a;b\n1;" + cell + "\n3;4\n", semicolon), message + way);
+    EXPECT_EQ(refusal("a;b\n" + cell + ";1\n3;4\n", semicolon),
+              "t.csv, line 2, column 1: '" + cell + "' is not a number" + advice);
+  };
+  const std::string comma =
+      "; write decimals with a point and thousands without separators: 1000.5";
+  const std::string thousands = "; write thousands without separators: 1000.5";
+  const std::string units = "; leave out signs of units, percent and currency";
+  const std::string dates = "; convert dates, times and ranges to numbers";
+  const std::string ascii = "; use the digits and signs of ASCII";
+  for (const char* cell : {"2,5", "1,000", "-2,5", "1.000,5", "1,5e3"}) expect(cell, comma);
+  for (const char* cell : {"1_000", "1'000", "1\u2019000"}) expect(cell, thousands);
+  for (const char* cell : {"$5", "12%", "\u20ac3.50", "5 $"}) expect(cell, units);
+  for (const char* cell : {"2024-01-31", "31/12/2024", "12:30", "3-4"}) expect(cell, dates);
+  for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
+  for (const char* cell : {"\u22125", "\uff11\uff12", "\u0663"}) expect(cell, ascii);
+  for (const char* cell : {"(5)", "1.2.3", "1.5.", "\u221e"}) expect(cell, "");
+  // Quotes that the comma needs say nothing of what the cell is.
+  EXPECT_EQ(refusal("a,b\n1,\"1,000\"\n3,\"2,500\"\n"),
+            "t.csv, line 2, column 2: '1,000' is not a number" + comma + way);
+}
+
+TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
+  EXPECT_EQ(refusal("a,b\n1,12kg\n3,14kg\n"),
+            "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; the "
+            "label_column option takes such a column as classes");
+  EXPECT_EQ(read("a,b\n1,3M\n3,apple\n").classes, (Texts{"3M", "apple"}));
+}
+
+TEST_F(CsvValues, TakesALastColumnThatIsTextThroughoutForClasses) {
+  EXPECT_EQ(read("a,b\n1,NA\n2,cat\n3,\n").classes, (Texts{"NA", "cat", ""}));
+  EXPECT_EQ(read("a,b\n1,cat\n2,?\n").classes, (Texts{"cat", "?"}));
+  EXPECT_EQ(read("a,b\n1,\n2,cat\n").classes, (Texts{"", "cat"}));
+  EXPECT_EQ(read("a,b\n1,A1\n2,B-52\n").classes, (Texts{"A1", "B-52"}));
+  EXPECT_EQ(read("a,b\n1,\u732b\n2,\xe9t\xe9\n").classes, (Texts{"\u732b", "\xe9t\xe9"}));
+  EXPECT_EQ(read("a,b\n1,True\n2,inferno\n").classes, (Texts{"True", "inferno"}));
+  EXPECT_EQ(read("a,b\n1,\"2024-01-31\"\n2,\"7\"\n").classes, (Texts{"2024-01-31", "7"}))
+      << "quotes that are not needed make a text";
+  CsvOptions options;
+  options.label_column = "b";
+  EXPECT_EQ(read("a,b\n1,NA\n2,4\n3,\"2,5\"\n", options).classes, (Texts{"NA", "4", "2,5"}));
+}
+
+// All that decides is the rows, not the block that they come in.
+TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
+  std::string text = "a,b\n";
+  while (text.size() < (std::size_t{5} << 20)) text += "1,word\n";
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_EQ(read(text).samples(), lines - 1);
+  EXPECT_EQ(refusal(text + "1,5\n"),
+            "t.csv, line 2, column 2: 'word' is not a number, as '5' in line " +
+                std::to_string(lines + 1) +
+                " is; the label_column option takes such a column as classes");
+}
+
+TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
+  EXPECT_EQ(refusal("NA,?\n1,2\n"),
+            "t.csv, line 1, column 1: 'NA' is not a number; a missing value must be filled in, or "
+            "its row left out; the header option tells whether the row names the columns");
+  EXPECT_EQ(read("NA,x\n1,2\n").feature_names, (Texts{"NA", "x"}));
+  CsvOptions options;
+  options.delimiter = ';';
+  EXPECT_EQ(refusal("1,5;2,5\n3;4\n", options).substr(0, 43),
+            "t.csv, line 1, column 1: '1,5' is not a num");
+  options.header = true;
+  EXPECT_EQ(read("1,5;2,5\n3;4\n", options).feature_names, (Texts{"1,5", "2,5"}));
+}
+
+// What R and pandas write beside the data must not be clustered with it.
+TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
+  const std::string message =
+      "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "
+      "features with the columns option";
+  EXPECT_EQ(refusal(",x,y\n0,1.5,2\n1,3,4\n"), message);
+  EXPECT_EQ(refusal("\"\",\"x\",\"y\"\n\"1\",1.5,2\n\"2\",3,4\n"), message);
+  CsvOptions options;
+  options.columns = {"1", "2"};
+  EXPECT_EQ(read(",x,y\n0,1.5,2\n1,3,4\n", options).feature_names, (Texts{"x", "y"}));
+}
+
+TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
+  const std::string text = "0,1\n0.5,-2.0\n1e-3,3.5\n";
+  EXPECT_EQ(refusal(text),
+            "t.csv, line 1, column 1: the row is 0, 1, 2, ... above values with decimals, so it "
+            "may name the columns; the header option tells whether it does");
+  CsvOptions options;
+  options.header = false;
+  EXPECT_EQ(read(text, options).samples(), 3);
+  options.header = true;
+  EXPECT_EQ(read(text, options).samples(), 2);
+  EXPECT_EQ(read("0,1\n2,3.5\n").samples(), 2);
+}
+
+TEST_F(CsvValues, SaysWhichDelimiterWouldDo) {
+  EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
+            "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
+            "delimiter option");
+  EXPECT_EQ(refusal("x\ty\n1\t2\n"),
+            "t.csv, line 2, column 1: '1?2' is not a number; if tabs separate the cells, set the "
+            "delimiter option");
+}
+
+TEST_F(CsvValues, KeepsToItsMemory) {
+  CsvOptions options;
+  options.memory_limit = 8 << 20;
+  std::string rows;
+  while (rows.size() < (std::size_t{9} << 20)) rows += "1,2,3,4,5,6,7,8\n";
+  EXPECT_EQ(refusal(rows, options).substr(0, 12), "t.csv, line ");
+  EXPECT_NE(refusal(rows, options).find("the table up to here takes more than the 8 MiB of memory"),
+            std::string::npos);
+  EXPECT_EQ(
+      refusal(std::string(1000, 'x') + "\n1\n" + std::string(std::size_t{7} << 20, '1'), options),
+      "t.csv, line 3: the line does not end within 2 MiB");
+  std::string wide = "1";
+  for (int i = 0; i < 20000; ++i) wide += ",1";
+  EXPECT_EQ(refusal(wide + "\n", options),
+            "t.csv, line 1: a row has more than 16384 columns, which is what the limit of memory "
+            "allows");
+  options.memory_limit = 64 << 20;
+  EXPECT_EQ(read(rows, options).features(), 8);
+  std::string classes = "x,c\n";
+  for (int i = 0; i < 1000000; ++i) classes += "1,cat\n";
+  EXPECT_NE(refusal(classes, options).find("takes more than the 64 MiB"), std::string::npos)
+      << "classes count too";
+}
+
+TEST_F(CsvValues, RefusesAFileThatGrowsOrIsCutMeanwhile) {
+  std::string text;
+  while (text.size() < (std::size_t{5} << 20)) text += "1,2\n";
+  for (const char* name : {"t.csv", "t.csv.gz"}) {
+    const bool packed = std::string_view(name).ends_with(".gz");
+    for (const std::ptrdiff_t change : {-4, 4}) {
+      const auto file = folder_.write(name, packed ? gzip_bytes(text, 0) : text);
+      CsvRows rows(file, {});
+      const auto size = static_cast<std::ptrdiff_t>(std::filesystem::file_size(file));
+      std::filesystem::resize_file(file, static_cast<std::uintmax_t>(size + change));
+      PageBuffer<float> read;
+      Texts classes;
+      const std::string message = message_of<InputError>(
+          [&] { rows.read(std::numeric_limits<std::int64_t>::max(), read, classes); });
+      EXPECT_EQ(
+          message,
+          file.string() +
+              (change < 0
+                   ? fmt::format(": the file was truncated from {} to {} bytes while it was in use",
+                                 size, size + change)
+                   : ": the file was changed while it was in use"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,171 @@
+// Temporary files: their names, and that nothing leaves one behind.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <lloyd/data/new_file.hpp>
+#include <lloyd/error.hpp>
+
+#include "supervision/interrupt.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::ptrdiff_t count_files(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+// How a child process ends that does this.
+template <class Body>
+int status_of_child(const Body& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+// A process in a container often has the same number as the one before it, which may have been
+// killed.
+TEST(NewFile, PassesOverTemporaryFilesThatAnotherProcessLeft) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "a.csv";
+  std::string name;
+  {
+    const NewFile first(file);
+    name = first.temporary().filename().string();
+  }
+  const std::string prefix = fmt::format(".lloyd-{}-", ::getpid());
+  ASSERT_TRUE(name.starts_with(prefix)) << name;
+  const int next = std::stoi(name.substr(prefix.size())) + 1;
+  for (int i = next; i < next + 3; ++i) folder.write(fmt::format("{}{}.tmp", prefix, i), "left");
+  NewFile second(file);
+  second.write("new");
+  second.commit();
+  EXPECT_EQ(TemporaryFolder::read(file), "new");
+  EXPECT_EQ(TemporaryFolder::read(folder.path() / fmt::format("{}{}.tmp", prefix, next)), "left");
+}
+
+TEST(NewFile, IsRemovedByASignalThatEndsTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const TemporaryFolder folder;
+    const int status = status_of_child([&] {
+      ::signal(signal, SIG_DFL);
+      apps::install_cleanup_handler();
+      NewFile file(folder.path() / "a.csv");
+      file.write("half");
+      ::raise(signal);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_EQ(count_files(folder.path()), 0) << signal;
+  }
+}
+
+TEST(NewFile, AnIgnoredSignalStaysIgnored) {
+  const TemporaryFolder folder;
+  const int status = status_of_child([&] {
+    ::signal(SIGHUP, SIG_IGN);
+    apps::install_cleanup_handler();
+    NewFile file(folder.path() / "a.csv");
+    ::raise(SIGHUP);
+    file.commit();
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(count_files(folder.path()), 1);
+}
+
+TEST(NewFile, OfAParentIsLeftAloneByAForkedChild) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.csv";
+  auto file = std::make_unique<NewFile>(path);
+  file->write("whole");
+  EXPECT_EQ(status_of_child([&] { file.reset(); }), 0);
+  EXPECT_EQ(status_of_child([] { remove_temporary_files(); }), 0);
+  file->commit();
+  EXPECT_EQ(TemporaryFolder::read(path), "whole");
+}
+
+TEST(NewFile, WithoutACommitIsGone) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.write("a.csv", "former");
+  { NewFile(path).write("new"); }
+  EXPECT_EQ(count_files(folder.path()), 1);
+  EXPECT_EQ(TemporaryFolder::read(path), "former");
+}
+
+// Though the file itself may be written.
+TEST(NewFile, NeedsAFolderInWhichFilesMayBeMade) {
+  const TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
+  const fs::path file = temporary.write("a.csv", "former");
+  fs::permissions(file, fs::perms{0666});
+  fs::permissions(folder, fs::perms{0555});
+  const int status = status_of_child([&] {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
+    if (::access(file.c_str(), W_OK) != 0) ::_exit(2);  // a folder above is closed to that user
+    const std::string message = message_of<InputError>([&] { const NewFile attempt(file); });
+    ::_exit(message == fmt::format("{}: cannot write the file: Permission denied; files must be "
+                                   "allowed to be made in its folder, {}",
+                                   file.string(), fs::canonical(folder).string())
+                ? 0
+                : 1);
+  });
+  fs::permissions(folder, fs::perms{0755});
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "no other user can be tried";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(TemporaryFolder::read(file), "former");
+}
+
+TEST(NewFile, TheTargetOfAPathHasOneName) {
+  const TemporaryFolder temporary;
+  const fs::path folder = fs::canonical(temporary.path());
+  fs::create_directory(folder / "inner");
+  fs::create_symlink("inner", folder / "same");
+  fs::create_symlink("inner/new.csv", folder / "link.csv");
+  const fs::path target = folder / "inner" / "new.csv";
+  for (const char* path : {"inner/new.csv", "same/new.csv", "link.csv", "same/../inner/new.csv"}) {
+    EXPECT_EQ(output_target(folder / path), target) << path;
+  }
+  fs::create_symlink("circle.csv", folder / "circle.csv");
+  EXPECT_THROW(output_target(folder / "circle.csv"), InputError);
+}
+
+TEST(NewFile, ReplacesNoProtectedFile) {
+  const TemporaryFolder temporary;
+  const fs::path data = temporary.write("data.npy", "samples");
+  const fs::path labels = temporary.path() / "labels.npy";
+  const ProtectedFile missing(temporary.path() / "missing");
+  fs::create_symlink("data.npy", labels);
+  const auto write = [&] {
+    NewFile file(labels);
+    file.write("labels");
+    file.commit();
+  };
+  {
+    const ProtectedFile data_is_read(data);
+    EXPECT_EQ(message_of<Error>(write),
+              fmt::format("{}: cannot write the file: it now names a file that is in use",
+                          labels.string()));
+    EXPECT_EQ(TemporaryFolder::read(data), "samples");
+  }
+  write();
+  EXPECT_EQ(TemporaryFolder::read(data), "labels");
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,124 @@
+// Dataset: validation, statistics and fingerprint.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/error.hpp>
+
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string refusal(const Matrix& matrix) {
+  return message_of<InputError>([&] { Dataset("points", matrix); });
+}
+
+Matrix shaped(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+  static const double value = 1;
+  Matrix matrix;
+  matrix.data = &value;
+  matrix.rows = rows;
+  matrix.columns = columns;
+  matrix.stride = stride;
+  matrix.dtype = DType::float64;
+  return matrix;
+}
+
+TEST(Dataset, RefusesImpossibleShapes) {
+  EXPECT_EQ(refusal(shaped(0, 2, 2)),
+            "points: the data set has 0 rows and 2 columns; at least 1 of each is needed");
+  EXPECT_EQ(refusal(shaped(3, 0, 0)),
+            "points: the data set has 3 rows and 0 columns; at least 1 of each is needed");
+  EXPECT_EQ(refusal(shaped(3, 4, 3)), "points: the stride 3 is below the number of columns 4");
+  const std::int64_t many = std::int64_t{1} << 40;
+  EXPECT_NE(refusal(shaped(many, many, many)).find("overflow 64-bit sizes"), std::string::npos);
+  Matrix matrix = shaped(1, 1, 1);
+  matrix.data = nullptr;
+  EXPECT_EQ(refusal(matrix), "points: the data pointer is null");
+}
+
+TEST(Dataset, NamesTheFirstValueThatIsNotFinite) {
+  EXPECT_EQ(refusal(Matrix::own(std::vector<double>{1, 2, 3, kNan, kInfinity, 6}, 3, 2)),
+            "points: row 1, column 1 (counted from 0) is nan; all values must be finite");
+  EXPECT_EQ(refusal(Matrix::own(
+                std::vector<float>{1, 2, -std::numeric_limits<float>::infinity(), 4}, 2, 2)),
+            "points: row 1, column 0 (counted from 0) is -inf; all values must be finite");
+}
+
+TEST(Dataset, RefusesSquaresBeyondFloat64) {
+  EXPECT_NE(
+      refusal(Matrix::own(std::vector<double>{-1e150, 1e150}, 2, 1)).find("squared distances"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal(Matrix::own(std::vector<double>{1e300, 1e300}, 2, 1)).find("values reach 1e+300"),
+      std::string::npos);
+}
+
+TEST(Dataset, StatisticsOfSmallData) {
+  const Dataset dataset("points", Matrix::own(std::vector<double>{1, -0.5, 2, 0.25, 6, 0}, 3, 2));
+  const FeatureStatistics& first = dataset.statistics()[0];
+  EXPECT_EQ(first.minimum, 1);
+  EXPECT_EQ(first.maximum, 6);
+  EXPECT_EQ(first.mean, 3);
+  EXPECT_DOUBLE_EQ(first.variance, 14.0 / 3);
+  EXPECT_EQ(first.quantum_exponent, 0);
+  EXPECT_EQ(dataset.statistics()[1].quantum_exponent, -2);
+  EXPECT_DOUBLE_EQ(dataset.mean_variance(),
+                   (first.variance + dataset.statistics()[1].variance) / 2);
+}
+
+TEST(Dataset, QuantumIsTheLowestBitOfAnyValue) {
+  const auto exponent = [](std::vector<double> values) {
+    const auto rows = static_cast<std::int64_t>(values.size());
+    return Dataset("points", Matrix::own(std::move(values), rows, 1))
+        .statistics()[0]
+        .quantum_exponent;
+  };
+  EXPECT_EQ(exponent({0, 0}), 0);
+  EXPECT_EQ(exponent({8, -24}), 3);
+  EXPECT_EQ(exponent({1, 0.1}), std::ilogb(0.1) - 51);  // 0.1 ends in ...1010
+  EXPECT_EQ(exponent({std::numeric_limits<double>::denorm_min(), 1}), -1074);
+}
+
+// Across several blocks, far from the origin: no digit is lost to cancellation.
+TEST(Dataset, VarianceFarFromTheOrigin) {
+  constexpr std::int64_t kRows = 20000;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < kRows; ++i) values.push_back(1e8 + static_cast<double>(i % 5));
+  const Dataset dataset("points", Matrix::own(std::move(values), kRows, 1));
+  EXPECT_DOUBLE_EQ(dataset.statistics()[0].mean, 1e8 + 2);
+  EXPECT_NEAR(dataset.statistics()[0].variance, 2, 1e-12);
+}
+
+TEST(Dataset, FingerprintIsOfTheValues) {
+  const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
+    return Dataset("points", Matrix::own(std::move(values), rows, columns)).fingerprint();
+  };
+  EXPECT_EQ(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 2, 2));
+  EXPECT_NE(print({1, 2, 3, 4}, 2, 2), print({1, 2, 4, 3}, 2, 2));
+  EXPECT_NE(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 4, 1));
+  EXPECT_NE(print({1, 2, 3, 4}, 2, 2),
+            Dataset("points", Matrix::own(std::vector<double>{1, 2, 3, 4}, 2, 2)).fingerprint());
+}
+
+TEST(Dataset, StrideIsNoPartOfTheValues) {
+  const std::vector<double> gapped = {1, 2, kNan, 3, 4, kNan};
+  Matrix matrix = shaped(2, 2, 3);
+  matrix.data = gapped.data();
+  const Dataset strided("points", matrix);
+  const Dataset compact("points", Matrix::own(std::vector<double>{1, 2, 3, 4}, 2, 2));
+  EXPECT_EQ(strided.fingerprint(), compact.fingerprint());
+  EXPECT_EQ(strided.statistics()[1].maximum, 4);
+  EXPECT_NE(strided.view().required_capabilities & kCapabilityStrided, 0u);
+  EXPECT_EQ(compact.view().required_capabilities & kCapabilityStrided, 0u);
+}
+
+}  // namespace
+}  // namespace lloyd

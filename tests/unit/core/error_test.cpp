@@ -1,0 +1,52 @@
+// What errors say.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/parameter_set.hpp>
+
+#include "experiment/config/config.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+TEST(ErrorText, IsOneLineThatATerminalCanBeShown) {
+  EXPECT_STREQ(InputError("a\nb\x1b[2J\x7f \u00e4").what(), "a?b?[2J? \u00e4");
+}
+
+// What steers a terminal, turns its text round or hides in it, and what is no text at all.
+TEST(ErrorText, ShowsWhatATerminalMayBeSentAlone) {
+  EXPECT_EQ(printable("a\u009b31mb"), "a?31mb") << "CSI of C1";
+  EXPECT_EQ(printable("\u0080\u0085\u009f\u00a0"), "???\u00a0");
+  EXPECT_EQ(printable("\u202egnp.exe\u202c"), "?gnp.exe?") << "right-to-left override";
+  EXPECT_EQ(printable("\u061c\u200e\u200f\u202a\u2066\u2069"), "??????");
+  EXPECT_EQ(printable("a\u200bb\u200d\u2060\ufeff\u00ad\u3164c"), "a?b?????c") << "invisible";
+  EXPECT_EQ(printable("a\u2028b\u2029c"), "a?b?c") << "line separators";
+  EXPECT_EQ(printable("\U000e0041\U000e007f"), "??") << "tags";
+  EXPECT_EQ(printable("\ufdd0\U0001fffe\U0010ffff"), "???") << "noncharacters";
+  EXPECT_EQ(printable("\x9b\xff\xc3)"), std::string(3, '?') + ")") << "bytes that are no UTF-8";
+  EXPECT_EQ(printable("\xc0\x9b\xe0\x82\x9b\xf4\x90\x80\x80"), "?????????") << "overlong or beyond";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "???") << "a surrogate";
+  EXPECT_EQ(printable("\xe2\x82"), "??") << "cut";
+  const std::string good = "na\u00efve \u732b \U0001f600 \u0627 \u20ac ~";
+  EXPECT_EQ(printable(good), good);
+  EXPECT_EQ(printable_lines("a\n\u009bb\n\nc\r"), "a\n?b\n\nc?");
+  EXPECT_STREQ(InputError("\u202e\u009b").what(), "??");
+}
+
+TEST(ErrorText, OfParametersAndConfigurationsIsOneLine) {
+  constexpr ParameterInfo kSchema[] = {integer_parameter("threads", 0, 0, 9, "")};
+  ParameterSet parameters(kSchema, 1);
+  EXPECT_EQ(message_of<InputError>([&] { parameters.set("threads", "1\x1d"); }),
+            "parameter 'threads' is '1?', which is not an integer; it takes 0 to 9");
+  const auto document = experiment::parse_config("{\"a\\nb\": 1}", "c.yaml");
+  EXPECT_TRUE(message_of<InputError>([&] {
+                experiment::read_experiment(document, ".", "c");
+              }).starts_with("c.yaml:1:2: unknown key 'a?b'"));
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,197 @@
+// fit() and OpenSession: options, restarts, cancellation, and backends that lie.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/evaluation.hpp>
+#include <lloyd/fit.hpp>
+
+#include "bad_plugins/support/misbehaving.hpp"
+#include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+using Lie = std::function<void(FitResult&, Status&)>;
+
+// Does what a backend that works does, then changes the answer.
+Backend* make_liar(const Lie& lie) {
+  bad::Misbehaviour how;
+  how.fit = [lie](Session& honest, const FitSpec& spec, Observer* observer, FitResult& result) {
+    Status status = honest.fit(spec, observer, result);
+    lie(result, status);
+    return status;
+  };
+  return new bad::MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>);
+}
+
+class Fits : public testing::Test {
+ protected:
+  Fits() : dataset_(make_blobs({.samples = 400, .features = 2, .centers = 6, .seed = 3})) {
+    options_.clusters = 6;
+  }
+
+  Fit run(const Lie& lie, Observer* observer = nullptr) {
+    const auto backend = std::make_shared<const LoadedBackend>(
+        "fake", make_plugin_header("liar", "1"), make_liar(lie), std::vector<DeviceInfo>(1), "");
+    OpenSession session(backend, dataset_, backend->default_parameters());
+    return fit(session, options_, observer);
+  }
+
+  Dataset dataset_;
+  FitOptions options_;
+};
+
+TEST_F(Fits, HonestAnswersPass) {
+  const Fit result = run([](FitResult&, Status&) {});
+  EXPECT_FALSE(result.cancelled);
+  EXPECT_EQ(result.result.inertia, inertia(dataset_, result.centroids, result.labels));
+}
+
+TEST_F(Fits, EachLieIsNamed) {
+  const double nan = std::nan("");
+  const std::vector<std::pair<std::string, Lie>> lies = {
+      {"the label of sample 7 is 6, with 6 clusters",
+       [](FitResult& r, Status&) { r.labels[7] = 6; }},
+      {"the label of sample 0 is -1", [](FitResult& r, Status&) { r.labels[0] = -1; }},
+      {"the count of cluster 2 is ", [](FitResult& r, Status&) { ++r.counts[2]; }},
+      {"centroid 1, feature 1 is nan", [=](FitResult& r, Status&) { r.centroids[3] = nan; }},
+      {"the inertia is nan", [=](FitResult& r, Status&) { r.inertia = nan; }},
+      {"the inertia is -1", [](FitResult& r, Status&) { r.inertia = -1; }},
+      {"it reports 0 iterations, where 1 to 300", [](FitResult& r, Status&) { r.iterations = 0; }},
+      {"it reports 301 iterations", [](FitResult& r, Status&) { r.iterations = 301; }},
+      {"its stop reason is 0", [](FitResult& r, Status&) { r.stop_reason = StopReason::none; }},
+      {"the loop's time is -5 ms", [](FitResult& r, Status&) { r.loop_ms = -5; }},
+      {"the loop's time is 1000000 ms", [](FitResult& r, Status&) { r.loop_ms = 1e6; }},
+      {"the closing assignment's time is nan ms",
+       [=](FitResult& r, Status&) { r.closing_ms = nan; }},
+      {"without all of its results", [](FitResult& r, Status&) { r.valid = kValidLabels; }},
+      {"cancelled without a request",
+       [](FitResult&, Status& s) { s = Status::error(StatusCode::cancelled, ""); }},
+      {"liar: out of memory",
+       [](FitResult&, Status& s) { s = Status::error(StatusCode::out_of_memory, ""); }},
+      {"liar: unknown status code 99",
+       [](FitResult&, Status& s) { s.code = static_cast<StatusCode>(99); }},
+      {"liar: a?b", [](FitResult&, Status& s) { s = Status::error(StatusCode::internal, "a\nb"); }},
+  };
+  for (const auto& [expected, lie] : lies) {
+    const std::string message = message_of<BackendError>([&, &lie = lie] { run(lie); });
+    EXPECT_NE(message.find(expected), std::string::npos) << expected << "\n" << message;
+  }
+}
+
+TEST_F(Fits, MessageWithoutAnEndIsCut) {
+  const std::string message = message_of<BackendError>([&] {
+    run([](FitResult&, Status& s) {
+      s.code = StatusCode::internal;
+      std::fill(std::begin(s.message), std::end(s.message), 'x');
+    });
+  });
+  EXPECT_EQ(message, "liar: " + std::string(sizeof(Status::message), 'x'));
+}
+
+TEST_F(Fits, OptionsOutOfRangeAreRefused) {
+  const auto refusal = [&](const std::function<void(FitOptions&)>& change) {
+    FitOptions options = options_;
+    change(options);
+    return message_of<InputError>([&] { check_options(options, dataset_); });
+  };
+  EXPECT_NE(refusal([](auto& o) { o.clusters = 0; }).find("clusters is 0"), std::string::npos);
+  EXPECT_NE(refusal([](auto& o) { o.clusters = 401; }).find("1 to 400"), std::string::npos);
+  EXPECT_NE(refusal([](auto& o) { o.restarts = 0; }).find("restarts is 0"), std::string::npos);
+  EXPECT_NE(refusal([](auto& o) { o.max_iterations = 0; }).find("is 0"), std::string::npos);
+  EXPECT_NE(refusal([](auto& o) { o.tolerance = -1; }).find("tolerance is -1"), std::string::npos);
+  EXPECT_NE(refusal([](auto& o) { o.tolerance = std::nan(""); }).find("nan"), std::string::npos);
+}
+
+TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
+  const auto check = [](double unit, double offset) {
+    const std::vector<double> samples = {offset, offset + unit, offset, offset + 0.9 * unit};
+    check_options({.clusters = 2}, Dataset("tiny", Matrix::own(samples, 4, 1)));
+  };
+  EXPECT_NO_THROW(check(1e-145, 0));
+  EXPECT_NO_THROW(check(0, 1));  // equal samples have distances of zero
+  EXPECT_EQ(
+      message_of<InputError>([&] { check(1e-160, 0); }),
+      "the samples of tiny differ by so little that squared distances, at most 1e-320, are too "
+      "near zero for float64 (limit 1e-300); scale the data up");
+}
+
+TEST_F(Fits, RestartsKeepTheLeastInertia) {
+  options_.seeding = {.method = SeedingMethod::random, .seed = 1};
+  double least = std::numeric_limits<double>::infinity();
+  std::int64_t best = -1;
+  const auto backend = fake::load("sequential");
+  OpenSession session(backend, dataset_, backend->default_parameters());
+  for (std::int64_t restart = 0; restart < 8; ++restart) {
+    const Fit one = session.fit_from(
+        seed_centroids(dataset_, options_.clusters, options_.seeding, restart), options_);
+    if (one.result.inertia < least) {
+      least = one.result.inertia;
+      best = restart;
+    }
+  }
+  options_.restarts = 8;
+  const Fit result = fit(session, options_);
+  EXPECT_EQ(result.result.inertia, least);
+  EXPECT_EQ(result.restart, best);
+  EXPECT_GT(best, 0) << "the case's own data: the first restart is the best";
+}
+
+// Stops at an iteration of the fits together.
+class StopAt final : public Observer {
+ public:
+  explicit StopAt(std::int64_t iteration) : left_(iteration) {}
+  bool on_iteration(const IterationRecord&) noexcept override { return --left_ > 0; }
+  bool stop_requested() const noexcept override { return left_ <= 0; }
+
+ private:
+  std::int64_t left_;
+};
+
+TEST_F(Fits, CancelledFitHoldsCentroidsOnly) {
+  options_.observe = kObserveIterations;
+  options_.seeding.method = SeedingMethod::first;
+  StopAt observer(2);
+  const Fit result = run([](FitResult&, Status&) {}, &observer);
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(result.result.iterations, 2);
+  EXPECT_TRUE(result.labels.empty());
+  EXPECT_TRUE(result.counts.empty());
+  EXPECT_EQ(result.centroids.size(), 12u);
+}
+
+TEST_F(Fits, EarlierRestartOutlivesACancelledOne) {
+  options_.observe = kObserveIterations;
+  options_.restarts = 5;
+  const Fit first = [&] {
+    FitOptions one = options_;
+    one.restarts = 1;
+    const auto backend = fake::load("sequential");
+    OpenSession session(backend, dataset_, backend->default_parameters());
+    return fit(session, one);
+  }();
+  StopAt observer(first.result.iterations + 1);
+  const Fit result = run([](FitResult&, Status&) {}, &observer);
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(result.labels, first.labels);
+  EXPECT_EQ(result.result.inertia, first.result.inertia);
+}
+
+TEST_F(Fits, SeedingCanBeStopped) {
+  StopAt observer(0);
+  const Fit result = run([](FitResult&, Status&) {}, &observer);
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(result.result.iterations, 0);
+}
+
+}  // namespace
+}  // namespace lloyd

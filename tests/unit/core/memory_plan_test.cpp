@@ -1,0 +1,91 @@
+// plan_memory: in memory, in blocks, or not at all.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/memory_plan.hpp>
+
+#include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+class MemoryPlans : public testing::Test {
+ protected:
+  MemoryPlan plan(std::int64_t limit, std::int64_t samples = 100'000'000) {
+    ProblemShape shape;
+    shape.samples = samples;
+    shape.features = shape.stride = 16;
+    shape.clusters = 32;
+    options_.clusters = 32;
+    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_, limit);
+  }
+
+  std::shared_ptr<const LoadedBackend> backend_ = fake::make<fake::FakeStep>("fake");
+  FitOptions options_;
+};
+
+TEST_F(MemoryPlans, HoldWhatFits) {
+  const MemoryPlan plan = this->plan(16384 * kMiB);
+  EXPECT_EQ(plan.block_rows, 0);
+  EXPECT_GT(plan.bytes, 6400 * 1000000LL);  // the data
+  EXPECT_LE(plan.bytes, 16384 * kMiB);
+  EXPECT_EQ(this->plan(plan.bytes).block_rows, 0);
+}
+
+TEST_F(MemoryPlans, TakeBlocksWhereTheWholeDoesNotFit) {
+  const std::int64_t whole = plan(16384 * kMiB).bytes;
+  const MemoryPlan plan = this->plan(whole - kMiB);
+  EXPECT_EQ(plan.block_rows, 256 * kMiB / 64);
+  EXPECT_LT(plan.bytes, whole);
+  const MemoryPlan small = this->plan(plan.bytes - 256 * kMiB);
+  EXPECT_GT(small.block_rows, 0);
+  EXPECT_LT(small.block_rows, plan.block_rows);
+  EXPECT_LE(small.bytes, plan.bytes - 256 * kMiB);
+}
+
+TEST_F(MemoryPlans, CountWhatReadingHolds) {
+  ProblemShape shape;
+  shape.samples = 1000;
+  shape.features = shape.stride = 8;
+  shape.clusters = options_.clusters = 2;
+  const auto planned = [&](std::int64_t reading_bytes) {
+    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
+                       64 * kMiB, true, reading_bytes);
+  };
+  EXPECT_EQ(planned(16 * kMiB).bytes, planned(0).bytes + 16 * kMiB);
+  const std::string message = message_of<InputError>([&] { planned(192 * kMiB); });
+  EXPECT_NE(
+      message.find("and 192.0 MiB those of unpacking a chunk of the file; the limit is 64.0 MiB"),
+      std::string::npos)
+      << message;
+}
+
+TEST_F(MemoryPlans, CountWhatSeedingAndRestartsHold) {
+  options_.seeding.method = SeedingMethod::random;
+  const std::int64_t random = plan(4096 * kMiB).bytes;
+  options_.restarts = 2;
+  EXPECT_EQ(plan(4096 * kMiB).bytes, random + 4 * 100'000'000);
+  options_.restarts = 1;
+  options_.seeding.method = SeedingMethod::kmeans_plus_plus;
+  EXPECT_GE(plan(4096 * kMiB).bytes, random + 8 * 100'000'000);
+}
+
+TEST_F(MemoryPlans, RefuseALimitThatNothingKeeps) {
+  try {
+    plan(100 * kMiB);
+    FAIL() << "was planned";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("the limit is 100.0 MiB"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,218 @@
+// The loader's checks and the registry, on a real plugin and on copies with patched bytes. What is
+// refused for its magic, platform or missing section: tests/cli/test_bad_plugins.py; an older minor
+// version: tests/abi/newer_host_test.cpp.
+#include <dlfcn.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/registry.hpp>
+
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path built_plugin() {
+  return fs::read_symlink("/proc/self/exe").parent_path() / "lloyd_sequential.so";
+}
+
+class Loader : public testing::Test {
+ protected:
+  // A copy of the built plugin whose header is changed.
+  template <class Change>
+  fs::path patched(Change change, const std::string& name = "lloyd_patched.so") {
+    std::string bytes = TemporaryFolder::read(built_plugin());
+    const std::size_t at = bytes.find(std::string(kPluginMagic, sizeof(kPluginMagic)));
+    EXPECT_NE(at, std::string::npos);
+    PluginHeader header;
+    std::memcpy(&header, bytes.data() + at, sizeof(header));
+    change(header);
+    std::memcpy(bytes.data() + at, &header, sizeof(header));
+    return folder_.write(name, bytes);
+  }
+
+  std::string refusal(const fs::path& file) {
+    return message_of<InputError>([&] { load_plugin(file); });
+  }
+
+  void expect_refusal(const fs::path& file, const std::string& part) {
+    const std::string message = refusal(file);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_NE(message.find(file.string()), std::string::npos) << message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Loader, LoadsWhatIsWhole) {
+  const auto backend = load_plugin(built_plugin());
+  EXPECT_EQ(backend->name(), "sequential");
+  EXPECT_TRUE(backend->available());
+  EXPECT_EQ(backend->devices().size(), 1u);
+}
+
+TEST_F(Loader, RefusesWhatIsNoSharedLibrary) {
+  expect_refusal(folder_.path() / "nothing.so", "is not a file");
+  expect_refusal(folder_.path(), "is not a file");
+  Dl_info library{};  // one that is no plugin: that of a function of the C library
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&std::malloc), &library), 0);
+  expect_refusal(fs::canonical(library.dli_fname), "has no section .lloyd_plugin");
+}
+
+TEST_F(Loader, RefusesEveryPieceOfAPlugin) {
+  const std::string whole = TemporaryFolder::read(built_plugin());
+  for (std::size_t parts = 1; parts < 40; ++parts) {
+    const fs::path file = folder_.write("piece.so", whole.substr(0, whole.size() * parts / 40));
+    EXPECT_NE(refusal(file), "") << parts;
+  }
+}
+
+TEST_F(Loader, RefusesAnotherVersionWithBothNumbers) {
+  expect_refusal(
+      patched([](PluginHeader& header) { header.abi_major = 0; }),
+      "was built for plugin ABI 0.0, this program has 1.0: the major numbers must be equal");
+  expect_refusal(
+      patched([](PluginHeader& header) { header.abi_minor = 7; }),
+      "was built for plugin ABI 1.7, this program has 1.0: the plugin must not be newer");
+}
+
+TEST_F(Loader, RefusesAHeaderOfAnotherKind) {
+  expect_refusal(patched([](PluginHeader& header) { header.header_size = 8; }),
+                 "a plugin header of 8 bytes, where 144 are expected");
+  expect_refusal(patched([](PluginHeader& header) { header.header_size = 152; }),
+                 "a plugin header of 152 bytes, where 144 are expected");
+  expect_refusal(patched([](PluginHeader& header) { std::strcpy(header.name, "Bad Name"); }),
+                 "names its backend 'Bad Name'");
+  expect_refusal(
+      patched([](PluginHeader& header) { std::memset(header.name, 'x', sizeof(header.name)); }),
+      "names its backend");
+}
+
+TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
+  fs::copy(built_plugin(), folder_.path() / "lloyd_one.so");
+  patched([](PluginHeader& header) { std::strcpy(header.name, "two"); }, "lloyd_two.so");
+  folder_.write("lloyd_text.so", std::string(500, 'x'));
+  folder_.write("notes.so", "not looked at");
+  Registry registry({folder_.path(), folder_.path()});
+  EXPECT_EQ(registry.names(), (std::vector<std::string>{"sequential", "two"}));
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.load("two")->name(), "two");
+  EXPECT_EQ(registry.load("two"), registry.load("two"));
+  EXPECT_EQ(registry.load_all().size(), 2u);
+  const std::string refused = message_of<InputError>([&] { registry.load("text"); });
+  EXPECT_NE(refused.find("lloyd_text.so is not a shared library"), std::string::npos) << refused;
+  EXPECT_EQ(message_of<InputError>([&] { registry.load("tow"); }),
+            "unknown backend 'tow' (did you mean 'two'?)");
+}
+
+TEST_F(Loader, RegistryAsksItsLoaderForWhatIsNamedOnly) {
+  const fs::path one = folder_.path() / "lloyd_one.so";
+  fs::copy(built_plugin(), one);
+  const fs::path two =
+      patched([](PluginHeader& header) { std::strcpy(header.name, "two"); }, "lloyd_two.so");
+  std::vector<fs::path> prepared, loaded;
+  PluginLoader loader;
+  loader.prepare = [&](const std::vector<fs::path>& files) { prepared = files; };
+  loader.load = [&](const fs::path& file) {
+    loaded.push_back(file);
+    if (file == two) throw InputError("it hangs");
+    return load_plugin(file);
+  };
+  Registry registry({folder_.path()}, loader);
+  EXPECT_EQ(registry.names().size(), 2u);
+  EXPECT_TRUE(loaded.empty());
+  registry.load("sequential");
+  EXPECT_EQ(loaded, std::vector<fs::path>{one});
+  EXPECT_TRUE(prepared.empty());
+  EXPECT_EQ(registry.load_all().size(), 1u);
+  EXPECT_EQ(prepared, std::vector<fs::path>{two});  // the other is loaded
+  EXPECT_EQ(loaded, (std::vector<fs::path>{one, two}));
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.refused()[0].reason, "it hangs");
+}
+
+TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
+  fs::copy(built_plugin(), folder_.path() / "lloyd_a.so");
+  fs::copy(built_plugin(), folder_.path() / "lloyd_b.so");
+  Registry registry({folder_.path()});
+  EXPECT_FALSE(registry.contains("sequential"));
+  const std::string message = message_of<InputError>([&] { registry.load("sequential"); });
+  EXPECT_NE(message.find("two plugins are named 'sequential'"), std::string::npos) << message;
+  EXPECT_EQ(message_of<InputError>([&] { registry.preferred(); }),
+            "no backend is available; 'lloyd backends' says why");
+}
+
+TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
+  const fs::path mine = folder_.path() / "mine";
+  const fs::path bundled = folder_.path() / "bundled";
+  fs::create_directory(mine);
+  fs::create_directory(bundled);
+  fs::copy_file(built_plugin(), bundled / "lloyd_sequential.so");
+  const fs::path broken = folder_.write("mine/lloyd_sequential.so", "\177ELF broken");
+  Registry registry({mine, bundled});
+  EXPECT_FALSE(registry.contains("sequential"));
+  const std::string message = message_of<InputError>([&] { registry.load("sequential"); });
+  EXPECT_TRUE(message.starts_with(broken.string() + " ") ||
+              message.starts_with(broken.string() + ":"))
+      << message;
+  // What lies in a later folder hides nothing.
+  EXPECT_EQ(Registry({bundled, mine}).load("sequential")->name(), "sequential");
+}
+
+TEST_F(Loader, AShortageOfDescriptorsIsNoFaultOfTheFile) {
+  const fs::path plugin = built_plugin();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string error;
+  bool blamed = false;
+  try {
+    read_plugin_header(plugin);
+  } catch (const InputError& refusal) {
+    blamed = true;
+    error = refusal.what();
+  } catch (const Error& shortage) {
+    error = shortage.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(blamed);
+  EXPECT_EQ(error,
+            plugin.string() +
+                " cannot be opened: Too many open files: this process may have 3, see 'ulimit "
+                "-n'");
+}
+
+TEST_F(Loader, AFolderThatCannotBeReadIsTold) {
+  const fs::path file = folder_.write("file", "no folder");
+  Registry registry({file});
+  ASSERT_EQ(registry.refused().size(), 1u);
+  EXPECT_EQ(registry.refused().front().reason,
+            file.string() + ": the folder cannot be read: Not a directory");
+  EXPECT_EQ(message_of<InputError>([&] { registry.load("absent"); }),
+            "unknown backend 'absent': no plugin was found; " + registry.refused().front().reason);
+  EXPECT_TRUE(Registry({folder_.path() / "missing"}).refused().empty());
+}
+
+TEST_F(Loader, SearchesNoRelativeFolders) {
+  ::setenv("LLOYD_PLUGIN_PATH", "/opt/one:relative::/opt/two:", 1);
+  const std::vector<fs::path> folders = Registry::default_folders({"/explicit"});
+  EXPECT_EQ(Registry::ignored_entries(), std::vector<std::string>{"relative"});
+  ::unsetenv("LLOYD_PLUGIN_PATH");
+  ASSERT_EQ(folders.size(), 5u);
+  EXPECT_EQ(folders[0], "/explicit");
+  EXPECT_EQ(folders[1], "/opt/one");
+  EXPECT_EQ(folders[2], "/opt/two");
+  EXPECT_EQ(folders[3], fs::read_symlink("/proc/self/exe").parent_path());
+}
+
+}  // namespace
+}  // namespace lloyd

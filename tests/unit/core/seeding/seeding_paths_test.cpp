@@ -1,0 +1,272 @@
+// The same samples are chosen by any number of threads, with and without a backend's kernels.
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
+
+#include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/seeding_data.hpp"
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr SeedingMethod kPlusPlus = SeedingMethod::kmeans_plus_plus;
+constexpr SeedingMethod kParallel = SeedingMethod::kmeans_parallel;
+
+Dataset blobs(std::int64_t n, std::int64_t d, DType dtype) {
+  return make_blobs({.samples = n, .features = d, .centers = 9, .seed = 2, .dtype = dtype});
+}
+
+struct Golden {
+  SeedingMethod method;
+  Dataset dataset;
+  std::int64_t clusters;
+  Indices expected;
+};
+
+// They may change only with the version of the seeding.
+std::vector<Golden> golden_lists() {
+  const DType narrow = DType::float32, wide = DType::float64;
+  return {
+      {kPlusPlus, lattice<float>(29), 8, {22, 20, 27, 18, 19, 8, 7, 11}},
+      {kPlusPlus,
+       blobs(5000, 2, narrow),
+       12,
+       {3870, 3011, 3099, 3465, 4181, 2083, 1387, 1261, 1329, 3417, 1744, 4526}},
+      {kPlusPlus, blobs(4097, 16, wide), 6, {3171, 2458, 3414, 3563, 2871, 2006}},
+      {kPlusPlus, scattered<float>(9001, 5), 20, {6968, 7519, 5685, 2970, 8285, 7813, 2495,
+                                                  4089, 7971, 3163, 3183, 1395, 4017, 834,
+                                                  5172, 2743, 116,  8852, 5597, 2704}},
+      {kPlusPlus, scattered<double>(300, 33), 9, {232, 189, 251, 271, 278, 111, 68, 184, 79}},
+      {kParallel, lattice<float>(29), 8, {12, 27, 5, 26, 21, 4, 19, 7}},
+      {kParallel,
+       blobs(5000, 2, narrow),
+       12,
+       {4802, 2774, 2758, 3135, 4627, 2800, 394, 31, 4603, 2005, 843, 3870}},
+      {kParallel, blobs(4097, 16, wide), 6, {1416, 2133, 597, 4086, 2800, 2758}},
+      {kParallel, scattered<float>(9001, 5), 20, {8775, 5801, 2324, 1236, 1414, 5368, 3356,
+                                                  8624, 2498, 196,  5717, 5563, 7511, 4131,
+                                                  8027, 5154, 2819, 8219, 4517, 4951}},
+      {kParallel, scattered<double>(300, 33), 9, {242, 48, 42, 261, 2, 186, 98, 218, 113}},
+  };
+}
+
+Seeding seeding_by(SeedingMethod method) {
+  Seeding seeding;
+  seeding.method = method;
+  seeding.seed = 7;
+  return seeding;
+}
+
+TEST(SeedingPaths, GoldenListsWithAnyNumberOfThreads) {
+  for (const Golden& golden : golden_lists()) {
+    for (const int threads : {0, 1, 2, 3, 7}) {
+      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
+                             {.threads = threads}),
+                golden.expected)
+          << to_string(golden.method) << ", " << golden.dataset.name() << ", " << threads;
+    }
+  }
+}
+
+TEST(SeedingPaths, GoldenListsThroughOpenmp) {
+  Registry registry(Registry::default_folders());
+  const auto backend = registry.load("openmp");
+  for (const Golden& golden : golden_lists()) {
+    for (const char* threads : {"1", "2", "3", "7"}) {
+      ParameterSet parameters = backend->default_parameters();
+      parameters.set("threads", threads);
+      OpenSession session(backend, golden.dataset, parameters);
+      EXPECT_NE(session.session().query(kSeedingKernels), nullptr);
+      EXPECT_EQ(session.session().query("lloyd.seeding/0"), nullptr);
+      EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
+                             {.session = &session}),
+                golden.expected)
+          << to_string(golden.method) << ", " << golden.dataset.name() << ", " << threads;
+    }
+  }
+}
+
+// More features than the kernels take: the core's own threads do the work.
+TEST(SeedingPaths, OpenmpLeavesManyFeaturesToTheCore) {
+  Registry registry(Registry::default_folders());
+  const auto backend = registry.load("openmp");
+  const Dataset data = scattered<float>(5, 70000);
+  OpenSession session(backend, data, backend->default_parameters());
+  EXPECT_EQ(session.session().query(kSeedingKernels), nullptr);
+  const Seeding seeding = seeding_by(kPlusPlus);
+  EXPECT_EQ(seed_indices(data, 3, seeding, 0, {.session = &session}),
+            seed_indices(data, 3, seeding));
+}
+
+struct Answer {
+  double* squared_distances;
+  std::int32_t* nearest;
+  Status status;
+};
+using KernelLie = std::function<void(Answer&)>;
+
+// Kernels as plain as the definition, and what they answer in the end.
+class FakeKernels final : public SeedingKernels {
+ public:
+  explicit FakeKernels(const DatasetView& dataset) : dataset_(dataset) {}
+
+  Status nearest(const NearestRequest& request, Observer* observer) noexcept override {
+    ++calls;
+    if (observer->stop_requested()) return Status::error(StatusCode::cancelled, "");
+    for (std::int64_t i = 0; i < dataset_.samples; ++i) {
+      for (std::int64_t c = 0; c < request.count; ++c) {
+        const double distance = distance_to(i, request.centroids, c);
+        if (!(distance < request.squared_distances[i])) continue;
+        request.squared_distances[i] = distance;
+        if (request.nearest == nullptr) continue;
+        request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
+      }
+    }
+    Answer answer{request.squared_distances, request.nearest, {}};
+    if (lie) lie(answer);
+    return answer.status;
+  }
+
+  Status gains(const GainsRequest& request, Observer*) noexcept override {
+    for (std::int64_t c = 0; c < request.count; ++c) {
+      request.gains[c] = 0;
+      for (std::int64_t i = 0; i < dataset_.samples; ++i) {
+        const double current = request.squared_distances[i];
+        const double least = std::min(current, distance_to(i, request.candidates, c));
+        request.gains[c] += request.scale.weight(current) - request.scale.weight(least);
+      }
+    }
+    return {};
+  }
+
+  static inline KernelLie lie;
+  static inline int calls = 0;
+
+ private:
+  double distance_to(std::int64_t i, const double* centroids, std::int64_t c) const {
+    const std::int64_t d = dataset_.features;
+    return squared_distance(static_cast<const float*>(dataset_.data) + i * dataset_.stride,
+                            centroids + c * d, d);
+  }
+
+  DatasetView dataset_;
+};
+
+template <class T>
+class SeedingStep : public fake::FakeStep<T> {
+ public:
+  SeedingStep(const DatasetView& dataset, const ParameterList& parameters)
+      : fake::FakeStep<T>(dataset, parameters), kernels_(dataset) {}
+  void* query(std::string_view name) {
+    return name == kSeedingKernels ? static_cast<SeedingKernels*>(&kernels_) : nullptr;
+  }
+
+ private:
+  FakeKernels kernels_;
+};
+
+class SeedingThroughKernels : public testing::Test {
+ protected:
+  ~SeedingThroughKernels() override { FakeKernels::lie = nullptr; }
+
+  Indices choose(SeedingMethod method, const StopFunction& stop = {}) {
+    return seed_indices(data_, 4, seeding_by(method), 0, {.stop = stop, .session = &session_});
+  }
+
+  static std::shared_ptr<const LoadedBackend> backend() {
+    Backend* made = nullptr;
+    EXPECT_TRUE((StepBackend<SeedingStep, fake::kInfo>::create(&made).ok()));
+    return std::make_shared<const LoadedBackend>("fake", make_plugin_header("fake", "1"), made,
+                                                 std::vector<DeviceInfo>(1), "");
+  }
+
+  Dataset data_ = lattice();
+  std::shared_ptr<const LoadedBackend> backend_ = backend();
+  OpenSession session_{backend_, data_, backend_->default_parameters()};
+};
+
+TEST_F(SeedingThroughKernels, FitUsesThem) {
+  FitOptions options;
+  options.clusters = 4;
+  options.max_iterations = 1;
+  for (const SeedingMethod method : {kPlusPlus, kParallel}) {
+    options.seeding = seeding_by(method);
+    FakeKernels::calls = 0;
+    const Fit through = fit(session_, options);
+    EXPECT_GT(FakeKernels::calls, 0);
+    const Fit from =
+        session_.fit_from(seed_centroids(data_, options.clusters, options.seeding), options);
+    EXPECT_EQ(through.centroids, from.centroids);
+  }
+}
+
+TEST_F(SeedingThroughKernels, EachLieIsNamed) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::pair<std::string, KernelLie>> lies = {
+      {"sample 3 a squared distance of nan", [=](Answer& a) { a.squared_distances[3] = nan; }},
+      {"sample 0 a squared distance of inf", [](Answer& a) { a.squared_distances[0] = 1.0 / 0.0; }},
+      {"sample 19 a squared distance of -1 ", [](Answer& a) { a.squared_distances[19] = -1; }},
+      {"to centroid -1 of 1", [](Answer& a) { a.nearest[7] = -1; }},
+      {"to centroid 1 of 1", [](Answer& a) { a.nearest[7] = 1; }},
+      // Rounds without end, were it believed.
+      {"at a squared distance of 1 from itself",
+       [](Answer& a) { std::fill_n(a.squared_distances, 20, 1.0); }},
+      {"fake: out of memory",
+       [](Answer& a) { a.status = Status::error(StatusCode::out_of_memory, ""); }},
+      {"fake: cancelled", [](Answer& a) { a.status = Status::error(StatusCode::cancelled, ""); }},
+  };
+  for (const auto& [expected, lie] : lies) {
+    FakeKernels::lie = lie;
+    const std::string message = message_of<BackendError>([&] { choose(kParallel); });
+    EXPECT_NE(message.find(expected), std::string::npos) << expected << "\n" << message;
+  }
+}
+
+TEST_F(SeedingThroughKernels, TheSessionMustBeOfTheSameData) {
+  const Dataset other = lattice();
+  EXPECT_THROW(seed_indices(other, 2, seeding_by(kPlusPlus), 0, {.session = &session_}), Error);
+}
+
+TEST_F(SeedingThroughKernels, CanBeStopped) {
+  for (const SeedingMethod method : {kPlusPlus, kParallel}) {
+    EXPECT_THROW(choose(method, [] { return true; }), Cancelled);
+  }
+}
+
+// The stop function is asked within each pass too.
+TEST(SeedingPaths, CanBeStoppedAtAnyTime) {
+  const Dataset data = blobs(100000, 8, DType::float32);
+  for (const SeedingMethod method : {kPlusPlus, kParallel}) {
+    std::int64_t asked = 0;
+    const auto chosen = [&](int threads, std::int64_t stop_after) {
+      asked = 0;
+      return seed_indices(data, 2, seeding_by(method), 0,
+                          {.stop = [&] { return ++asked == stop_after; }, .threads = threads});
+    };
+    chosen(1, 0);
+    EXPECT_GT(asked, 10);
+    const std::int64_t most = asked;
+    for (const std::int64_t after : {std::int64_t{1}, std::int64_t{3}, most / 2, most}) {
+      EXPECT_THROW(chosen(1, after), Cancelled) << to_string(method) << " " << after;
+      EXPECT_EQ(asked, after);
+    }
+    // Which of several threads asks how often is not settled.
+    EXPECT_THROW(chosen(3, 1), Cancelled) << to_string(method);
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+}  // namespace
+}  // namespace lloyd

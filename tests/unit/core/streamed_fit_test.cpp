@@ -1,0 +1,274 @@
+// Fits of data that is not in memory: the bits of a fit in memory, and errors of the source.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+#include <lloyd/registry.hpp>
+
+#include "conformance/conformance.hpp"
+#include "conformance/support/samples.hpp"
+#include "fit/streamed_session.hpp"
+#include "unit/support/experiment_fake_backend.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr std::int64_t kBlockRows = 509;  // no divisor of anything
+
+template <class T>
+struct ExactStep : RowStep<ExactStep<T>, T> {
+  using RowStep<ExactStep<T>, T>::RowStep;
+  std::int32_t label(const T* x) const {
+    return nearest_centroid(x, this->centroids, this->clusters, this->dataset.features).label;
+  }
+};
+constexpr BackendInfo kExactInfo = exact_step_info("exact");
+using ExactBackend = StepBackend<ExactStep, kExactInfo>;
+
+std::shared_ptr<const LoadedBackend> exact_backend() {
+  return std::make_shared<const LoadedBackend>("exact", make_plugin_header("exact", "1"),
+                                               new ExactBackend, std::vector<DeviceInfo>(1), "");
+}
+
+std::shared_ptr<const RowSource> source_of(const Matrix& matrix) {
+  return rows_of("streamed", matrix);
+}
+
+// A session that reads its data set as if it were not in memory.
+class OwningSession final : public Session {
+ public:
+  OwningSession(const std::shared_ptr<const LoadedBackend>& backend, const Matrix& matrix)
+      : dataset_(source_of(matrix), kBlockRows),
+        session_(
+            new StreamedSession(backend, dataset_, backend->default_parameters(), kBlockRows)) {}
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    return session_->fit(spec, observer, result);
+  }
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    return session_->label(request, observer, result);
+  }
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    return session_->partial(request, observer, result);
+  }
+  void* query(const char* name) noexcept override { return session_->query(name); }
+  void release() noexcept override {
+    session_->release();
+    delete this;
+  }
+
+ private:
+  Dataset dataset_;
+  StreamedSession* session_;
+};
+
+// ExactBackend, over blocks of rows.
+class StreamedBackend final : public Backend {
+ public:
+  const BackendInfo* info() const noexcept override { return &kExactInfo; }
+  Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                  const FitSpec& spec) const noexcept override {
+    return inner_->backend().supports(shape, parameters, spec);
+  }
+  Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec& spec,
+                  MemoryEstimate& memory) const noexcept override {
+    const Status status = inner_->backend().estimate(shape, parameters, spec, memory);
+    memory.host_bytes += 64 * shape.samples + 64 * shape.features * (shape.clusters + kBlockRows);
+    return status;
+  }
+  Status open(const DatasetView& view, const ParameterList& parameters,
+              Session** session) noexcept override {
+    // A source has no statistics but its own.
+    if (view.total_samples != view.samples) {
+      return inner_->backend().open(view, parameters, session);
+    }
+    return guarded([&] {
+      *session = new OwningSession(
+          inner_, {nullptr, view.data, view.samples, view.features, view.stride, view.dtype});
+    });
+  }
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<const LoadedBackend> inner_ = exact_backend();
+};
+
+TEST(StreamedFits, PassTheConformanceSuite) {
+  const LoadedBackend backend("streamed", make_plugin_header("streamed", "1"), new StreamedBackend,
+                              std::vector<DeviceInfo>(1), "");
+  const conformance::Report report = conformance::run(backend);
+  EXPECT_TRUE(report.verified());
+  for (const conformance::Result& result : report.results) {
+    EXPECT_NE(result.outcome, conformance::Outcome::failed)
+        << result.name << ": " << result.message;
+  }
+}
+
+Dataset in_memory(const conformance::Samples& samples, DType dtype) {
+  return conformance::make_dataset(samples, dtype);
+}
+
+class StreamedFitsOf : public testing::TestWithParam<std::string> {
+ protected:
+  void expect_same_bits(const Dataset& dataset, FitOptions options,
+                        SeedingMethod seeding = SeedingMethod::first) {
+    options.seeding.method = seeding;
+    Registry registry(Registry::default_folders());
+    const auto backend = registry.load(GetParam());
+    OpenSession whole(backend, dataset, backend->default_parameters());
+    const Fit expected = fit(whole, options);
+    for (const std::int64_t rows : {std::int64_t{37}, std::int64_t{1} << 40}) {
+      const Dataset streamed(source_of(dataset.matrix()), rows);
+      OpenSession session(backend, streamed, backend->default_parameters(), rows);
+      const Fit found = fit(session, options);
+      EXPECT_EQ(found.centroids, expected.centroids);
+      EXPECT_EQ(found.labels, expected.labels);
+      EXPECT_EQ(found.counts, expected.counts);
+      EXPECT_EQ(found.result.inertia, expected.result.inertia);
+      EXPECT_EQ(found.result.iterations, expected.result.iterations);
+      EXPECT_EQ(found.result.relocations, expected.result.relocations);
+      EXPECT_EQ(found.result.stop_reason, expected.result.stop_reason);
+      EXPECT_EQ(found.result.sum_form, expected.result.sum_form);
+    }
+  }
+};
+
+TEST_P(StreamedFitsOf, AreTheBitsOfAFitInMemory) {
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    expect_same_bits(in_memory(conformance::cloud(500, 5, 1), dtype), {.clusters = 7});
+    expect_same_bits(in_memory(conformance::blobs(300, 3, 6, 1.0, 2), dtype),
+                     {.clusters = 6, .max_iterations = 4, .fixed_iterations = true});
+  }
+}
+
+TEST_P(StreamedFitsOf, StartFromTheSameSamples) {
+  for (const SeedingMethod method : seeding_methods()) {
+    if (method == SeedingMethod::file) continue;
+    expect_same_bits(in_memory(conformance::cloud(500, 5, 6), DType::float32), {.clusters = 7},
+                     method);
+  }
+}
+
+TEST_P(StreamedFitsOf, RelocateTheSameSamples) {
+  // Equal first rows leave clusters empty.
+  conformance::Samples samples = conformance::cloud(200, 2, 3);
+  for (std::size_t i = 2; i < 12; ++i) samples.values[i] = samples.values[i % 2];
+  expect_same_bits(in_memory(samples, DType::float64), {.clusters = 6});
+  // Values too far apart for integer sums.
+  conformance::Samples wide = conformance::wide_range(200, 2, 0x1p90, 4);
+  for (std::size_t i = 2; i < 12; ++i) wide.values[i] = wide.values[i % 2];
+  expect_same_bits(in_memory(wide, DType::float64), {.clusters = 6});
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, StreamedFitsOf, testing::Values("sequential", "openmp"),
+                         [](const auto& test) { return test.param; });
+
+TEST(StreamedDataset, IsDescribedAsInMemory) {
+  const Dataset whole = make_blobs({.samples = 10000, .features = 3, .centers = 4, .seed = 1});
+  for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{4096},
+                                  std::int64_t{5000}, std::int64_t{1} << 40}) {
+    const Dataset streamed(source_of(whole.matrix()), rows);
+    EXPECT_FALSE(streamed.in_memory());
+    EXPECT_EQ(streamed.samples(), 10000);
+    EXPECT_EQ(streamed.fingerprint(), whole.fingerprint());
+    EXPECT_EQ(streamed.mean_variance(), whole.mean_variance());
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(streamed.statistics()[j].mean, whole.statistics()[j].mean);
+      EXPECT_EQ(streamed.statistics()[j].variance, whole.statistics()[j].variance);
+      EXPECT_EQ(streamed.statistics()[j].quantum_exponent, whole.statistics()[j].quantum_exponent);
+    }
+    EXPECT_EQ(streamed.sample(9999), whole.sample(9999));
+  }
+}
+
+TEST(StreamedDataset, NamesTheRowOfWhatIsNotFinite) {
+  std::vector<double> values(200, 1.0);
+  values[151] = std::numeric_limits<double>::quiet_NaN();
+  try {
+    const Dataset streamed(source_of(Matrix::own(values, 100, 2)), 10);
+    FAIL() << "was accepted";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "streamed: row 75, column 1 (counted from 0) is nan; all values must be finite");
+  }
+}
+
+TEST(StreamedDataset, CanBeCancelled) {
+  const Matrix matrix = Matrix::own(std::vector<double>(200, 1.0), 100, 2);
+  EXPECT_THROW(Dataset(source_of(matrix), 10, [](std::int64_t rows) { return rows == 50; }),
+               Cancelled);
+}
+
+// Can be read so many times.
+class FailingSource final : public RowSource {
+ public:
+  FailingSource(const Matrix& matrix, int reads)
+      : inner_(rows_of("failing", matrix)), reads_(reads) {}
+  const std::string& name() const override { return inner_->name(); }
+  std::int64_t samples() const override { return inner_->samples(); }
+  std::int64_t features() const override { return inner_->features(); }
+  DType dtype() const override { return inner_->dtype(); }
+  void read(RowRange rows, void* values) const override {
+    if (reads_-- <= 0) throw InputError("failing: the disk is gone");
+    inner_->read(rows, values);
+  }
+
+ private:
+  std::unique_ptr<RowSource> inner_;
+  mutable std::atomic<int> reads_;
+};
+
+TEST(StreamedFits, PassOnWhatTheSourceThrows) {
+  const Matrix matrix = Matrix::own(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const auto backend = exact_backend();
+  for (const int reads : {4, 5, 6, 9}) {  // four of them for the statistics
+    const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 2);
+    OpenSession session(backend, dataset, backend->default_parameters(), 2);
+    FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
+    try {
+      session.fit_from({0, 1}, options);
+      FAIL() << "was finished";
+    } catch (const InputError& error) {  // no fault of the backend
+      EXPECT_STREQ(error.what(), "failing: the disk is gone");
+    }
+  }
+}
+
+TEST(StreamedFits, LabelWithDistancesAndWithout) {
+  const Dataset whole = in_memory(conformance::cloud(100, 3, 5), DType::float32);
+  const Dataset streamed(source_of(whole.matrix()), 7);
+  const auto backend = exact_backend();
+  const std::vector<double> centroids = conformance::first_rows(conformance::cloud(100, 3, 5), 4);
+  OpenSession expected(backend, whole, backend->default_parameters());
+  OpenSession found(backend, streamed, backend->default_parameters(), 7);
+  std::vector<std::int32_t> labels[2];
+  std::vector<std::int64_t> counts[2];
+  std::vector<double> distances[2];
+  const LabelResult a = expected.label(centroids, 4, labels[0], counts[0], &distances[0]);
+  const LabelResult b = found.label(centroids, 4, labels[1], counts[1], &distances[1]);
+  EXPECT_EQ(labels[0], labels[1]);
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(distances[0], distances[1]);
+  EXPECT_EQ(a.inertia, b.inertia);
+  const LabelResult c = found.label(centroids, 4, labels[1], counts[1]);
+  EXPECT_EQ(labels[0], labels[1]);
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(a.inertia, c.inertia);
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,32 @@
+// CsvFolder: tables as text, read from a file of a test's own.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/csv.hpp>
+#include <lloyd/error.hpp>
+
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+
+class CsvFolder : public testing::Test {
+ protected:
+  Dataset read(std::string_view text, const CsvOptions& options = {}) const {
+    return read_csv(folder_.write("t.csv", text), options);
+  }
+
+  /// What is said of the text, with the folder taken off the file's name.
+  std::string refusal(std::string_view text, const CsvOptions& options = {}) const {
+    const std::string message = message_of<InputError>([&] { read(text, options); });
+    const std::string prefix = folder_.path().string() + "/";
+    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace lloyd
