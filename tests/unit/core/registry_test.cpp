@@ -1,5 +1,5 @@
 // The loader's checks and the registry, on a real plugin and on copies with patched bytes. What is
-// refused for its magic, platform or missing section: tests/cli/test_bad_plugins.py; an older minor
+// refused for its magic, platform or missing section: tests/cli/plugins/test_bad_plugins.py; an older minor
 // version: tests/abi/newer_host_test.cpp.
 #include <dlfcn.h>
 #include <sys/resource.h>

@@ -1,0 +1,251 @@
+"""lloyd fit and predict on a real file."""
+
+import json
+import pathlib
+import struct
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import IRIS, SANITIZED, TestCase, run, run_json
+
+# Fisher's iris, three clusters: the optimum that scikit-learn finds too.
+INERTIA = 78.851
+ADJUSTED_RAND_INDEX = 0.730
+
+VARIANTS = [
+    ["--backend", "sequential", "--param", "layout=aos"],
+    ["--backend", "sequential", "--param", "layout=soa"],
+    ["--backend", "openmp", "--param", "threads=1"],
+    ["--backend", "openmp", "--param", "threads=2"],
+]
+
+
+class Iris(TestCase):
+    def test_optimum_with_each_backend_and_layout(self):
+        for variant in VARIANTS:
+            for dtype in ("float32", "float64"):
+                with self.subTest(variant=variant, dtype=dtype):
+                    fit = run_json("fit", IRIS, "-k", "3", "--restarts", "10", "--dtype", dtype, *variant)
+                    self.assertAlmostEqual(fit["inertia"], INERTIA, delta=0.001)
+                    self.assertAlmostEqual(fit["adjusted_rand_index"], ADJUSTED_RAND_INDEX, delta=0.001)
+                    self.assertEqual(sorted(fit["counts"]), [38, 50, 62])
+
+    def test_every_backend_starts_alike(self):
+        for seeding in (["k-means++"], ["k-means||"], ["k-means||", "--oversampling", "2.5", "--rounds", "2"]):
+            starts = []
+            for variant in VARIANTS:
+                fit = run_json("fit", IRIS, "-k", "7", "--seed", "4", "--iterations", "1", "--dtype", "float64",
+                               "--seeding", *seeding, *variant)
+                starts.append(fit["inertia"])
+                self.assertEqual(fit["seeding"]["method"], seeding[0])
+                if len(seeding) > 1:
+                    self.assertEqual(fit["seeding"]["oversampling"], 2.5)
+                    self.assertEqual(fit["seeding"]["rounds"], 2)
+            self.assertEqual(len(set(starts)), 1, f"{seeding}: {starts}")
+
+    def test_text_says_what_json_says(self):
+        text = run("fit", IRIS, "-k", "3", "--restarts", "10").stdout
+        self.assertIn("78.851", text)
+        self.assertIn("0.730", text)
+
+    def test_labels_that_a_screening_left_open_are_counted(self):
+        grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
+        start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is half way
+        fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
+                       "openmp")
+        self.assertEqual(fit["exact_fallbacks"], 9)
+        fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
+                       "sequential")
+        self.assertIsNone(fit["exact_fallbacks"])
+
+    def test_columns_can_be_chosen(self):
+        fit = run_json("fit", IRIS, "-k", "3", "--columns", "petal_length,petal_width")
+        self.assertEqual(fit["dataset"]["features"], 2)
+
+    def test_columns_are_taken_literally_and_one_list_at_a_time(self):
+        table = self.write("n.csv", "x,[x]\n1,2\n3,4\n")
+        info = run_json("data", "info", table, "--columns", "[x]")
+        self.assertEqual([one["feature"] for one in info["statistics"]], ["[x]"])
+        info = run_json("data", "info", "--columns", "[x],x", table)
+        self.assertEqual([one["feature"] for one in info["statistics"]], ["[x]", "x"])
+        for columns in ("x,,[x]", ",x", "x,", ","):
+            said = run("data", "info", table, "--columns", columns, status=2).stderr
+            self.assertIn(f"--columns is '{columns}', with an empty piece", said)
+
+
+class Files(TestCase):
+    def test_predict_gives_the_labels_of_the_fit_with_any_backend(self):
+        model = self.folder / "model.json"
+        labels = self.folder / "labels.csv"
+        run("fit", IRIS, "-k", "3", "--model", model, "--labels", labels, "--centroids",
+            self.folder / "centroids.csv")
+        self.assertEqual(len((self.folder / "centroids.csv").read_text().splitlines()), 1 + 3)
+        for variant in VARIANTS:
+            with self.subTest(variant=variant):
+                predicted = self.folder / "predicted.csv"
+                run("predict", model, IRIS, "--labels", predicted, *variant)
+                self.assertEqual(predicted.read_text(), labels.read_text())
+
+    def test_output_folder_holds_all_three(self):
+        run("fit", IRIS, "-k", "3", "--output", self.folder / "out")
+        names = sorted(path.name for path in (self.folder / "out").iterdir())
+        self.assertEqual(names, ["centroids.csv", "labels.csv", "model.json"])
+
+    def test_predict_prints_labels(self):
+        model = self.folder / "model.json"
+        run("fit", IRIS, "-k", "3", "--model", model)
+        lines = run("predict", model, IRIS).stdout.split()
+        self.assertEqual(len(lines), 150)
+        self.assertLessEqual(set(lines), {"0", "1", "2"})
+
+    def test_centroids_are_a_start(self):
+        centroids = self.folder / "centroids.npy"
+        first = run_json("fit", IRIS, "-k", "3", "--restarts", "10", "--centroids", centroids)
+        again = run_json("fit", IRIS, "-k", "3", "--init", centroids)
+        self.assertEqual(again["iterations"], 1)
+        self.assertEqual(again["inertia"], first["inertia"])
+
+    def predict(self, names, data, *more, status=0):
+        """What predict says of data and a model of one cluster whose two features have these names."""
+        self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
+                                         "features": 2, "centroids": [[1, 2]],
+                                         "feature_names": names}))
+        self.write("t.csv", data)
+        done = run("predict", "m.json", "t.csv", *more, cwd=self.folder, status=status)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_predict_refuses_features_of_other_names(self):
+        order = "feature 0 of t.csv is 'y', but that of the model m.json is 'x'; --columns x,y gives"
+        self.assertIn(order, self.predict(["x", "y"], "y,x\n1,2\n", status=2))
+        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'",
+                      self.predict(["x", "y"], "x,z\n1,2\n", status=2))
+        self.assertIn("t.csv has 3 features, but the model m.json has 2",
+                      self.predict(["x", "y"], "1,2,3\n", status=2))
+        for names, data, *more in ([[], "1,2\n"], [["x", "y"], "y,x\n1,2\n", "--columns", "x,y"],
+                                   [["x", "y"], "x,y\n1,2\n"], [["x", "y"], "1,2\n"],
+                                   [[], "y,x\n1,2\n"]):
+            self.assertEqual(self.predict(names, data, *more), "0\n")
+
+    def test_advice_about_columns_can_be_followed(self):
+        def said(names, columns):
+            self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
+                                             "features": len(names), "centroids": [[1] * len(names)],
+                                             "feature_names": names}))
+            quoted = ",".join(f'"{name}"' for name in columns)
+            self.write("t.csv", quoted + "\n" + ",".join("1" * len(names)) + "\n")
+            return run("predict", "m.json", "t.csv", cwd=self.folder, status=2).stderr
+
+        in_another_order = "; the features are those of the model m.json in another order\n"
+        many = [f"column{i}" for i in range(2000)]
+        for names in (["a,1", "b"], ["-a", "b"], ["it's", "b"], many, ["x" * 200000, "b"]):
+            with self.subTest(names[0][:10]):
+                text = said(names, names[::-1])
+                self.assertNotIn("--columns", text)
+                self.assertTrue(text.endswith(in_another_order), text[-200:])
+                self.assertLess(len(text), 500)
+        self.assertIn("; --columns 'a 1,$b' gives the features the order", said(["a 1", "$b"], ["$b", "a 1"]))
+        run("predict", "m.json", "t.csv", "--columns", "a 1,$b", cwd=self.folder)
+
+    def test_centroids_of_a_start_have_the_names_of_the_data(self):
+        self.write("s.csv", "a,b\n0,0\n1,0\n10,0\n")
+        self.write("c.csv", "b,a\n0,10\n5,0\n")
+        said = run("fit", "s.csv", "-k", "2", "--seeding", "c.csv", cwd=self.folder, status=2).stderr
+        self.assertIn("feature 0 of s.csv is 'a', but that of c.csv is 'b'; --columns b,a gives", said)
+        run("fit", "s.csv", "-k", "2", "--seeding", "c.csv", "--columns", "b,a", cwd=self.folder)
+
+    def test_model_reads_back_to_the_same_bits(self):
+        model = self.folder / "model.json"
+        first = run_json("fit", IRIS, "-k", "3", "--model", model)
+        document = json.loads(model.read_text())
+        self.assertEqual(document["format"], "lloyd-model")
+        self.assertEqual(document["inertia"], first["inertia"])
+        self.assertEqual(document["feature_names"],
+                         ["sepal_length", "sepal_width", "petal_length", "petal_width"])
+
+
+class Large(TestCase):
+    SPACE = 300_000_000
+
+    @unittest.skipIf(SANITIZED, "takes half a gigabyte and a minute there")
+    def test_float32_sums_do_not_saturate(self):
+        """3e7 samples of 1 and 3e7 of 3: running float32 sums stall at 2^24."""
+        samples = 60_000_000
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({samples}, 1), }}".ljust(117) + "\n"
+        data = self.folder / "ones_and_threes.npy"
+        with open(data, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+            for _ in range(samples // 2_000_000):
+                file.write(struct.pack("<2f", 1, 3) * 1_000_000)
+        start = self.write("start.csv", "0.5\n2.75\n")
+        centroids = self.folder / "centroids.csv"
+        for backend in ("sequential", "openmp"):
+            with self.subTest(backend=backend):
+                fit = run_json("fit", data, "-k", "2", "--init", start, "--backend", backend,
+                               "--centroids", centroids)
+                self.assertEqual(fit["counts"], [samples // 2, samples // 2])
+                self.assertEqual([float(text) for text in centroids.read_text().split()], [1, 3])
+                self.assertEqual(fit["inertia"], 0)
+
+    def test_samples_in_the_order_of_space_are_clustered_as_they_come(self):
+        data, exact, labels, centroids = (self.folder / name for name in
+                                          ("blobs.npy", "exact.npy", "labels.npy", "centroids.npy"))
+        run("data", "blobs", data, "--samples", "70001", "--features", "2", "--centers", "30", "--seed", "5")
+        run("data", "convert", data, exact, "--dtype", "float64")
+        # Clusters of the last two centroids are empty at first and are relocated.
+        start = self.write("start.csv", "".join(f"{x},{y}\n" for x in range(-9, 9, 4) for y in range(-9, 9, 4)) +
+                           "1000,1000\n1001,1000\n")
+        found = {}
+        for variant in ([exact, "--backend", "sequential"], *([data, *variant] for variant in VARIANTS[2:])):
+            fit = run_json("fit", "-k", "27", "--init", start, "--iterations", "7", "--labels", labels,
+                           "--centroids", centroids, *variant)
+            self.assertGreater(fit["relocations"], 0)
+            found[" ".join(map(str, variant))] = labels.read_bytes() + centroids.read_bytes()
+        self.assertEqual(len(set(found.values())), 1)
+
+
+class Outputs(TestCase):
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        data = self.write("points.csv", "1,2\n3,4\n5,6\n")
+        folder = self.folder / "folder.npy"
+        folder.mkdir()
+        same = self.folder / "same.npy"
+        for options, message in {
+                ("--labels", folder): "it exists and is not a regular file",
+                ("--labels", same, "--centroids", f"{self.folder}/./same.npy"): "of two things",
+                ("--labels", data): "points.csv is read, so it cannot be written too",
+        }.items():
+            with self.subTest(options):
+                self.assertIn(message, run("fit", data, "-k", "2", *options, status=2).stderr)
+        self.assertEqual(data.read_text(), "1,2\n3,4\n5,6\n")
+
+
+class Data(TestCase):
+    def test_blobs_convert_and_info(self):
+        npy, csv, back = (self.folder / name for name in ("blobs.npy", "blobs.csv", "back.npy"))
+        run("data", "blobs", npy, "--samples", "1000", "--features", "3", "--seed", "5")
+        run("data", "convert", npy, csv)
+        run("data", "convert", csv, back)
+        self.assertEqual(npy.read_bytes(), back.read_bytes())
+        info = run_json("data", "info", npy)
+        self.assertEqual((info["samples"], info["features"], info["dtype"]), (1000, 3, "float32"))
+        self.assertEqual(info["fingerprint"], run_json("data", "info", back)["fingerprint"])
+
+    def test_same_seed_same_blobs(self):
+        for name in ("a.npy", "b.npy"):
+            run("data", "blobs", self.folder / name, "--samples", "500", "--seed", "3")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+
+
+class Backends(TestCase):
+    def test_list_and_description(self):
+        listing = run_json("backends")
+        names = [backend["name"] for backend in listing["backends"]]
+        self.assertIn("sequential", names)
+        self.assertIn("openmp", names)
+        self.assertEqual(listing["refused"], [])
+        self.assertIn("threads", run("backends", "openmp").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+"""The conformance suite sees a broken loop: each break turns the case named beside it red."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import LLOYD, ROOT, SANITIZED, TestCase, run
+
+SDK = "lloyd/plugin/sdk/"
+
+# What is broken, file, the code, what takes its place, cases that must fail.
+MUTATIONS = [
+    ("ties go to the highest index", "sequential.cpp",
+     "if (distance < least)", "if (distance <= least)", ["lattice/ties"]),
+    ("unchanged labels do not stop", SDK + "iteration_rules.hpp",
+     "if (record.changed == 0) return StopReason::labels;", "", ["stop/labels"]),
+    ("tolerance is passed over", SDK + "iteration_rules.hpp",
+     "record.shift <= spec.tolerance", "record.shift < 0", ["stop/tolerance"]),
+    ("no closing assignment", SDK + "lloyd_loop.hpp",
+     "      loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);\n",
+     "      loop_.sum_labels(labels_);\n", ["stop/closing-assignment"]),
+    ("a cancelled fit returns no centroids", SDK + "fit_driver.hpp",
+     "result.valid |= kValidCentroids;", "if (!cancelled) result.valid |= kValidCentroids;",
+     ["cancel/at-iteration"]),
+    ("a count is off by one", SDK + "cluster_sums.hpp",
+     "++counts_[static_cast<std::size_t>(to)];", "counts_[static_cast<std::size_t>(to)] += 2;",
+     ["empty/relocate"]),
+    ("counts of the closing assignment start at one", SDK + "lloyd_loop.hpp",
+     "worker.counts.assign(static_cast<std::size_t>(clusters_), 0);",
+     "worker.counts.assign(static_cast<std::size_t>(clusters_), 1);", ["lattice/one-iteration"]),
+    ("relocation takes a cluster's only sample", SDK + "iteration_rules.hpp",
+     "if (donor < 2) continue;", "if (donor < 1) continue;",
+     ["empty/relocate-spares-single-samples"]),
+    ("a relocation does not keep the fit going", SDK + "iteration_rules.hpp",
+     "spec.stop_rule == StopRule::converge && record.relocations == 0",
+     "spec.stop_rule == StopRule::converge", ["stop/relocation-goes-on"]),
+]
+
+# Stands in for the closing assignment: counts and inertia of the labels of the last iteration.
+LAST_LABELS = """
+  void sum_labels(const std::int32_t* labels) {
+    for (Worker& worker : workers_) clear(worker);
+    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+      for (std::int64_t i = block.begin; i < block.end; ++i) {
+        worker.inertia.add(own_distance(i, labels[i]));
+        ++worker.counts[static_cast<std::size_t>(labels[i])];
+      }
+    });
+  }
+
+  S& step_;
+"""
+
+
+class Mutations(TestCase):
+    def build(self, file=None, code=None, replacement=None):
+        """Builds the baseline, broken in one place, and returns the plugin."""
+        tree = self.folder / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.copytree(ROOT / "core" / "include", tree)
+        shutil.copy(ROOT / "plugins" / "sequential" / "sequential.cpp", tree)
+        if file is not None:
+            text = (tree / file).read_text()
+            self.assertEqual(text.count(code), 1, f"{file} no longer has: {code}")
+            text = text.replace(code, replacement)
+            if "sum_labels" in replacement:
+                text = text.replace("\n  S& step_;\n", LAST_LABELS)
+            (tree / file).write_text(text)
+        plugin = self.folder / "lloyd_mutant.so"
+        subprocess.run(
+            [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-fPIC", "-shared",
+             "-fvisibility=hidden", "-ffp-contract=off", "-DLLOYD_PLUGIN_NAME=\"mutant\"",
+             "-DLLOYD_PLUGIN_VERSION=\"0\"", "-I", str(tree), str(tree / "sequential.cpp"), "-o",
+             str(plugin)], check=True)
+        return plugin
+
+    @unittest.skipIf(SANITIZED, "the plain build shows it")
+    def test_each_break_is_seen(self):
+        run("verify", self.build())  # the control: unbroken, it passes
+        for what, file, code, replacement, cases in MUTATIONS:
+            with self.subTest(what):
+                plugin = self.build(file, code, replacement)
+                for case in cases:
+                    done = subprocess.run([LLOYD, "verify", str(plugin), "--case", case + "*"],
+                                          capture_output=True, text=True, timeout=300)
+                    self.assertEqual(done.returncode, 1, f"{case} passed although {what}")
+                    self.assertRegex(done.stdout, rf"(?m)^failed +{case}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""A new folder in plugins/ is a new backend; nothing else is edited."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import LLOYD, ROOT, SANITIZED, TestCase
+
+SOURCES = ["core", "plugins", "apps", "docs", "tests", "CMakeLists.txt", "CMakePresets.json"]
+
+
+class NewBackend(TestCase):
+    @unittest.skipIf(SANITIZED, "the plain build shows it")
+    def test_appears_in_build_conformance_and_list(self):
+        # Paths as a user's may be.
+        tree, build = self.folder / "the tree, größer", self.folder / "the build, größer"
+        tree.mkdir()
+        # Without openmp, which takes minutes to compile and shows nothing more.
+        for name in SOURCES:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("openmp"))
+            else:
+                shutil.copy(source, tree / name)
+        # A backend under another name, a folder that builds out of tree, too, and the one that
+        # README shows.
+        shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
+        shutil.copytree(tree / "apps" / "plugin_template", tree / "plugins" / "plugin-template")
+        self.write_readme_backend(tree / "plugins" / "mine")
+
+        names = ["copied-backend", "plugin-template", "mine"]
+        self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                  "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF")
+        # The conformance suite is to build them; its program, which finds them beside itself, and the
+        # rest of the tree are those of the build under test.
+        planned = self.call("ninja", "-C", build, "-t", "commands", "conformance_tests")
+        for name in names:
+            self.assertIn(f"lloyd_{name}.so", planned)
+        self.call("cmake", "--build", build, "--target", *(f"lloyd_{name}" for name in names))
+        shutil.copy(pathlib.Path(LLOYD).parent / "conformance_tests", build / "bin")
+        for name in names:
+            listing = self.call(LLOYD, "--plugin-dir", build / "bin", "backends", name)
+            self.assertIn(name, listing)
+            suite = self.call(build / "bin" / "conformance_tests",
+                              f"--gtest_filter={name.replace('-', '_')}.*")
+            self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")
+
+    def write_readme_backend(self, folder):
+        readme = (ROOT / "README.md").read_text()
+        folder.mkdir()
+        (folder / "mine.cpp").write_text(re.search(r"```cpp\n(.*?)```", readme, re.DOTALL).group(1))
+        line = re.search(r"`(lloyd_add_plugin\(mine [^`]*)`", readme).group(1)
+        (folder / "CMakeLists.txt").write_text(line + "\n")
+
+    def call(self, *command):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              timeout=550)
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
+        return done.stdout
+
+
+if __name__ == "__main__":
+    unittest.main()

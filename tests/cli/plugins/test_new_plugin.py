@@ -1,0 +1,82 @@
+"""lloyd new-plugin: what it writes builds and passes as it stands, and what it refuses."""
+
+import os
+import pathlib
+import re
+import shlex
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from out_of_tree import BUILD_TREE, TEMPLATE, OutOfTreeCase
+from program import LLOYD, run
+
+
+class NewPlugin(OutOfTreeCase):
+    def follow(self, program, name, *options, where=None):
+        """Types what the program prints after it wrote a plugin."""
+        where = where or self.folder
+        printed = self.command(program, "new-plugin", name, *options, cwd=where)
+        commands = re.findall(r"(?m)^  (.*)$", printed)
+        self.assertEqual(len(commands), 5, printed)
+        done = self.command("bash", "-euc", "\n".join(commands), cwd=where)
+        self.assertRegex(done, rf"conformance\.{name} \.+ +Passed")
+        self.assertRegex(done, rf"(?m)^{name}  +exact, canonical ")
+
+    def test_commands_work_as_printed_from_the_build_folder(self):
+        self.follow(LLOYD, "my-kernel")
+
+    def test_commands_work_as_printed_from_a_moved_install(self):
+        # A blank and a quote are in the way of whoever pastes a path into a shell.
+        awkward = self.folder / "it's here"
+        awkward.mkdir()
+        lloyd = self.moved_install()
+        self.follow(lloyd / "bin" / "lloyd", "x2", "--dir", "new/it's x2", where=awkward)
+
+    def test_files_are_the_templates(self):
+        run("new-plugin", "plugin-template", cwd=self.folder)
+        template = [file for file in TEMPLATE.iterdir() if file.is_file()]
+        for file in template:
+            written = (self.folder / "plugin-template" / file.name).read_text()
+            self.assertEqual(written, file.read_text().replace("/path/to/lloyd", shlex.quote(str(BUILD_TREE))))
+        run("new-plugin", "other", cwd=self.folder)
+        written = sorted((self.folder / "other").iterdir())
+        self.assertEqual([file.name for file in written],
+                         sorted(file.name for file in template))
+        for file in written:
+            self.assertNotRegex(file.read_text(), "plugin-template|path/to")
+
+    def refused(self, message, *arguments, **options):
+        done = run("new-plugin", *arguments, status=2, cwd=self.folder, **options)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(message, done.stderr)
+
+    def test_refuses_names_that_no_backend_may_have(self):
+        for name, suggested in [("My_Kernel", "my-kernel"), ("3d", "backend-3d"), ("a/b", "a-b"),
+                                ("..", "my-backend"), ("x" * 48, "x" * 47)]:
+            self.refused(f"(for example '{suggested}')", name)
+        self.refused("NAME needs a value, not an empty text", "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_refuses_the_names_of_backends(self):
+        self.refused("the name 'sequential' is taken", "sequential")
+        (self.folder / "plugins").mkdir()
+        os.symlink(BUILD_TREE / "bin" / "lloyd_openmp.so",
+                   self.folder / "plugins" / "lloyd_mine.so")
+        self.refused("the name 'openmp' is taken", "openmp", "--plugin-dir", "plugins")
+
+    def test_refuses_what_exists(self):
+        (self.folder / "folder").mkdir()
+        os.symlink("nowhere", self.folder / "link")
+        self.write("file", "kept")
+        for name in ("folder", "link", "file"):
+            self.refused(f"{name} exists", name)
+            self.refused(f"{name} exists", "fine", "--dir", name)
+        self.refused("cannot make the output folder file/under", "fine", "--dir", "file/under")
+        self.assertEqual((self.folder / "file").read_text(), "kept")
+        self.assertEqual(list((self.folder / "folder").iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

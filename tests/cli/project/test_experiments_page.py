@@ -1,0 +1,80 @@
+"""The documentation's examples are what the program accepts."""
+
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import ROOT, TestCase, run
+
+PAGE = ROOT / "docs" / "experiments.md"
+SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
+KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
+        "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep", "reference",
+        "output"]
+
+
+def examples(page):
+    return re.findall(r"(?ms)^```yaml\n(.*?)^```", page.read_text())
+
+
+class Documentation(TestCase):
+    def dry_run(self, text):
+        """A file of the example beside a copy of the data that it may name."""
+        folder = self.folder / "examples"
+        folder.mkdir(exist_ok=True)
+        data = self.folder / "data"
+        if not data.exists():
+            data.symlink_to(ROOT / "configs" / "data")
+        file = folder / "example.yaml"
+        # Not everybody may run on the example's processor.
+        file.write_text(re.sub(r"(?m)^cpus: 0$", f"cpus: {min(os.sched_getaffinity(0))}", text))
+        return run("run", file, "--dry-run").stdout
+
+    def test_experiments_of_the_page_are_accepted(self):
+        found = examples(PAGE)
+        self.assertGreaterEqual(len(found), 5)
+        for text in found:
+            with self.subTest(text):
+                self.assertIn("backends:", text)  # each is a whole experiment
+                self.assertIn(" = ", self.dry_run(text))
+
+    def test_experiments_of_the_readme_are_accepted(self):
+        found = examples(ROOT / "README.md")
+        self.assertEqual(len(found), 1)
+        self.dry_run(found[0])
+
+    def test_page_has_every_key_and_no_other(self):
+        documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
+        documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
+                       "memory_bytes", "notes", "check", "published", "start_ms", "machine", "process",
+                       "conditions", "time", "shift", "replay", "release_failure"}  # of records
+        self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
+        for key in sorted(documented):
+            with self.subTest(key):
+                # A wrong value is refused as one of that key, not as an unknown key.
+                outer, _, inner = key.partition(".")
+                value = "[[]]"
+                for name in reversed(inner.split(".") if inner else []):
+                    value = f"{{{name}: {value}}}"
+                config = {"dataset": "{blobs: {}}", "backends": "[sequential]", outer: value}
+                text = "".join(f"{name}: {given}\n" for name, given in config.items())
+                refusal = run("run", self.write("c.yaml", text), "--dry-run", status=2).stderr
+                self.assertNotIn("unknown key", refusal)
+
+    def test_records_have_the_keys_of_the_page(self):
+        import json
+        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [sequential]\ntrace: true\n")
+        run("run", config, "--output", self.folder / "out", "--repeats", "1")
+        record = json.loads((self.folder / "out" / "records.jsonl").read_text())
+        section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]
+        rows = re.findall(r"(?m)^\| (`.*?) \| ", section)
+        documented = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
+        # Nothing went wrong with releasing the session.
+        self.assertEqual(documented - {"release_failure"}, set(record))
+
+
+if __name__ == "__main__":
+    unittest.main()

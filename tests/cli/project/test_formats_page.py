@@ -1,0 +1,35 @@
+"""docs/file_formats.md names what the program writes."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import IRIS, ROOT, TestCase, run
+
+
+class FileFormats(TestCase):
+    def check(self, document):
+        """Each key of the object, and of the objects in it, stands in the page as `key`."""
+        page = (ROOT / "docs" / "file_formats.md").read_text()
+        for key, value in document.items():
+            self.assertIn(f"`{key}`", page)
+            if isinstance(value, dict):
+                self.check(value)
+
+    def test_every_key_of_a_model(self):
+        model = self.folder / "model.json"
+        run("fit", IRIS, "-k", "3", "--model", model)
+        self.check(json.loads(model.read_text()))
+
+    def test_every_extension(self):
+        page = (ROOT / "docs" / "file_formats.md").read_text()
+        sentence = run("data", "info", self.folder / "x.unknown", status=2).stderr
+        for word in sentence.split(" unknown; ")[1].replace(",", " ").split():
+            if word.startswith("."):
+                self.assertIn(f"`{word}`", page)
+
+
+if __name__ == "__main__":
+    unittest.main()

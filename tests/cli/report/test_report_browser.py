@@ -1,0 +1,232 @@
+"""The page of a report in headless Chromium: what it draws, and what its controls do.
+
+Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from browser import Browser, find_browser
+from program import LLOYD, ROOT, TestCase, needs_html_report, run
+
+CONFIG = """
+experiment: drawn
+dataset:
+  blobs: {samples: 2000, features: 2, centers: 6, seed: 3}
+profile: true
+backends: [sequential, openmp: {threads: [1, 2]}]
+baseline: sequential
+repeats: 3
+trace: true
+sweep: {clusters: [4, 6], dataset.blobs.samples: [500, 2000]}
+reference: {source: A paper, quantity: speedup, backend: {openmp: {threads: 2}}, values: [{value: 1.5}]}
+output: OUTPUT
+"""
+FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
+
+# Expressions of JavaScript.
+COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
+CLICK = "document.querySelector({!r}).click()"
+
+
+@needs_html_report
+@unittest.skipUnless(find_browser() or os.environ.get("CI") == "true",
+                     "there is no Chromium (install chromium, or name one in CHROMIUM)")
+class ReportBrowser(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.assertIsNotNone(find_browser(), "CI has no Chromium")
+        output = self.folder / "out"
+        run("run", self.write("config.yaml", CONFIG.replace("OUTPUT", str(output))))
+        self.page = self.folder / "report.html"
+        run("report", output, "-o", self.page)
+
+    def open(self, **arguments):
+        browser = Browser(find_browser(), **arguments)
+        self.addCleanup(browser.__exit__)
+        browser.open(self.page)
+        return browser
+
+    def assert_quiet(self, browser):
+        """No error in the console, and nothing asked for but the page."""
+        self.assertEqual(browser.errors(), [])
+        asked = [url for url in browser.requests() if not url.startswith(("data:", "blob:"))]
+        self.assertEqual(asked, [f"file://{self.page}"])
+
+    def test_every_figure_is_drawn_and_nothing_is_asked_for(self):
+        browser = self.open()
+        self.assertEqual(browser.run("[...document.querySelectorAll('svg.chart')].map(s => s.closest('section').id)"),
+                         FIGURES)
+        for figure in FIGURES:
+            self.assertGreater(browser.run(f"document.querySelectorAll('#{figure} svg .explained').length")
+                               if figure != "replay" else 1, 0, figure)
+        self.assertEqual(browser.run("document.querySelectorAll('tbody tr').length"), 12)
+        self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
+        self.assert_quiet(browser)
+
+    def test_records_of_all_kinds_are_drawn_without_error(self):
+        drawn = 0
+        for records in sorted((ROOT / "tests" / "fuzz" / "seeds" / "records").glob("*.jsonl")):
+            if subprocess.run([LLOYD, "report", records, "-o", self.page], capture_output=True).returncode == 0:
+                browser = self.open()
+                self.assertGreater(browser.run("document.querySelectorAll('tbody tr').length"), 0, records)
+                self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"), records)
+                self.assert_quiet(browser)
+                drawn += 1
+        self.assertGreaterEqual(drawn, 5)
+
+    def test_filter_chooses_rows_and_marks(self):
+        browser = self.open()
+        marks = "document.querySelectorAll('#time svg .explained').length"
+        self.assertEqual(browser.run(marks), 12)
+        browser.run("document.getElementById('filter').focus()")
+        browser.call("Input.insertText", text="threads=2 clusters 4")
+        self.assertEqual(browser.run(COLUMN.format(2)), ["openmp threads=2"] * 2)
+        self.assertEqual(browser.run("document.querySelector('.count').textContent"), "2 of 12 rows")
+        self.assertEqual(browser.run(marks), 2)
+        browser.call("Input.insertText", text=" nothing")
+        self.assertEqual(browser.run("document.querySelectorAll('tbody tr').length"), 0)
+        self.assertIn("Nothing to draw", browser.run("document.querySelector('#time svg').textContent"))
+        self.assert_quiet(browser)
+
+    def test_columns_sort_both_ways(self):
+        browser = self.open()
+        headers = browser.run("[...document.querySelectorAll('thead th')].map(th => th.textContent)")
+        for name in ("samples", "ms/fit", "speedup", "backend"):
+            column = headers.index(name)
+            click = f"document.querySelectorAll('thead button')[{column}].click()"
+            browser.run(click)
+            rows = browser.run(COLUMN.format(column))
+            # "1,234", or "1.2 (1.1 - 1.3)".
+            value = (lambda text: text) if name == "backend" else (
+                lambda text: float(text.split()[0].replace(",", "")))
+            numbers = [value(text) for text in rows if text != "baseline"]
+            self.assertEqual(numbers, sorted(numbers), name)
+            self.assertNotIn("baseline", rows[:len(numbers)], "what has no number comes last")
+            browser.run(click)
+            down = [value(text) for text in browser.run(COLUMN.format(column)) if text != "baseline"]
+            self.assertEqual(down, sorted(numbers, reverse=True), name)
+            self.assertEqual(browser.run(f"document.querySelectorAll('thead th')[{column}].ariaSort"), "descending")
+        self.assert_quiet(browser)
+
+    def test_table_is_copied(self):
+        browser = self.open()
+        browser.run("window.copied = []; navigator.clipboard.writeText = async text => { copied.push(text); }")
+        browser.run("window.copiers = [...document.querySelectorAll('#summary .controls button')]; 0")
+        for index in (0, 1):
+            browser.run(f"copiers[{index}].click()")
+            browser.wait(f"copied.length > {index}")
+        tsv, markdown = browser.run("copied")
+        lines = [line.split("\t") for line in tsv.splitlines()]
+        self.assertEqual([len(line) for line in lines], [len(lines[0])] * 13)
+        self.assertEqual(lines[0][:3], ["clusters", "samples", "backend"])
+        self.assertEqual(markdown.splitlines()[1].count("---"), len(lines[0]))
+        self.assertEqual(len(markdown.splitlines()), 14)
+        self.assert_quiet(browser)
+
+    def test_replay_plays_steps_and_slides(self):
+        browser = self.open()
+        text = "document.querySelector('#replay .frame').textContent"
+        places = "[...document.querySelectorAll('#replay .centroid')].map(c => c.getAttribute('transform')).join()"
+        self.assertRegex(browser.run(text), r"^iteration 0 of \d+, inertia ")
+        first = browser.run(places)
+        self.assertNotIn("NaN", first)
+        browser.run(CLICK.format("#replay .step"))
+        self.assertRegex(browser.run(text), r"^iteration 1 of ")
+        self.assertNotEqual(browser.run(places), first)
+        browser.run(CLICK.format("#replay .back"))
+        self.assertEqual(browser.run(places), first)
+        browser.run("const s = document.querySelector('#replay input'); s.value = s.max; s.dispatchEvent(new Event('input'))")
+        last = browser.run(text)
+        self.assertRegex(last, r"^iteration (\d+) of \1, inertia ")
+        browser.run(CLICK.format("#replay .play"))
+        self.assertEqual(browser.run("document.querySelector('#replay .play').textContent"), "Pause")
+        browser.wait(f"/^iteration 2 /.test({text})")
+        browser.run(CLICK.format("#replay .play"))
+        paused = browser.run(text)
+        time.sleep(1)
+        self.assertEqual(browser.run(text), paused)
+        browser.run("const f = document.querySelector('#replay select'); f.value = 3; f.dispatchEvent(new Event('change'))")
+        self.assertRegex(browser.run(text), r"^iteration 0 of ")
+        self.assertEqual(browser.run("document.querySelectorAll('#replay .centroid').length"), 6)
+        self.assert_quiet(browser)
+
+    def test_replay_says_how_many_samples_it_shows(self):
+        browser = self.open()
+        names = browser.run("[...document.querySelectorAll('#replay option')].map(option => option.textContent)")
+        self.assertEqual(len(names), 4)
+        for index, name in list(enumerate(names))[::-1]:
+            browser.run(f"(() => {{ const f = document.querySelector('#replay select'); f.value = {index};"
+                        "f.dispatchEvent(new Event('change')); })()")
+            note = browser.run("document.querySelector('#replay .note').textContent")
+            self.assertIn("1,200 of the 2,000 samples are" if "2,000" in name else "All 500 samples are", note, name)
+        self.assert_quiet(browser)
+
+    def test_theme_follows_the_system_and_the_button(self):
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light, dark = self.open(), self.open(dark=True)
+        colours = light.run(ground), dark.run(ground)
+        self.assertEqual(colours, ("rgb(252, 252, 251)", "rgb(20, 21, 24)"))
+        for browser, other in ((light, colours[1]), (dark, colours[0])):
+            browser.run(CLICK.format("#theme"))
+            self.assertEqual(browser.run(ground), other)
+            self.assert_quiet(browser)
+
+    def test_charts_are_saved_as_svg(self):
+        for figure in ("speedup", "phases", "replay"):
+            with self.subTest(figure):
+                browser = self.open(dark=True)
+                browser.run(CLICK.format(f"#{figure} .save"))
+                name, text = browser.downloaded()
+                self.assertRegex(name, r"^drawn-[a-z0-9-]+\.svg$")
+                root = ElementTree.fromstring(text)
+                self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+                self.assertGreater(float(root.get("width")), 500)
+                self.assertNotIn("var(", text, "colours of the page's style sheet")
+                self.assertNotIn("class=", text)
+                self.assertIn("rgb(27, 29, 33)", text, "the ground that it was seen on")
+                texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+                self.assertGreater(len(texts), 5)
+                self.assert_quiet(browser)
+
+    def test_marks_are_explained_to_mouse_and_keyboard(self):
+        browser = self.open()
+        tooltip = "document.getElementById('tooltip').hidden ? '' : document.getElementById('tooltip').innerText"
+        browser.run("document.querySelector('#time').scrollIntoView()")
+        place = browser.run("(() => { const r = document.querySelector('#time .explained').getBoundingClientRect();"
+                            "return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
+        shown = browser.wait(tooltip)
+        self.assertRegex(shown, r"3 samples: \S+, \S+, \S+")
+        self.assertIn("median", shown)
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+        browser.wait(f"({tooltip}) === ''")
+        browser.run("document.querySelector('#time svg').focus()")
+        browser.press("ArrowRight")
+        first = browser.wait(tooltip)
+        browser.press("ArrowRight")
+        self.assertNotEqual(browser.run(tooltip), first)
+        browser.press("ArrowLeft")
+        self.assertEqual(browser.run(tooltip), first)
+        self.assertIn("samples", browser.run("document.getElementById('announce').textContent"))
+        browser.press("Escape")
+        self.assertEqual(browser.run(tooltip), "")
+        self.assert_quiet(browser)
+
+    def test_controls_have_names_and_a_phone_has_room(self):
+        browser = self.open(width=390)
+        self.assertEqual(browser.run("document.documentElement.scrollWidth"), 390)
+        nameless = browser.run("[...document.querySelectorAll('button, select, input, svg.chart')].filter(e => "
+                               "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))"
+                               ".map(e => e.outerHTML)")
+        self.assertEqual(nameless, [])
+        self.assert_quiet(browser)
+
+
+if __name__ == "__main__":
+    unittest.main()
