@@ -83,7 +83,7 @@ struct Record {
     std::string file;                    ///< only for method `file`
     std::optional<double> oversampling;  ///< only for method `k-means||`
     std::optional<std::int64_t> rounds;  ///< only for method `k-means||`
-    /// wall time for all restarts, which all backends of a setting share
+    /// Wall time in milliseconds for all restarts, which all backends of a setting share.
     std::optional<double> ms;
   } seeding;
   std::int64_t restarts = 1;
@@ -110,9 +110,11 @@ struct Record {
   std::vector<Published> published;  ///< published values of this setting with this backend
   std::optional<Trace> trace;        ///< only if requested, in the last repeat
   Machine machine;
-  std::optional<TrialProcess> process;   ///< none if no trial ran; also for `conditions`
-  std::optional<Conditions> conditions;  ///< Both are absent from records of earlier versions.
-  std::string time;                      ///< end of the trial in UTC: 2026-01-31T12:00:00Z
+  /// none if no trial ran, and in records of earlier versions
+  std::optional<TrialProcess> process;
+  /// none if no trial ran, and in records of earlier versions
+  std::optional<Conditions> conditions;
+  std::string time;  ///< end of the trial in UTC: 2026-01-31T12:00:00Z
 };
 
 /// Returns the record of a trial before it runs, with everything but the outcome.
