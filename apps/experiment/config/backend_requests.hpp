@@ -18,6 +18,7 @@ struct ParameterRequest {
   std::vector<ConfigNode> values;
 };
 
+/// A backend named by the experiment, with its requested parameter values.
 struct BackendRequest {
   std::string name;
   Place place;

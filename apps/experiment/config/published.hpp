@@ -17,10 +17,12 @@ struct Quantity {
   bool profiled;       ///< shown only with `profile`
 };
 
+/// Returns all quantities, in the order of the tables.
 const std::vector<Quantity>& quantities();
 /// Throws InputError for an unknown name.
 const Quantity& find_quantity(std::string_view name);
 
+/// A published value, or a note without a value, and its source.
 struct Published {
   std::string quantity;          ///< a Quantity's name; may be empty if there is only a note
   std::optional<double> number;  ///< the value, if it is a number

@@ -22,6 +22,7 @@ struct ReferenceEntry {
   Place place;
 };
 
+/// A table of published values and the backend to which it applies.
 struct Reference {
   std::optional<BackendRequest> backend;  ///< applies to the variants of this backend; none: to all
   std::vector<ReferenceEntry> entries;

@@ -121,7 +121,7 @@ bool Variant::parameters_known() const {
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load) {
   std::vector<Variant> variants;
-  std::map<std::string, std::filesystem::path> programs;  // by name; empty: a plugin
+  std::map<std::string, std::filesystem::path> programs;  // by variant name; empty for plugins
   for (const BackendRequest& request : requests) {
     Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
     try {

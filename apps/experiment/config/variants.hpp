@@ -16,6 +16,7 @@
 
 namespace lloyd::experiment {
 
+/// A backend with one value for each of its parameters.
 struct Variant {
   std::string name;  ///< name of the backend; of an external program, the name it reports
   std::map<std::string, std::string> given;  ///< the parameters that the experiment names, as texts

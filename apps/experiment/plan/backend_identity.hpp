@@ -12,6 +12,7 @@ namespace lloyd::experiment {
 /// devices, are excluded.
 using BackendIdentity = std::map<std::string, std::string>;
 
+/// Returns the identity of a backend as it is now.
 BackendIdentity identity_of(const LoadedBackend& backend);
 
 /// Throws Error, a sentence that lists the differences, if a planned property has changed.

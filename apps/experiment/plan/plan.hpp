@@ -15,6 +15,7 @@
 
 namespace lloyd::experiment {
 
+/// A setting and the properties of its data set.
 struct PlannedSetting {
   Setting setting;  ///< includes the centroids of a seeding file
   DatasetFacts dataset;

@@ -9,6 +9,7 @@
 
 namespace lloyd::experiment {
 
+/// One trial and its position in the plan.
 struct PlannedTrial {
   std::size_t fit = 0;      ///< index in Plan::fits
   std::int64_t repeat = 0;  ///< the round

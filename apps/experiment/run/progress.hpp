@@ -25,6 +25,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Reports the start of a trial. The fit must live until end().
   void begin(const PlannedFit& fit, std::int64_t repeat);
   /// Ends the trial that begin() started; `record` is its result.
   void end(const Record& record);

@@ -29,6 +29,7 @@ std::optional<std::vector<PlannedTrial>> left_of_further_rounds(const Plan& plan
                                                                 const EarlierTrials& earlier,
                                                                 std::size_t setting);
 
+/// All records of a run, and how it ended.
 struct RunResult {
   /// Records by planned fit, in the order of Plan::fits; each has at least one.
   std::vector<std::vector<Record>> records;

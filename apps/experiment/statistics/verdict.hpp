@@ -10,6 +10,7 @@
 
 namespace lloyd::experiment {
 
+/// The newer of two sets of times relative to the older one.
 enum class Verdict { faster, slower, same, unclear };
 std::string_view to_string(Verdict verdict);
 
@@ -24,6 +25,7 @@ inline constexpr double kDisturbed = 0.12;
 /// With fewer times on a side the verdict is `unclear`: five agree by chance with probability 1/16.
 inline constexpr std::size_t kMinSamplesForVerdict = 5;
 
+/// The ratio of two sets of times, and the verdict on it.
 struct TimeRatio {
   MedianInterval ratio;  ///< newer / older
   Verdict verdict = Verdict::unclear;

@@ -22,6 +22,7 @@ struct ComparedRow {
   bool by_fits = false;  ///< `time` compares whole fits although the run's times are per iteration
 };
 
+/// The mean ratio of one variant over all settings.
 struct ComparedMean {
   std::string backend;  ///< label of the newer variant
   MedianInterval ratio;

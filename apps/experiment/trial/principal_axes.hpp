@@ -7,6 +7,7 @@
 
 namespace lloyd::experiment {
 
+/// Two orthogonal axes through the mean of d-dimensional samples.
 struct PrincipalAxes {
   std::vector<double> mean;                 ///< d
   std::array<std::vector<double>, 2> axes;  ///< d each, of length 1 and orthogonal

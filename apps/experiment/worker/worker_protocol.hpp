@@ -73,6 +73,7 @@ std::string settle_message();
 /// The last message: the worker releases its backend.
 std::string finish_message();
 
+/// Answers of a worker; read_answer() reads each of them.
 std::string answer_done();
 std::string answer_releasing();
 std::string answer_failure(std::string_view failure);
