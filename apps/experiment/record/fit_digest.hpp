@@ -20,7 +20,7 @@ struct TrialDigest {
   /// True if the trial succeeded and has measurements.
   bool counts() const { return measured && status == TrialStatus::ok; }
   bool is_profiled() const { return counts() && extras && extras->phases.assignment_ms >= 0; }
-  /// Why the trial failed; empty if it succeeded.
+  /// Why the trial did not succeed; empty if it did.
   const std::string& reason() const;
   /// Returns null for a trial without a GPU.
   const GpuConditions* gpu() const { return extras && extras->gpu ? &*extras->gpu : nullptr; }

@@ -110,9 +110,9 @@ struct Record {
   std::vector<Published> published;  ///< published values of this setting with this backend
   std::optional<Trace> trace;        ///< only if requested, in the last repeat
   Machine machine;
-  /// none if no trial ran, and in records of earlier versions
+  /// None if no trial ran, and in records of earlier versions.
   std::optional<TrialProcess> process;
-  /// none if no trial ran, and in records of earlier versions
+  /// None if no trial ran, and in records of earlier versions.
   std::optional<Conditions> conditions;
   std::string time;  ///< end of the trial in UTC: 2026-01-31T12:00:00Z
 };

@@ -25,7 +25,7 @@ struct RecordedRun {
   /// Records by planned fit, in plan order, without fits that left none; within a fit in file
   /// order.
   std::vector<std::vector<Record>> fits;
-  /// number of planned fits; larger than fits.size() if the run was killed
+  /// Number of planned fits; larger than fits.size() if the run was killed.
   std::int64_t planned = 0;
   std::int64_t repeats = 1;  ///< planned trials of each fit; a minimum with `until`
 };

@@ -1,4 +1,4 @@
-// RecordWriter: appends records to a file durably and atomically.
+// RecordWriter: appends records to a file durably; a failed append leaves no partial record.
 #pragma once
 
 #include <cstdint>

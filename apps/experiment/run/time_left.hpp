@@ -17,8 +17,8 @@ class TimeLeft {
   /// `plan` must outlive this object.
   explicit TimeLeft(const Plan& plan);
 
-  /// Adds a finished trial that took `seconds` in total, `fit_seconds` of them in its timed fit;
-  /// none if it has no fit.
+  /// Adds a finished trial that took `seconds` in total, `fit_seconds` of them in its timed fit.
+  /// `fit_seconds` is none if the trial has no fit.
   void add(const PlannedFit& fit, double seconds, std::optional<double> fit_seconds);
   /// Counts a trial that an earlier run made.
   void pass_over(const PlannedFit& fit);

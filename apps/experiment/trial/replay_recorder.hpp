@@ -27,11 +27,9 @@ class ReplayRecorder {
   /// Selects the samples to show. `dataset` must be in memory; `initial_centroids` are k x d.
   ReplayRecorder(const Dataset& dataset, const std::vector<double>& initial_centroids);
 
-  /// Adds one iteration: the labels of its assignment (n) and the centroids after its update (k x
-  /// d).
+  /// Adds one iteration: the n labels of its assignment, and the k x d centroids after its update.
   void add(const std::int32_t* labels, const double* centroids);
-  /// Returns the replay; its last frame shows the centroids (k x d) and labels (n) of the finished
-  /// fit.
+  /// Returns the replay; its last frame shows the k x d centroids and n labels of the finished fit.
   Replay finish(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels);
 
  private:

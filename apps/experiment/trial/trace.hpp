@@ -25,7 +25,8 @@ struct Replay {
   std::array<double, 2> share{};         ///< share of the variance along each axis; 0 for features
   std::vector<int> points;               ///< m x 2, on the grid
   std::vector<std::int64_t> iterations;  ///< iteration of each frame, ascending from 0
-  std::vector<std::vector<int>> centroids;  ///< of each frame: k x 2, after its iterations
+  /// of each frame: k x 2, after `iterations[frame]` iterations
+  std::vector<std::vector<int>> centroids;
   /// First frame: m labels, for its centroids. Later frames: the changes since the previous frame,
   /// as pairs of point and label.
   std::vector<std::vector<int>> labels;
