@@ -77,7 +77,6 @@ struct FitDigest {
   std::vector<TrialDigest> trials;
 };
 
-/// Returns one digest for each list of records.
 std::vector<FitDigest> digests_of(const std::vector<std::vector<Record>>& records);
 
 }  // namespace lloyd::experiment

@@ -153,7 +153,7 @@ bool read_line(std::istream& stream, std::string& text) {
     stream.getline(piece.data(), piece.size());
     const auto read = static_cast<std::size_t>(stream.gcount());
     const bool filled = stream.fail() && !stream.eof() && !stream.bad() && read > 0;
-    // at a line feed, which gcount() includes but `piece` does not hold
+    // Ended at a line feed, which gcount() includes but `piece` does not hold.
     const bool ended = stream.good();
     text.append(piece.data(), ended ? read - 1 : read);
     if (std::ssize(text) > kMaxRecordBytes) {

@@ -50,7 +50,6 @@ class PlanRun {
     records_of(fit).push_back(std::move(record));
   }
 
-  // Adds a record for every fit without one.
   void add_unrun(const std::function<Record(const PlannedFit&)>& describe, bool keep) {
     for (const PlannedFit& fit : plan_.fits) {
       if (!records_of(fit).empty()) continue;

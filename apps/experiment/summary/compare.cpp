@@ -151,7 +151,7 @@ RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroup
   const Summary old_summary = summarize(older, comparison.per_iteration);
   const Summary new_summary = summarize(newer, comparison.per_iteration);
   comparison.axes = varying_axes_of(old_summary);
-  // rows of the newer run not matched
+  // Rows of the newer run that have no match so far.
   std::map<std::pair<std::string, std::string>, const SummaryRow*> left;
   for (const SummaryRow& row : new_summary.rows)
     left.emplace(std::pair(row.setting, row.backend), &row);
@@ -220,7 +220,7 @@ RunComparison compare_variants(const RecordGroups& run, const std::string& older
 
 bool is_slower_than(const RunComparison& comparison, double share) {
   for (const ComparedRow& row : comparison.rows) {
-    // Counts rows that are slower and also worse; not those that are slower but better.
+    // A slower newer side counts if it is also worse in quality, but not if it is better.
     const bool slower = row.time.verdict == Verdict::slower ||
                         (row.differs && !worse(row, Verdict::faster).empty());
     if (slower && row.time.ratio.low > 1 + share) return true;

@@ -82,9 +82,9 @@ std::string clocks_text(const char* what, const ClockReadings& readings) {
 }  // namespace
 
 // The load average counts every runnable thread, those of the run included. A backend that uses all
-// processors, or is set to more threads than there are, causes that load alone and must not be
-// called busy. The load is that of the whole machine, of which the run may use only a part; other
-// programs on the remaining processors are harmless.
+// processors, or is set to more threads than there are processors, causes that load alone and must
+// not be called busy. The load is that of the whole machine, of which the run may use only a part;
+// other programs on the remaining processors are harmless.
 void DisturbanceFinder::add(const FitDigest& fit) {
   for (const TrialDigest& trial : fit.trials) {
     if (!has_conditions(trial)) continue;

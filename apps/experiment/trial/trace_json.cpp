@@ -63,7 +63,6 @@ std::vector<int> integers(const JsonFields& json, const ordered_json& values, co
   return result;
 }
 
-// Reads one list per frame.
 std::vector<std::vector<int>> frames(const JsonFields& json, const ordered_json& object,
                                      const char* key, std::size_t count, std::int64_t most) {
   std::vector<std::vector<int>> result;

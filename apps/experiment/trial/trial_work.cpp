@@ -27,8 +27,8 @@ AfterOne probe(OpenSession& session, const TrialWork& work, Observer& observer) 
   return after_one;
 }
 
-// For an external program, the call also exchanges files with Lloyd, which its users never do, so
-// the times that the program reports are used.
+// For an external program, the fit call includes an exchange of files with Lloyd that users of the
+// program never pay for, so the times that the program reports are used.
 double whole_ms(const TrialWork& work, const Fit& fit) {
   if (!external::is_program(work.backend->path())) return fit.fit_ms;
   return fit.result.loop_ms + fit.result.closing_ms;

@@ -44,7 +44,6 @@ struct TrialWork {
   std::function<void(bool released)> on_release = {};
 };
 
-/// The outcome of a trial.
 struct TrialOutcome {
   std::string failure;  ///< empty on success
   bool probe_failed = false;

@@ -33,7 +33,6 @@ constexpr std::chrono::seconds kSettleGrace{5};
 
 constexpr std::size_t kQuoted = 80;  // bytes
 
-// The resources that a worker releases.
 constexpr std::string_view kSession = "the session";
 constexpr std::string_view kBackend = "the backend";
 

@@ -97,7 +97,6 @@ class Service {
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
   }
 
-  // Reads the initial centroids of all restarts.
   std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {
     if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
       throw Error("a trial came before its backend, its data set or its centroids");
