@@ -17,7 +17,7 @@ struct Quantity {
   bool profiled;       ///< shown only with `profile`
 };
 
-/// Returns all quantities, in the order of the tables.
+/// Returns all known quantities; columns of published values follow this order.
 const std::vector<Quantity>& quantities();
 /// Throws InputError for an unknown name.
 const Quantity& find_quantity(std::string_view name);
