@@ -54,7 +54,7 @@ BackendRequest read_backend(const ConfigNode& node, const std::string& what, boo
         fmt::format("the parameters of '{}' must be a map such as {{threads: 2}}, not {}",
                     request.name, parameters.kind_text()));
   }
-  constexpr std::size_t kMaxParameters = 1000;  // as of a backend
+  constexpr std::size_t kMaxParameters = 1000;  // same limit as a backend's schema
   if (parameters.children.size() > kMaxParameters) {
     parameters.fail(fmt::format("'{}' has {} parameters; at most {} are allowed", request.name,
                                 parameters.children.size(), kMaxParameters));

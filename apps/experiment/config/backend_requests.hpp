@@ -1,4 +1,4 @@
-// The backends that an experiment names, with what it asks of their parameters.
+// The backends that an experiment names, and the parameter values it requests for each.
 #pragma once
 
 #include <filesystem>
@@ -11,37 +11,39 @@
 
 namespace lloyd::experiment {
 
-/// Values asked for one parameter of a backend; several are an axis.
+/// The values requested for one parameter of a backend; several values form an axis.
 struct ParameterRequest {
   std::string name;
   Place place;
   std::vector<ConfigNode> values;
 };
 
+/// A backend named by the experiment, with its requested parameter values.
 struct BackendRequest {
   std::string name;
   Place place;
   std::vector<ParameterRequest> parameters;
-  bool optional = false;               ///< its plugin may be missing
-  std::filesystem::path program = {};  ///< of `external`; else empty
+  bool optional = false;               ///< if the plugin is missing, its trials are skipped
+  std::filesystem::path program = {};  ///< of the backend `external`; empty for plugins
 
-  /// Null where the parameter is not asked for.
+  /// Returns null if the experiment does not name the parameter.
   const ParameterRequest* find(std::string_view parameter) const;
 };
 
-/// A backend's name, or a map from one name to its parameters; lists of values are allowed with
-/// `axes`. `what` is the key, for messages. Throws InputError at what is wrong.
+/// Reads a backend's name, or a map from one name to its parameters. Lists of parameter values are
+/// allowed only if `axes` is true. `what` is the key, used in messages. Throws InputError if the
+/// node is malformed.
 BackendRequest read_backend(const ConfigNode& node, const std::string& what, bool axes);
 
-/// A list of them that is not empty.
+/// Reads a non-empty list of backends. Throws InputError otherwise.
 std::vector<BackendRequest> read_backends(const ConfigNode& node);
 
-/// Takes the parameter `program` out of a request for `external`; a relative path starts at
-/// `folder`. Throws InputError where there is none, or several.
+/// Moves the parameter `program` of a request for `external` to BackendRequest::program. A relative
+/// path is resolved against `folder`. Throws InputError if there is no program, or more than one.
 void take_program(BackendRequest& request, const std::filesystem::path& folder);
 
-/// A list of the names of backends whose plugins may be missing. Throws InputError at one that is
-/// not among the backends, or is there twice.
+/// Reads the names of the backends whose plugins may be missing. Throws InputError for a name that
+/// is not in `backends`, or is listed twice.
 std::set<std::string> read_optional(const ConfigNode& node,
                                     const std::vector<BackendRequest>& backends);
 

@@ -22,7 +22,7 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr std::size_t kMaximumSettings = 10'000;
-constexpr std::size_t kMaxAxes = 64;  // there are fewer keys that could be one
+constexpr std::size_t kMaxAxes = 64;  // more than there are keys
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
   if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
@@ -53,8 +53,8 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
   }
 }
 
-// Whether a value of the axis `key` sets what `path` leads to, as 'seeding: {seed: 1}' sets
-// 'seeding.seed'. A method alone is written as the value of 'seeding'.
+// True if a value of the axis `key` sets the key `path`, as 'seeding: {seed: 1}' sets
+// 'seeding.seed'. A scalar value of 'seeding' sets 'seeding.method'.
 bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path) {
   if (path.size() <= key.size()) return true;
   if (value.is_scalar()) return key == "seeding" && path == "seeding.method";
@@ -64,7 +64,7 @@ bool sets_path(const std::string& key, const ConfigNode& value, std::string_view
   return child != nullptr && sets_path(key + "." + name, *child, path);
 }
 
-// An axis below another one replaces what that sets: its values would be lost in silence.
+// Rejects an axis that would silently overwrite values set by an earlier one.
 void check_order(const ConfigNode& earlier, const ConfigNode& axis) {
   if (earlier.key.starts_with(axis.key + ".")) {
     axis.fail_at_key(
@@ -104,7 +104,7 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
   return sweep.children;
 }
 
-// Equal for settings that are one and the same, however they were written.
+// Equal for equal settings, however they were written.
 std::string identity(const Setting& setting) {
   const FitOptions& options = setting.options;
   return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {}", setting.dataset.key(),
@@ -115,7 +115,7 @@ std::string identity(const Setting& setting) {
                      static_cast<int>(options.empty_clusters), options.profile);
 }
 
-// `at` and `earlier` are the places on the axes of two settings that are the same.
+// `at` and `earlier` are the axis positions of two equal settings.
 [[noreturn]] void fail_same(const std::vector<ConfigNode>& axes, const std::vector<std::size_t>& at,
                             const std::vector<std::size_t>& earlier) {
   std::size_t a = 0;
@@ -125,10 +125,10 @@ std::string identity(const Setting& setting) {
                          value.describe(), axes[a].children[earlier[a]].describe()));
 }
 
-// The product of the axes; the last one varies fastest.
+// Expands the product of the axes; the last one varies fastest.
 std::vector<Setting> expand(const ConfigNode& document, const std::vector<ConfigNode>& axes,
                             const std::filesystem::path& folder) {
-  // Copied for each setting: without what is of no setting, such as long tables of references.
+  // Copied for each setting, so large keys that define no setting, such as references, are removed.
   ConfigNode common = document;
   const std::vector<std::string>& keys = setting_keys();
   std::erase_if(common.children, [&](const ConfigNode& child) {
@@ -158,7 +158,7 @@ std::vector<Setting> expand(const ConfigNode& document, const std::vector<Config
   }
 }
 
-// Data sets are made once each, so settings with the same one follow each other.
+// Makes settings with the same data set adjacent, so that each data set is made once.
 void group_by_dataset(std::vector<Setting>& settings) {
   std::map<std::string, std::size_t> ranks;
   std::vector<std::pair<std::size_t, Setting>> ranked;
@@ -174,7 +174,7 @@ void group_by_dataset(std::vector<Setting>& settings) {
 
 constexpr std::size_t kMaxNameBytes = NAME_MAX;
 
-// Whether a folder of this name lies in the one that it is put into.
+// True if a folder of this name lies directly in its parent folder.
 bool is_folder_name(const std::string& name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
@@ -195,7 +195,7 @@ Until read_until(const ConfigNode& node) {
   return until;
 }
 
-// Whether phases are measured in some setting.
+// True if at least one setting may measure phases.
 bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
   const ConfigNode* profile = document.find("profile");
   return (profile != nullptr && profile->text == "true") ||
@@ -242,7 +242,8 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.references = read_references(
         *reference, {axes, experiment.backends, baseline, may_profile(document, axes)});
   }
-  // What refers to axes and backends is held to those of the file, not to what is left of them.
+  // References and `optional` above are checked against the axes and backends of the file, before
+  // overrides reduce them.
   for (const std::string& text : overrides) apply_override(document, text);
   if (!overrides.empty()) {
     if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
@@ -287,7 +288,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
 
   expand_seeding(document);
-  // What the axes replace must be right too, unless the axes complete it.
+  // Values that axes replace must be valid too, unless the document is incomplete without the axes.
   const ConfigNode* dataset = document.find("dataset");
   if (dataset != nullptr &&
       (dataset->find("blobs") != nullptr || dataset->find("file") != nullptr)) {

@@ -1,4 +1,4 @@
-// Experiment: what a YAML file asks for, checked as far as that is possible without backends.
+// Experiment: the contents of a YAML file, validated as far as possible without loading backends.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,34 @@
 
 namespace lloyd::experiment {
 
+/// Maximum number of rounds of a setting, further rounds included.
 inline constexpr std::int64_t kMaximumRepeats = 100'000;
 
 struct Experiment {
   std::string name;
   std::vector<Setting> settings;  ///< the product of the sweep
   std::vector<BackendRequest> backends;
-  std::optional<BackendRequest> baseline;  ///< with one value per parameter
-  std::vector<Reference> references;       ///< what is published
+  std::optional<BackendRequest> baseline;  ///< each parameter has one value
+  std::vector<Reference> references;       ///< published values to compare with
   std::int64_t repeats = 5;
-  std::optional<Until> until;    ///< `repeats` is the least number then
-  std::uint64_t order_seed = 0;  ///< of the order of trials
-  Isolation isolation;           ///< of the trials
-  bool trace = false;            ///< watch one more fit of each setting and variant
+  std::optional<Until> until;    ///< if set, `repeats` is the minimum number of rounds
+  std::uint64_t order_seed = 0;  ///< seed of the random order of trials
+  Isolation isolation;           ///< how trials are separated from this process and limited
+  bool trace = false;  ///< run one more, untimed fit of each setting and variant to record a trace
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };
 
-/// Reads a configuration file. Throws InputError, one sentence with file, line and column, at
-/// unknown keys, wrong types and values out of range. `overrides` are texts "KEY=VALUE", see
-/// overrides.hpp.
+/// Reads a configuration file. Throws InputError, one sentence with file, line and column, for
+/// unknown keys, wrong types and values out of range. `overrides` are texts of the form
+/// "KEY=VALUE", see overrides.hpp.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& overrides = {});
-/// The same from a parsed document. `folder` is where relative data files are, `fallback_name` the
-/// name of an experiment that has none.
+/// The same from a parsed document. Relative data files are resolved against `folder`;
+/// `fallback_name` names an experiment without a name.
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
                            const std::vector<std::string>& overrides = {});
-/// Throws InputError where a part of the path is longer than the name of a folder can be.
+/// Throws InputError if a component of the path exceeds the maximum length of a folder name.
 void check_folder_names(const std::filesystem::path& folder);
 
 }  // namespace lloyd::experiment

@@ -46,7 +46,7 @@ std::vector<int> read_cpus(const ConfigNode& node) {
 }
 
 double read_timeout(const ConfigNode& node) {
-  constexpr double kMax = 1e9;  // keeps a deadline far from overflow
+  constexpr double kMax = 1e9;  // seconds; keeps a deadline far from overflow
   const double seconds = read_number(node, "timeout", 0);
   if (seconds > 0 && seconds <= kMax) return seconds;
   node.fail(fmt::format("'timeout' must be a number of seconds above 0, at most {:g}, not {}", kMax,

@@ -15,7 +15,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// What cannot be the key of any value, by how it is written.
+// Throws InputError if the text cannot be a key.
 void check_key_text(const std::string& key) {
   const auto fail = [&](const char* reason) {
     throw InputError(fmt::format("--set: the key '{}' {}; keys are such as dataset.blobs.samples",
@@ -50,7 +50,7 @@ void check_key(const std::string& key, const ConfigNode& value) {
   if (value.is_null()) value.fail(fmt::format("'{}' has no value", key));
 }
 
-// Replaces the values of the axis of this key; false where there is none.
+// Replaces the values of the axis with this key; returns false if there is none.
 bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& value) {
   for (ConfigNode& sweep : document.children) {
     if (sweep.key != "sweep") continue;

@@ -64,7 +64,7 @@ std::string read_quantity(const ConfigNode& node, const ReferenceScope& scope) {
   return name;
 }
 
-// A plain number, or in quotes what the paper says in words.
+// A plain number, or the paper's statement as a quoted text.
 void read_value(const ConfigNode& node, Published& published) {
   if (node.is_scalar() && node.quoted) {
     published.text = read_text(node, "reference.values.value");
@@ -73,7 +73,7 @@ void read_value(const ConfigNode& node, Published& published) {
   }
 }
 
-// The values of each axis of the sweep.
+// The values of each axis, by path.
 using KnownValues = std::map<std::string, std::set<std::string>>;
 
 KnownValues known_values(const ReferenceScope& scope) {
@@ -135,7 +135,7 @@ Reference read_reference(const ConfigNode& node, const ReferenceScope& scope,
   return reference;
 }
 
-// The values of an entry or a setting on these axes, as one text; nothing where it lacks one.
+// Concatenates the values of an entry or a setting on these axes; none if it lacks an axis.
 std::optional<std::string> values_on(const std::vector<AxisValue>& axes,
                                      const std::vector<std::string>& paths) {
   std::string key;
@@ -195,7 +195,7 @@ ReferenceIndex::ReferenceIndex(const std::vector<Reference>& references) {
 std::vector<Published> ReferenceIndex::published_of(const Setting& setting, const Variant& variant,
                                                     bool is_baseline) const {
   std::vector<Published> result;
-  std::map<std::string, int> lines;  // of the values so far, by quantity
+  std::map<std::string, int> lines;  // line of the value found so far, by quantity
   for (const Indexed& indexed : references_) {
     const Reference& reference = *indexed.reference;
     if (reference.backend && !is_of(*reference.backend, variant)) continue;
@@ -206,7 +206,7 @@ std::vector<Published> ReferenceIndex::published_of(const Setting& setting, cons
       if (found == group.by_values.end()) continue;
       entries.insert(entries.end(), found->second.begin(), found->second.end());
     }
-    std::sort(entries.begin(), entries.end());  // as they were written: they are in one vector
+    std::sort(entries.begin(), entries.end());  // file order: all entries are in one vector
     for (const ReferenceEntry* entry : entries) {
       const Published& published = entry->published;
       if (!reference.backend && is_baseline && published.quantity == kSpeedup) continue;

@@ -1,4 +1,4 @@
-// References: published tables of numbers, attached to settings and backends of an experiment.
+// References: tables of published numbers, attached to settings and backends of an experiment.
 #pragma once
 
 #include <optional>
@@ -15,43 +15,44 @@ namespace lloyd::experiment {
 
 struct Variant;
 
-/// One published value and the settings that it is of: those with these values on these axes.
+/// One published value. It applies to the settings that have these values on these axes.
 struct ReferenceEntry {
   std::vector<AxisValue> axes;
   Published published;
   Place place;
 };
 
+/// A table of published values and the backend to which it applies.
 struct Reference {
-  std::optional<BackendRequest> backend;  ///< whose variants it is of; none: all
+  std::optional<BackendRequest> backend;  ///< applies to the variants of this backend; none: to all
   std::vector<ReferenceEntry> entries;
 };
 
-/// What a reference may refer to.
+/// The parts of an experiment that a reference may name.
 struct ReferenceScope {
   const std::vector<ConfigNode>& axes;
   const std::vector<BackendRequest>& backends;
-  bool baseline = false;  ///< there is one, so that there are speedups
-  bool profile = false;   ///< phases are measured in some setting
+  bool baseline = false;  ///< a baseline exists, so speedups are shown
+  bool profile = false;   ///< at least one setting measures phases
 };
 
-/// Reads the key `reference`: a map, or a list of them. Throws InputError for one without a source,
-/// an axis or a value that the sweep does not have, a backend or parameter that is not asked for,
-/// and a quantity that the summary will not show.
+/// Reads the key `reference`: a map, or a list of maps. Throws InputError for a reference without a
+/// source, an axis or value that is not in the sweep, a backend or parameter that the experiment
+/// does not name, and a quantity that the summary will not show.
 std::vector<Reference> read_references(const ConfigNode& node, const ReferenceScope& scope);
 
-/// Finds what is published of a setting without a look at every value of every reference.
+/// Index of the published values by axis values, so that a lookup need not scan all references.
 class ReferenceIndex {
  public:
   explicit ReferenceIndex(const std::vector<Reference>& references);
 
-  /// What is published of one setting with one variant. A speedup that is of no backend is of all
-  /// but the baseline. Throws InputError where one quantity has two values.
+  /// Returns the published values of one setting with one variant. A speedup without a backend
+  /// applies to all variants but the baseline. Throws InputError if a quantity has two values.
   std::vector<Published> published_of(const Setting& setting, const Variant& variant,
                                       bool is_baseline) const;
 
  private:
-  /// The entries of one reference that name the same axes, by their values on these.
+  /// The entries of one reference that name the same axes, indexed by their values on these axes.
   struct Entries {
     std::vector<std::string> paths;
     std::unordered_map<std::string, std::vector<const ReferenceEntry*>> by_values;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keeps sizes far from overflow; the core refuses products that overflow.
+// Keeps sizes far from overflow; the core rejects products that overflow.
 constexpr std::int64_t kMaximumCount = std::int64_t{1} << 40;
 constexpr std::int64_t kMaximumClusters = 2'147'483'647;  // labels are int32
 
@@ -99,7 +99,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
   if (file != nullptr) {
     dataset.file = in_folder(folder, read_text(*file, map.path("file")));
     dataset.place = file->place;
-    // A file of unknown format is refused when it is read.
+    // A file of unknown format is rejected when it is read.
     const FileFormat format = find_format(dataset.file).value_or(FileFormat::csv);
     text_file = format == FileFormat::csv;
     hdf5_file = format == FileFormat::hdf5;

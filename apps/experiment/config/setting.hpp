@@ -1,4 +1,4 @@
-// Setting: all that defines a fit but the backend.
+// Setting: everything that defines a fit except the backend.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,19 @@
 
 namespace lloyd::experiment {
 
-/// Where the samples come from: blobs or a file.
+/// The source of the samples: blobs or a file.
 struct DatasetSetting {
   std::optional<BlobsSpec> blobs;
-  std::filesystem::path file;  ///< as it can be opened
-  CsvOptions csv;              ///< how to read a text file
-  std::string hdf5_dataset;    ///< which data set of an HDF5 file to read; may be empty
+  std::filesystem::path file;  ///< resolved, ready to be opened
+  CsvOptions csv;              ///< options for text files
+  std::string hdf5_dataset;    ///< data set within an HDF5 file; may be empty
   Place place;
 
-  /// Equal for equal sources.
+  /// A key that is equal for equal sources.
   std::string key() const;
 };
 
-/// A swept key and the value it has in one setting.
+/// An axis, and its value in one setting.
 struct AxisValue {
   std::string path;  ///< e.g. "dataset.blobs.samples"
   std::string value;
@@ -35,20 +35,21 @@ struct AxisValue {
 
 struct Setting {
   DatasetSetting dataset;
-  FitOptions options;  ///< seeding.centroids are read later, see plan.hpp
+  FitOptions options;  ///< seeding.centroids are read by make_plan(), see plan.hpp
   std::vector<AxisValue> axes;
   Place clusters_place;
   Place seeding_place;
 };
 
-/// Reads the keys of a setting from a configuration's document; the sweep has been applied. Opens
-/// no files; relative ones are taken from `folder`. Throws InputError at what is wrong.
+/// Reads the keys of a setting from a document to which one combination of axis values has been
+/// applied. Opens no files; relative paths are resolved against `folder`. Throws InputError for
+/// wrong values.
 Setting read_setting(const ConfigNode& document, const std::filesystem::path& folder);
 
-/// The keys of a document that define a setting: those that can be swept.
+/// The keys of a document that define a setting; only these can be axes.
 const std::vector<std::string>& setting_keys();
 
-/// Turns `seeding: random` into `seeding: {method: random}`.
+/// Rewrites `seeding: random` to `seeding: {method: random}`.
 void expand_seeding(ConfigNode& document);
 
 }  // namespace lloyd::experiment

@@ -31,13 +31,13 @@ void set_parameter(ParameterSet& parameters, const std::string& backend,
   try {
     parameters.set(request.name, value.text);
   } catch (const InputError& error) {
-    // A wrong name stands at the key, a wrong value at the value.
+    // Reports a wrong name at the key, and a wrong value at the value.
     const Place& place = parameters.texts().contains(request.name) ? value.place : request.place;
     place.fail(fmt::format("{}: {}", backend, error.what()));
   }
 }
 
-// All parameters, or those that are known, as one text each.
+// All parameters as texts, or the given ones if the schema is unknown.
 std::map<std::string, std::string> texts_of(const Variant& variant) {
   return variant.parameters_known() ? variant.parameters.texts() : variant.given;
 }
@@ -48,7 +48,7 @@ std::string describe(const std::map<std::string, std::string>& texts) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// Adds every combination of the values of parameters `at`, `at` + 1, ...
+// Adds every combination of the values of the parameters from index `at` on.
 void add_combinations(const BackendRequest& request, std::size_t at, const Variant& variant,
                       std::vector<Variant>& variants) {
   if (at == request.parameters.size()) {
@@ -79,7 +79,7 @@ void add_combinations(const BackendRequest& request, std::size_t at, const Varia
   }
 }
 
-// Parameters in which the variants of one backend differ, in the schema's order.
+// The parameters in which the variants of one backend differ, in schema order.
 std::vector<std::string> varying_parameters(const std::vector<Variant>& variants,
                                             const std::string& backend) {
   std::map<std::string, std::set<std::string>> values;
@@ -121,7 +121,7 @@ bool Variant::parameters_known() const {
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load) {
   std::vector<Variant> variants;
-  std::map<std::string, std::filesystem::path> programs;  // by name; empty: a plugin
+  std::map<std::string, std::filesystem::path> programs;  // by variant name; empty for plugins
   for (const BackendRequest& request : requests) {
     Variant variant{request.name, {}, nullptr, ParameterSet(nullptr, 0), request.name, {}};
     try {
@@ -132,7 +132,7 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
         variant.name = variant.label = variant.backend->name();
       }
       variant.parameters = variant.backend->default_parameters();
-    } catch (const InputError& error) {  // any other is no fault of the experiment
+    } catch (const InputError& error) {  // other errors are not the experiment's fault
       if (!request.optional) request.place.fail(error.what());
       variant.missing = error.what();
     }

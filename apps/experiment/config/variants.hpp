@@ -1,4 +1,4 @@
-// Variants: each backend of an experiment with one value for each of its parameters.
+// Variants: the backends of an experiment, each with one value for each of its parameters.
 #pragma once
 
 #include <cstddef>
@@ -16,31 +16,32 @@
 
 namespace lloyd::experiment {
 
+/// A backend with one value for each of its parameters.
 struct Variant {
-  std::string name;  ///< the backend's; of an external program, what it says
-  std::map<std::string, std::string> given;      ///< parameters that the experiment names, as texts
-  std::shared_ptr<const LoadedBackend> backend;  ///< null where an optional plugin is missing
-  ParameterSet parameters;                       ///< all of the backend's; none without it
-  /// The name and those parameters in which its variants differ: "openmp threads=2".
+  std::string name;  ///< name of the backend; of an external program, the name it reports
+  std::map<std::string, std::string> given;  ///< the parameters that the experiment names, as texts
+  std::shared_ptr<const LoadedBackend> backend;  ///< null if an optional plugin is missing
+  ParameterSet parameters;  ///< all parameters of the backend; none if it is missing
+  /// The name, and the parameters in which variants of this backend differ: "openmp threads=2".
   std::string label;
-  std::string missing;  ///< why there is no backend; else empty
+  std::string missing;  ///< why the backend could not be loaded; else empty
 
-  /// Whether it is known what parameters there are: not of a missing plugin, nor of a program that
-  /// cannot run here and therefore does not say.
+  /// Whether the parameter schema is known. It is not for a missing plugin, nor for an external
+  /// program that cannot run here and so cannot describe itself.
   bool parameters_known() const;
 };
 
-/// Loads a backend by name, throws InputError where there is none: Registry::load.
+/// Loads a backend by name: Registry::load. Throws InputError if there is none of this name.
 using BackendLoader = std::function<std::shared_ptr<const LoadedBackend>(std::string_view)>;
 
-/// The product of each backend's parameter lists. Throws InputError at an unknown backend that is
-/// not optional, an unknown parameter, a wrong value, or a variant that is there twice. The
-/// parameters of a backend cannot be checked where they are not known.
+/// Returns the product of each backend's parameter lists. Throws InputError for an unknown backend
+/// that is not optional, an unknown parameter, a wrong value, and a repeated variant. Parameters
+/// are checked only if Variant::parameters_known().
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load);
 
-/// Index of the one variant that a baseline means. Throws InputError at a baseline that means none
-/// or several.
+/// Returns the index of the variant that the baseline names. Throws InputError if it names none or
+/// several.
 std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Variant>& variants);
 
 }  // namespace lloyd::experiment

@@ -1,4 +1,4 @@
-// Conditions: what a trial ran under that changes from one to the next.
+// Conditions: the state of the machine during a trial, which differs from trial to trial.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,42 @@ namespace lloyd::experiment {
 
 /// The machine at one moment.
 struct MachineState {
-  double load = -1;                         ///< average over the last minute; negative: not known
-  std::int64_t memory_available_bytes = 0;  ///< 0: not known
-  double cpu_mhz = 0;  ///< highest clock of the processors that the run may use; 0: not known
+  double load = -1;  ///< load average over the last minute; negative: unknown
+  std::int64_t memory_available_bytes = 0;  ///< 0: unknown
+  double cpu_mhz = 0;  ///< highest clock of the processors that the run may use; 0: unknown
 };
 
 /// The GPU that a trial's backend uses.
 struct GpuConditions {
-  std::string name;    ///< as CUDA calls it
-  std::string driver;  ///< version; empty where not known
-  std::string cuda;    ///< newest CUDA version that the driver runs; likewise
+  std::string name;    ///< name as CUDA reports it
+  std::string driver;  ///< driver version; empty: unknown
+  std::string cuda;    ///< newest CUDA version that the driver supports; empty: unknown
   machine::GpuState before;
   machine::GpuState after;
 };
 
-/// Right before and right after a trial. What a first repeat does untimed lies between them too.
+/// The state right before and right after a trial. In the first repeat of a fit, the untimed fit
+/// also falls between them.
 struct Conditions {
   MachineState before;
   MachineState after;
-  std::optional<GpuConditions> gpu;  ///< none where the backend uses none
+  std::optional<GpuConditions> gpu;  ///< none if the backend uses no GPU
 };
 
 /// The process that ran a trial, right after it.
 struct TrialProcess {
-  std::int64_t threads = 0;  ///< 0: not known; those that OpenMP keeps for later count
+  std::int64_t threads = 0;  ///< 0: unknown; includes idle threads that OpenMP keeps
   std::vector<machine::OpenmpRuntime> openmp;
-  int processor = -1;  ///< that the timed fit began on; negative: not known
+  int processor = -1;  ///< processor on which the timed fit began; negative: unknown
 };
 
-/// Asks the system, on the calling thread. They throw nothing but std::bad_alloc.
+/// Query the system from the calling thread. Throw nothing but std::bad_alloc.
 MachineState read_state(const std::vector<int>& processors);
 TrialProcess this_process();
 
 nlohmann::ordered_json to_json(const Conditions& conditions);
 nlohmann::ordered_json to_json(const TrialProcess& process);
-/// They throw InputError as JsonFields does.
+/// Throw InputError as JsonFields does.
 Conditions conditions_from_json(const JsonFields& json);
 TrialProcess process_from_json(const JsonFields& json);
 /// The value of "processor".

@@ -1,4 +1,4 @@
-// Machine: where a trial ran, and with which build; what stays the same for a whole run.
+// Machine: hardware, system and build of a run; constant for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,29 @@
 namespace lloyd::experiment {
 
 struct Machine {
-  std::string cpu{};              ///< model name; empty where the system does not say
+  std::string cpu{};              ///< model name; empty: unknown
   std::int64_t cores = 0;         ///< logical processors that this process may use
-  std::int64_t memory_bytes = 0;  ///< what this process may use; 0: not known
+  std::int64_t memory_bytes = 0;  ///< bytes that this process may use; 0: unknown
   std::string os{};
-  std::string compiler{};  ///< that built this program
+  std::string compiler{};  ///< compiler of this program
   std::string lloyd{};     ///< version of this program
 
-  // What follows is not known of records of earlier versions.
-  std::int64_t physical_cores = 0;  ///< 0: not known, as are the next two
+  // Records of earlier versions lack the following members.
+  std::int64_t physical_cores = 0;  ///< 0: unknown; also for `sockets`
   std::int64_t sockets = 0;
-  double cpu_quota = 0;    ///< processors' worth of time that the control group allows; 0: no limit
-  std::string governor{};  ///< of clocks; empty where the system does not say
-  std::optional<bool> boost{};                     ///< likewise none
-  std::vector<machine::Cache> caches{};            ///< likewise empty
-  std::string build_type{};                        ///< "Release"
-  std::string flags{};                             ///< of the compiler, that change code
-  std::string commit{};                            ///< machine::Build::commit
-  machine::NamedTexts libraries{};                 ///< machine::Build::libraries
-  std::optional<machine::NamedTexts> variables{};  ///< of the environment: machine::set_variables()
+  double cpu_quota = 0;                  ///< limit of the control group, in processors; 0: no limit
+  std::string governor{};                ///< CPU frequency governor; empty: unknown
+  std::optional<bool> boost{};           ///< none: unknown
+  std::vector<machine::Cache> caches{};  ///< empty: unknown
+  std::string build_type{};              ///< "Release"
+  std::string flags{};                   ///< compiler flags that affect code generation
+  std::string commit{};                  ///< machine::Build::commit
+  machine::NamedTexts libraries{};       ///< machine::Build::libraries
+  /// Environment variables: machine::set_variables().
+  std::optional<machine::NamedTexts> variables{};
 };
 
-/// Asks the system, once for a run: on large machines it takes some milliseconds.
+/// Queries the system; call once per run, since this takes some milliseconds on large machines.
 Machine this_machine();
 
 nlohmann::ordered_json to_json(const Machine& machine);

@@ -1,4 +1,4 @@
-// What a backend says of itself that a plan relies on.
+// The properties that a backend reports and a plan relies on.
 #pragma once
 
 #include <map>
@@ -8,12 +8,14 @@
 
 namespace lloyd::experiment {
 
-/// Values by name. What the machine's state may change, such as defaults and devices, is not there.
+/// Property values by name. Properties that depend on the machine's state, such as defaults and
+/// devices, are excluded.
 using BackendIdentity = std::map<std::string, std::string>;
 
+/// Returns the identity of a backend as it is now.
 BackendIdentity identity_of(const LoadedBackend& backend);
 
-/// Throws Error, a sentence that names what is different, where they are not the same.
+/// Throws Error, a sentence that lists the differences, if a planned property has changed.
 void check_same(const BackendIdentity& planned, const BackendIdentity& now);
 
 }  // namespace lloyd::experiment

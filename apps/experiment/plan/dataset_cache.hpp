@@ -1,4 +1,4 @@
-// DatasetCache: makes the data sets of an experiment, one in memory at a time.
+// DatasetCache: generates or reads the data sets of an experiment, one in memory at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lloyd::experiment {
 
-/// What planning needs to know of a data set.
+/// The properties of a data set that planning needs.
 struct DatasetFacts {
   std::string name;
   std::int64_t samples = 0;
@@ -23,25 +23,26 @@ struct DatasetFacts {
   std::int64_t stride = 0;
   DType dtype = DType::float32;
   std::uint64_t required_capabilities = 0;   ///< kCapability... bits
-  std::optional<std::uint64_t> fingerprint;  ///< not known of blobs that are not made yet
+  std::optional<std::uint64_t> fingerprint;  ///< none for blobs that have not been generated
 
   std::int64_t bytes() const { return samples * stride * size_of(dtype); }
 };
 
 class DatasetCache {
  public:
-  /// Blobs are not finished once `stop`, which is asked again and again, says so.
+  /// `stop` is polled while blobs are generated or a text file is read; once it returns true,
+  /// Cancelled is thrown.
   explicit DatasetCache(std::function<bool()> stop = {}) : stop_(std::move(stop)) {}
 
-  /// Makes or reads the data set, or returns the last one again. The one before is freed first,
-  /// unless somebody holds it. Throws InputError, at the data set's place, for a bad file, and
-  /// Cancelled.
+  /// Returns the data set, which is generated or read unless it is the last one returned. The
+  /// previous one is freed first unless the caller still holds it. Throws InputError at the data
+  /// set's place for a bad file, and Cancelled.
   std::shared_ptr<const Dataset> get(const DatasetSetting& setting);
 
-  /// The same, and keeps nothing of it.
+  /// As get(), but the cache keeps no reference.
   std::shared_ptr<const Dataset> take(const DatasetSetting& setting);
 
-  /// Reads a file for this, but makes no blobs.
+  /// Reads the file if there is one, but does not generate blobs.
   DatasetFacts facts(const DatasetSetting& setting);
 
  private:

@@ -1,4 +1,4 @@
-// InitialCentroids: the starts of an experiment's fits, made once for all backends.
+// InitialCentroids: the initial centroids of an experiment's fits, computed once for all backends.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace lloyd::experiment {
 
-/// Of all restarts of a setting.
+/// The initial centroids of all restarts of a setting.
 struct Starts {
   std::vector<std::vector<double>> centroids;  ///< k x d each
-  double ms = 0;                               ///< wall time of making them
+  double ms = 0;                               ///< wall time of the seeding
 };
 
 class InitialCentroids {
  public:
-  /// Memory is planned for the centroids of one setting, so that those of many seeds must not add
-  /// up: `max_kept_bytes` of earlier ones are kept, by default less than the program takes itself.
+  /// `max_kept_bytes` limits the cached centroids of earlier seedings, since the memory estimate of
+  /// a plan covers those of one setting only. The default is less than the memory of the program
+  /// itself.
   explicit InitialCentroids(std::int64_t max_kept_bytes = std::int64_t{16} << 20)
       : max_kept_bytes_(max_kept_bytes) {}
 
-  /// Makes them, or returns those made before for the same data set and seeding. Where they must be
-  /// made, those of another data set are forgotten before, and all where they take more than may be
-  /// kept; a reference to them ends. `dataset_key` names the data set. Throws what seed_centroids()
-  /// does.
+  /// Returns the initial centroids, computed or cached, for this data set and seeding. Before a new
+  /// seeding the cache drops those of other data sets, and all of them if they exceed the limit;
+  /// this invalidates earlier references. `dataset_key` identifies the data set. Throws as
+  /// seed_centroids() does.
   const Starts& get(const Dataset& dataset, const std::string& dataset_key,
                     const FitOptions& options, const std::function<bool()>& stop);
 

@@ -29,7 +29,7 @@ ProblemShape shape_of(const DatasetFacts& dataset, std::int64_t clusters) {
   return shape;
 }
 
-// What the results of a fit take: labels, counts and centroids, twice while restarts are compared.
+// The size of a fit's results: labels, counts and centroids, twice if restarts are compared.
 std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options) {
   const std::int64_t one = dataset.samples * 4 + options.clusters * (dataset.features * 8 + 8);
   return options.restarts > 1 ? 2 * one : one;
@@ -37,8 +37,8 @@ std::int64_t result_bytes(const DatasetFacts& dataset, const FitOptions& options
 
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;  // beyond any machine
 
-// The initial centroids of all restarts. In a process of its own they are there three times: where
-// they were made, in shared memory, and in that process.
+// The size of the initial centroids of all restarts. With a separate process there are three
+// copies: in this process, in shared memory, and in that process.
 std::int64_t starts_bytes(const DatasetFacts& dataset, const FitOptions& options,
                           const Isolation& isolation) {
   const std::int64_t copies = isolation.mode == IsolateMode::none ? 1 : 3;
@@ -62,7 +62,7 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
     return;
   }
   const ProblemShape shape = shape_of(dataset, options.clusters);
-  // The variance is not known before the data is made; no limit depends on the tolerance.
+  // The variance is unknown before the data is generated; no limit depends on the tolerance.
   const FitSpec spec = make_spec(options, 1.0);
   fit.skip =
       unsupported_reason(backend, shape, dataset.required_capabilities, variant.parameters, spec);
@@ -84,7 +84,7 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
                            format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));
     return;
   }
-  // A file that is mapped is handed over as it is.
+  // A mapped file is passed on without a copy.
   const bool copied = isolation.mode != IsolateMode::none &&
                       (setting.setting.dataset.blobs ||
                        find_format(setting.setting.dataset.file) != FileFormat::npy);

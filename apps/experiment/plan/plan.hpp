@@ -1,4 +1,4 @@
-// Plan: what an experiment will run, what it will skip and why, and the memory it will take.
+// Plan: the trials that an experiment will run, those it skips and why, and their memory.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,20 @@
 
 namespace lloyd::experiment {
 
+/// A setting and the properties of its data set.
 struct PlannedSetting {
-  Setting setting;  ///< with the centroids of a seeding file
+  Setting setting;  ///< includes the centroids of a seeding file
   DatasetFacts dataset;
-  std::string hash;  ///< of all that defines the setting; 16 hexadecimal digits
+  std::string hash;  ///< hash of everything that defines the setting; 16 hexadecimal digits
 };
 
 /// All repeats of one setting with one variant.
 struct PlannedFit {
   std::size_t setting = 0;
   std::size_t variant = 0;
-  std::string skip;  ///< why it will be skipped; empty when it will run
-  /// At the peak, the data set, the initial centroids of all restarts and the results included;
-  /// nothing when it is skipped.
+  std::string skip;  ///< why the fit is skipped; empty if it runs
+  /// Peak memory, including the data set, the initial centroids of all restarts and the results;
+  /// none if the fit is skipped.
   std::optional<MemoryEstimate> memory;
   std::vector<Published> published;
 };
@@ -36,38 +37,38 @@ struct Plan {
   std::string experiment;
   std::filesystem::path output;
   std::int64_t repeats = 1;
-  std::optional<Until> until;    ///< further rounds after these
+  std::optional<Until> until;    ///< rule for further rounds after the repeats
   std::uint64_t order_seed = 0;  ///< see trial_order.hpp
   Isolation isolation;
-  bool trace = false;  ///< each fit leaves a trace, see tracing_runner.hpp
+  bool trace = false;  ///< record a trace of each fit, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;
   std::vector<Variant> variants;
   std::optional<std::size_t> baseline;  ///< index of a variant
-  std::vector<PlannedFit> fits;         ///< by setting, then variant: every pair
+  std::vector<PlannedFit> fits;         ///< every pair, by setting, then by variant
   std::string hash;  ///< of settings, variants, repeats, until, order_seed, baseline; 16 hex digits
 
-  std::int64_t trials() const;  ///< that will run; with `until` at least so many
+  std::int64_t trials() const;  ///< number of trials that will run; a lower bound with `until`
   std::int64_t skipped() const;
   const PlannedFit& fit(std::size_t setting, std::size_t variant) const {
     return fits[setting * variants.size() + variant];
   }
 };
 
-/// Pairs of setting and variant that a plan may have: it and its records are held in memory.
+/// Maximum number of pairs of setting and variant: the plan and its records are held in memory.
 inline constexpr std::size_t kMaxFits = 1'000'000;
 
-/// Told how many of how many pairs of setting and variant have been planned.
+/// Called with the number of pairs of setting and variant that have been planned, and their total.
 using PlanProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
-/// Loads backends, reads data and centroid files, and looks at every pair of setting and variant.
-/// Throws InputError for whatever is wrong in the experiment.
+/// Loads backends, reads data and centroid files, and checks every pair of setting and variant.
+/// Throws InputError for any error in the experiment.
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
                const Machine& machine, const PlanProgress& progress = {});
 
-/// One line for each optional backend whose plugin cannot be loaded: which and why.
+/// Returns one line, with name and reason, for each optional backend whose plugin cannot be loaded.
 std::vector<std::string> missing_backends(const Plan& plan);
 
-/// Throws InputError when something would be skipped.
+/// Throws InputError if any fit would be skipped.
 void require_all(const Plan& plan);
 
 }  // namespace lloyd::experiment

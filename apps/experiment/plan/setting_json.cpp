@@ -70,7 +70,7 @@ std::string hash_setting(const Setting& setting, const DatasetFacts& dataset) {
   const FitOptions& options = setting.options;
   ordered_json source = source_json(setting.dataset);
   if (!setting.dataset.blobs) {
-    // The name, not the folder: the same file elsewhere is the same setting.
+    // Only the file name: the same file in another folder gives the same setting.
     source = {{"file", setting.dataset.file.filename().string()},
               {"fingerprint", hex(dataset.fingerprint.value_or(0))}};
   }

@@ -1,4 +1,4 @@
-// The parts of a record that say what was asked for, and the hash that they make.
+// The parts of a record that describe the requested fit, and their hash.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace lloyd::experiment {
 
-/// Where the samples come from: {"blobs": {...}} or {"file": ...} with the options of text files.
+/// The source of the samples: {"blobs": {...}} or {"file": ...} with the options of text files.
 nlohmann::ordered_json source_json(const DatasetSetting& setting);
 /// {"iterations": N}, or {"max_iterations": N, "tolerance": t}.
 nlohmann::ordered_json stop_json(const FitOptions& options);
 
-/// 16 hexadecimal digits, equal on every machine for equal settings: data, clusters, seeding,
-/// restarts, stop, empty clusters, profile. A file counts by its name and fingerprint.
+/// Returns 16 hexadecimal digits, equal on every machine for equal settings: data, clusters,
+/// seeding, restarts, stop, empty clusters, profile. A file is identified by its name and
+/// fingerprint.
 std::string hash_setting(const Setting& setting, const DatasetFacts& dataset);
 
-/// 16 hexadecimal digits, equal for equal texts.
+/// Returns 16 hexadecimal digits, equal for equal texts.
 std::string hash_json(const nlohmann::ordered_json& json);
 
-/// 16 hexadecimal digits.
+/// Returns 16 hexadecimal digits.
 std::string hex(std::uint64_t value);
 
 }  // namespace lloyd::experiment

@@ -34,7 +34,8 @@ std::vector<PlannedTrial> trial_order(const Plan& plan, std::size_t setting) {
 
 int processor_of_round(const Plan& plan, std::size_t setting, std::int64_t repeat,
                        const std::vector<int>& processors) {
-  // The order of a round uses no number at a multiple of the number of variants.
+  // Counter 0 of this stream is free: trial_round() never uses a multiple of the number of
+  // variants.
   const std::uint64_t first = RandomStream(plan.order_seed, setting).below(processors.size(), 0);
   return processors[(first + static_cast<std::uint64_t>(repeat)) % processors.size()];
 }

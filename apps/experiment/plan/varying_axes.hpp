@@ -1,4 +1,4 @@
-// Which axes of a sweep a table has a column for.
+// Selects the axes of a sweep that get a column in tables.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,14 @@
 
 namespace lloyd::experiment {
 
-/// An axis with more than one value: the path, and a header that is short but names only one of
-/// them.
+/// An axis with more than one value: its path, and a short header that is unique among the axes.
 struct VaryingAxis {
   std::size_t index;  ///< in the axes of a setting
   std::string path;
   std::string header;
 };
 
-/// `settings`: the axes of each setting, all with the same paths.
+/// `settings` holds the axes of each setting, all with the same paths.
 std::vector<VaryingAxis> varying_axes(const std::vector<std::vector<AxisValue>>& settings);
 
 }  // namespace lloyd::experiment

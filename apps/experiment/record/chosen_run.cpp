@@ -14,7 +14,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// A file may hold thousands of runs.
+// A file may hold thousands of runs, so only the last ones are listed.
 std::string suggested_run(const std::string& id, const std::vector<std::string>& ids) {
   constexpr std::size_t kMaxListed = 5;
   if (ids.size() <= kMaxListed || !nearest_name(id, ids).empty()) return suggestion(id, ids);
@@ -33,7 +33,7 @@ Run& find_run(std::vector<Run>& runs, const std::string& id, const std::string& 
   throw InputError(fmt::format("{} has no run '{}'{}", file, id, suggested_run(id, ids)));
 }
 
-// Trials with an outcome, of those that were planned at least.
+// The number of trials with an outcome, and the minimum number planned.
 struct Coverage {
   std::int64_t trials = 0;
   std::int64_t planned = 0;
@@ -68,7 +68,7 @@ Coverage coverage_of(const Run& run) {
   return coverage;
 }
 
-// Why trials are missing; empty where none is.
+// Explains why trials are missing; empty if none is.
 template <class Run>
 std::string unfinished_text(const Run& run, bool being_written) {
   const Coverage coverage = coverage_of(run);
@@ -87,7 +87,7 @@ Chosen<Run> choose(const std::filesystem::path& records, const std::string& id, 
   Chosen<Run> chosen;
   chosen.file = records_file(records);
   const std::string name = chosen.file.string();
-  // Looked at on both sides of reading: a run may begin or end meanwhile.
+  // Checked before and after reading, since a run may begin or end meanwhile.
   const bool written_before = is_being_written(chosen.file);
   auto file = read(chosen.file);
   const bool being_written = written_before || is_being_written(chosen.file);

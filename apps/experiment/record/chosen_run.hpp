@@ -1,4 +1,4 @@
-// One run out of a file of records.
+// Selects one run from a file of records.
 #pragma once
 
 #include <filesystem>
@@ -10,25 +10,26 @@
 
 namespace lloyd::experiment {
 
-/// `Run`: a RecordedRun or a DigestedRun.
+/// A selected run; `Run` is RecordedRun or DigestedRun.
 template <class Run>
 struct Chosen {
   std::filesystem::path file;
   Run run;
-  std::vector<std::string> notes;  ///< what the user should know: other runs, missing records
-  std::string unfinished;          ///< why trials of the run are missing; empty where none is
+  std::vector<std::string> notes;  ///< messages for the user: other runs, missing records
+  std::string unfinished;          ///< why the run lacks trials; empty if it is complete
 };
 
 using ChosenRun = Chosen<RecordedRun>;
 using ChosenDigest = Chosen<DigestedRun>;
 
-/// The file of records that a path names: itself, or the one in the folder that it is.
+/// Returns the file of records: `records` itself, or the file in it if it is a folder.
 std::filesystem::path records_file(const std::filesystem::path& records);
 
-/// `records`: a file that `lloyd run` wrote, or the folder that it is in. `id`: a Record::run;
-/// empty for the last one. Throws InputError for a file without records and for an unknown run.
+/// Reads one run from `records`, a file written by `lloyd run` or its folder. `id` is a
+/// Record::run; if empty, the last run is read. Throws InputError for a file without records and
+/// for an unknown run.
 ChosenRun read_run(const std::filesystem::path& records, const std::string& id);
-/// The same, of which no record is kept.
+/// The same with digests; keeps no records.
 ChosenDigest digest_run(const std::filesystem::path& records, const std::string& id,
                         const ReadProgress& progress = {});
 

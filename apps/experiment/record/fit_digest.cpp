@@ -5,8 +5,8 @@
 namespace lloyd::experiment {
 namespace {
 
-// Fewer distances than samples x clusters in each iteration and the closing assignment: the
-// backend skips some, so that its iterations do not compare with others.
+// True if the backend evaluated fewer than samples x clusters distances in an iteration or the
+// closing assignment: it skips some, so its times per iteration are not comparable with others.
 bool skips_distances(const Record& record) {
   const Measurements& fit = *record.fit;
   const double all = static_cast<double>(record.dataset.samples) *

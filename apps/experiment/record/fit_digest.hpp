@@ -1,4 +1,4 @@
-// FitDigest: what a summary needs of the records of one planned fit.
+// FitDigest: the part of a planned fit's records that a summary needs.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace lloyd::experiment {
 
-/// What differs between the trials of one planned fit: some 100 bytes, where a record takes some
-/// thousands. Milliseconds; measurements hold for trials that count.
+/// The values that differ between trials of one planned fit: about 100 bytes, while a record takes
+/// some thousands. Times are in milliseconds; measurements are valid only if counts().
 struct TrialDigest {
   explicit TrialDigest(const Record& record);
 
-  /// Whether the trial succeeded, so that its measurements count.
+  /// True if the trial succeeded and has measurements.
   bool counts() const { return measured && status == TrialStatus::ok; }
   bool is_profiled() const { return counts() && extras && extras->phases.assignment_ms >= 0; }
-  /// Empty for a trial that succeeded.
+  /// Why the trial did not succeed; empty if it did.
   const std::string& reason() const;
-  /// Null for a trial without a GPU.
+  /// Returns null for a trial without a GPU.
   const GpuConditions* gpu() const { return extras && extras->gpu ? &*extras->gpu : nullptr; }
 
-  /// What few trials have.
+  /// Rarely used values, stored apart to save memory.
   struct Extras {
     std::string reason;
     PhaseTimes phases;
@@ -33,7 +33,7 @@ struct TrialDigest {
   };
 
   TrialStatus status;
-  bool measured = false;         ///< has the results of a fit
+  bool measured = false;         ///< the record holds the results of a fit
   bool skips_distances = false;  ///< evaluated fewer than samples x clusters in each iteration
   bool has_conditions = false;
   std::int64_t repeat;
@@ -44,40 +44,39 @@ struct TrialDigest {
   double fit_ms = 0;
   double load = -1;              ///< MachineState::load before the trial
   double cpu_mhz = 0;            ///< MachineState::cpu_mhz after it
-  std::int64_t own_threads = 0;  ///< at most that many threads of the run wanted a processor
+  std::int64_t own_threads = 0;  ///< maximum number of threads of the run that wanted a processor
   std::shared_ptr<const Extras> extras;
 };
 
-/// The records of one planned fit. What they have in common is that of the first one.
+/// The digest of one planned fit. The values that all records share are those of the first.
 struct FitDigest {
   FitDigest() = default;
   explicit FitDigest(const Record& first);
   /// At least one record.
   explicit FitDigest(const std::vector<Record>& records);
 
-  /// What belongs to the fit rather than to the trial of a record that is added to `trials`.
+  /// Updates the values of the fit itself from a record whose trial is added to `trials`.
   void note(const Record& record);
 
   std::string experiment;
   std::string setting;  ///< Record::setting
   std::int64_t plan_setting = 0;
-  std::int64_t repeats = 1;  ///< planned
-  bool until = false;        ///< there may be more
-  std::string baseline;      ///< label of the baseline; empty: none
+  std::int64_t repeats = 1;  ///< planned repeats
+  bool until = false;        ///< there may be more rounds
+  std::string baseline;      ///< label of the baseline variant; empty: none
   std::vector<AxisValue> axes;
   std::string backend;   ///< label of the variant
-  std::string accuracy;  ///< as stated; empty where the plugin is missing
+  std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
   std::int64_t samples = 0;
   std::int64_t features = 0;
   std::string dtype;
   std::int64_t clusters = 0;
   std::int64_t restarts = 1;
   std::vector<Published> published;
-  std::optional<AfterOne> after_one;  ///< of the last trial that counts and has it
+  std::optional<AfterOne> after_one;  ///< from the last successful trial that has it
   std::vector<TrialDigest> trials;
 };
 
-/// One for each list of records.
 std::vector<FitDigest> digests_of(const std::vector<std::vector<Record>>& records);
 
 }  // namespace lloyd::experiment

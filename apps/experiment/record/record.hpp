@@ -1,4 +1,4 @@
-// Record: what a trial leaves; one JSON object a line in records.jsonl.
+// Record: the result of a trial; one JSON object per line of records.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -19,49 +19,50 @@
 
 namespace lloyd::experiment {
 
-/// Version of the record's keys.
+/// Version of the record's schema.
 inline constexpr int kRecordSchema = 1;
 
-/// Bytes of a line of records.jsonl at the most: some hundred times those of the longest record.
-/// What is longer is refused before it is read.
+/// Maximum size of a line of records.jsonl in bytes, some hundred times the longest record. Longer
+/// lines are rejected while they are read.
 inline constexpr std::int64_t kMaxRecordBytes = std::int64_t{64} << 20;
 
 enum class TrialStatus { ok, skipped, failed, timed_out, cancelled };
 std::string_view to_string(TrialStatus status);
-/// Whether a trial ran and went wrong, in whatever way.
+/// True if the trial ran and did not succeed; false if it was cancelled.
 constexpr bool is_failure(TrialStatus status) {
   return status != TrialStatus::ok && status != TrialStatus::skipped &&
          status != TrialStatus::cancelled;
 }
-/// Throws InputError for an unknown name, with the known ones.
+/// Throws InputError for an unknown name; the message lists the known ones.
 TrialStatus parse_trial_status(std::string_view name);
 
 struct Record {
   std::string experiment;
-  std::string run;      ///< the same in all records of one run of `lloyd run`
+  std::string run;      ///< identifies one run of `lloyd run`
   std::string setting;  ///< PlannedSetting::hash
   std::vector<AxisValue> axes;
 
-  /// Where the trial stands among all that the run planned: every setting with every variant.
+  /// The position of the trial in the run's plan, which pairs every setting with every variant.
   struct {
     std::int64_t setting = 0;  ///< in [0, settings)
     std::int64_t settings = 1;
     std::int64_t variant = 0;  ///< in [0, variants)
     std::int64_t variants = 1;
     std::int64_t repeats = 1;
-    std::optional<Until> until;               ///< more than `repeats` are made then
-    std::optional<std::uint64_t> order_seed;  ///< nothing in records of earlier versions
-    std::string baseline;  ///< label of the variant that others are compared to; empty: none
-    std::string hash;      ///< Plan::hash; empty in records of earlier versions
+    std::optional<Until> until;               ///< if set, `repeats` is the minimum
+    std::optional<std::uint64_t> order_seed;  ///< none in records of earlier versions
+    std::string baseline;                     ///< label of the baseline variant; empty: none
+    std::string hash;                         ///< Plan::hash; empty in records of earlier versions
   } plan;
 
   struct {
     std::string name;
-    std::string label;    ///< the name, and the parameters in which variants of one backend differ
-    std::string version;  ///< this and what follows is empty where the plugin is missing, but for
-                          ///< the parameters that the experiment names
+    std::string label;  ///< name, and the parameters in which the backend's variants differ
+    /// This and the following members are empty if the plugin is missing, except for the parameters
+    /// that the experiment names.
+    std::string version;
     nlohmann::ordered_json parameters;  ///< an object, name to value
-    std::string accuracy;               ///< stated, of labels on this data set's dtype
+    std::string accuracy;               ///< stated label accuracy for this data set's dtype
     std::string reproducibility;
     std::vector<std::string> devices;
   } backend;
@@ -71,7 +72,7 @@ struct Record {
     std::int64_t samples = 0;
     std::int64_t features = 0;
     std::string dtype;
-    std::string fingerprint;  ///< empty where the data was never made
+    std::string fingerprint;  ///< empty if the data set was never made
     nlohmann::ordered_json source;
   } dataset;
 
@@ -79,50 +80,54 @@ struct Record {
   struct {
     std::string method;
     std::uint64_t seed = 0;
-    std::string file;                    ///< empty but for method `file`
-    std::optional<double> oversampling;  ///< of method `k-means||`
-    std::optional<std::int64_t> rounds;  ///< likewise
-    std::optional<double> ms;            ///< all restarts; done once for all backends of a setting
+    std::string file;                    ///< only for method `file`
+    std::optional<double> oversampling;  ///< only for method `k-means||`
+    std::optional<std::int64_t> rounds;  ///< only for method `k-means||`
+    /// Wall time in milliseconds for all restarts, which all backends of a setting share.
+    std::optional<double> ms;
   } seeding;
   std::int64_t restarts = 1;
   nlohmann::ordered_json stop;
   std::string empty_clusters;
   bool profile = false;
-  /// Where the trial ran and what it was held to; nothing in records of earlier versions.
+  /// The process and limits of the trial; none in records of earlier versions.
   std::optional<Isolation> isolation;
 
-  std::int64_t repeat = 0;            ///< 0, 1, ...: the round
-  std::optional<std::int64_t> order;  ///< place among the trials of its setting, from 0; nothing
-                                      ///< where none ran, and in records of earlier versions
+  std::int64_t repeat = 0;  ///< 0, 1, ...: the round
+  /// Place among the trials of its setting, from 0; none if no trial ran, and in records of earlier
+  /// versions.
+  std::optional<std::int64_t> order;
   TrialStatus status = TrialStatus::ok;
-  std::string reason;  ///< empty for `ok`; "not run" where an interrupted run did not come to it
-  /// Of the process that the trial ran in: from its start until the plugin was loaded. Nothing
-  /// where that is the process of `lloyd run`.
+  std::string reason;  ///< empty for `ok`; "not run" if an interrupted run did not reach the trial
+  /// Milliseconds from the start of the trial's process until its plugin was loaded; none if the
+  /// trial ran in the process of `lloyd run`.
   std::optional<double> start_ms;
-  /// What went wrong after the outcome, when session or backend were released; empty: nothing.
+  /// Failure to release session or backend after the outcome; empty: none.
   std::string release_failure;
   std::optional<Measurements> fit;
   std::optional<AfterOne> after_one;
   std::optional<MemoryEstimate> memory;
-  std::vector<Published> published;  ///< of this setting with this backend
-  std::optional<Trace> trace;        ///< where one was asked for, of the last repeat
+  std::vector<Published> published;  ///< published values of this setting with this backend
+  std::optional<Trace> trace;        ///< only if requested, in the last repeat
   Machine machine;
-  std::optional<TrialProcess> process;   ///< none where no trial was run, as the next
-  std::optional<Conditions> conditions;  ///< none in records of earlier versions, as the one above
-  std::string time;                      ///< when the trial ended, in UTC: 2026-01-31T12:00:00Z
+  /// None if no trial ran, and in records of earlier versions.
+  std::optional<TrialProcess> process;
+  /// None if no trial ran, and in records of earlier versions.
+  std::optional<Conditions> conditions;
+  std::string time;  ///< end of the trial in UTC: 2026-01-31T12:00:00Z
 };
 
-/// The record of a trial before it has run: all but its outcome.
+/// Returns the record of a trial before it runs, with everything but the outcome.
 Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repeat,
                       const std::string& run, const Machine& machine);
 
-/// The record of a planned fit that is not run: skipped, or left out by a run that was interrupted.
+/// Returns the record of a planned fit that does not run because it is skipped or the run was
+/// interrupted.
 Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string& run,
                       const Machine& machine);
 
-/// Takes out of the records of a planned fit those that another record of it supersedes: a last one
-/// that was cancelled, which stands for what is run later, and a failure of the same trial, which
-/// was made again.
+/// Removes the records of a planned fit that `next` supersedes: a last record that was cancelled,
+/// since it stands for the trials run later, and a failure of the same trial, which was run again.
 /// `Trial` has the members `status` and `repeat`.
 template <class Trial>
 void drop_superseded(std::vector<Trial>& fit, const Trial& next) {
@@ -133,18 +138,18 @@ void drop_superseded(std::vector<Trial>& fit, const Trial& next) {
 }
 
 nlohmann::ordered_json to_json(const Record& record);
-/// Throws InputError, with the key and what is wrong, when this is no record of this schema. Keys
-/// that the schema does not have are passed over.
+/// Throws InputError, with key and reason, if the JSON is no record of this schema. Ignores unknown
+/// keys.
 Record record_from_json(const nlohmann::ordered_json& json);
 
-/// Whether a last line without its line feed, which is no JSON, can be what a process that was
-/// killed or a power cut left of a record: its beginning, or bytes of zero. Anything else was
-/// written by others and is not to be dropped.
+/// True if an incomplete last line that is not JSON can be the remains of a record after a kill or
+/// a power cut: a record's beginning, or zero bytes. Any other line was written by another program
+/// and must be kept.
 bool is_torn_record(std::string_view line);
 
-/// Now, in UTC, to the second.
+/// The current time in UTC, to the second.
 std::string timestamp();
-/// A new identifier of a run: the time, the process and 32 random bits, in hexadecimal digits.
+/// Returns a new run identifier: time, process and 32 random bits, in hexadecimal digits.
 std::string make_run_id();
 
 }  // namespace lloyd::experiment

@@ -1,4 +1,4 @@
-// Records from JSON: every key is there, of its type and in its range.
+// Reads records from JSON: requires every key, with its type and range.
 
 #include <cmath>
 
@@ -73,7 +73,7 @@ void read_seeding(const JsonFields& json, Record& record) {
   }
 }
 
-// Records of earlier versions have none of these keys.
+// Records of earlier versions lack these keys.
 void read_isolation(const JsonFields& json, Record& record) {
   const std::string mode = json.text_or_nothing("isolate");
   if (mode.empty()) return;
@@ -86,7 +86,7 @@ void read_isolation(const JsonFields& json, Record& record) {
   if (!cpus.empty() && isolation.cpus.empty()) json.fail("cpus", "a text such as 0-3,8");
 }
 
-// {"iterations"}, or {"max_iterations", "tolerance"}.
+// Accepts {"iterations"}, or {"max_iterations", "tolerance"}.
 void check_stop(const ordered_json& stop) {
   const JsonFields json(stop, "stop");
   if (stop.contains("iterations")) {
@@ -116,7 +116,7 @@ void read_outcome(const JsonFields& json, Record& record) {
     memory.host_bytes = bytes.integer("host", 0);
     memory.device_bytes = bytes.integer("device", 0);
   }
-  // Records of earlier versions do not have them.
+  // Records of earlier versions lack this key.
   for (const ordered_json& published : json.list_or_nothing("published")) {
     record.published.push_back(published_from_json(published));
   }
@@ -157,7 +157,7 @@ Record record_from_json(const ordered_json& object) {
   check_stop(record.stop);
   record.empty_clusters = json.name("empty_clusters", apps::parse_empty_clusters);
   record.profile = json.boolean("profile");
-  // The experiment's repeats are the least number where it says `until`.
+  // With `until`, the experiment's repeats are only the minimum.
   record.repeat =
       json.integer("repeat", 0, record.plan.until ? kMaxCount : record.plan.repeats - 1);
   if (json.has("order")) record.order = json.integer("order", 0);

@@ -1,4 +1,4 @@
-// Records to JSON.
+// Writes records as JSON.
 
 #include <string>
 
@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// With the keys of an experiment.
+// Uses the same keys as an experiment file.
 void add_isolation(ordered_json& json, const std::optional<Isolation>& isolation) {
   for (const std::string& key : isolation_keys()) json[key] = nullptr;
   if (!isolation) return;

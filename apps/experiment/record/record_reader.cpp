@@ -21,7 +21,7 @@ namespace {
 
 using FitPlace = std::pair<std::int64_t, std::int64_t>;  // setting, variant
 
-// Whether printable() would change nothing in a line of JSON: without escapes and beyond ASCII.
+// True for printable ASCII without escapes, which printable() would not change.
 bool is_plain(std::string_view line) {
   return std::all_of(line.begin(), line.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -35,14 +35,14 @@ std::vector<std::string> paths_of(const Record& record) {
   return paths;
 }
 
-// What all records of one run have in common.
+// The values that all records of one run share.
 auto run_facts(const Record& record) {
   return std::make_tuple(record.experiment, record.plan.settings, record.plan.variants,
                          record.plan.repeats, record.plan.until, record.plan.baseline,
                          paths_of(record));
 }
 
-// The records of a planned fit while they are read, as they are.
+// Collects the records of a planned fit unchanged.
 struct WholeFit {
   using Result = std::vector<Record>;
   std::vector<Record> trials;
@@ -51,7 +51,7 @@ struct WholeFit {
   void begin(const Record&) {}
   void note(const Record&) {}
   Result finish() && { return std::move(trials); }
-  // Whether they have in common what all records of a planned fit have.
+  // True if the record has the values that all records of a planned fit share.
   bool agrees_with(const Record& record) const {
     const Record& first = trials.front();
     return first.setting == record.setting && first.backend.label == record.backend.label &&
@@ -61,7 +61,7 @@ struct WholeFit {
   }
 };
 
-// The same as a digest.
+// Collects the records of a planned fit as a digest.
 struct DigestedFit : FitDigest {
   using Result = FitDigest;
   nlohmann::ordered_json stop;
@@ -79,11 +79,11 @@ struct DigestedFit : FitDigest {
   }
 };
 
-// The trials of one run while they are read: `FitType` is a WholeFit or a DigestedFit.
+// The state of one run during reading; `FitType` is WholeFit or DigestedFit.
 template <class FitType>
 struct OpenRun {
   struct Fit : FitType {
-    std::int64_t highest = -1;  // repeat
+    std::int64_t highest = -1;  // highest repeat so far
   };
   std::size_t first_line = 0;
   std::size_t last_line = 0;
@@ -114,7 +114,7 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
     drop_superseded(fit.trials, trial);
   }
   const auto is_same = [&](const auto& other) { return other.repeat == record.repeat; };
-  // Repeats ascend but for those that a resumed run makes again.
+  // Repeats ascend, except those that a resumed run makes again.
   const bool again =
       record.repeat <= fit.highest && std::any_of(fit.trials.begin(), fit.trials.end(), is_same);
   const std::size_t before = fit.trials.size();
@@ -144,8 +144,8 @@ Record read_record(std::string_view line) {
   return record_from_json(is_plain(line) ? json : as_read(json));
 }
 
-// The next line without its line feed; false behind the last one. Throws InputError for one that is
-// longer than a record can be.
+// Reads the next line without its line feed; returns false at the end of the file. Throws
+// InputError for a line longer than kMaxRecordBytes.
 bool read_line(std::istream& stream, std::string& text) {
   text.clear();
   std::array<char, 1 << 16> piece;
@@ -153,7 +153,8 @@ bool read_line(std::istream& stream, std::string& text) {
     stream.getline(piece.data(), piece.size());
     const auto read = static_cast<std::size_t>(stream.gcount());
     const bool filled = stream.fail() && !stream.eof() && !stream.bad() && read > 0;
-    const bool ended = stream.good();  // by a line feed, which counts but is not stored
+    // Ended at a line feed, which gcount() includes but `piece` does not hold.
+    const bool ended = stream.good();
     text.append(piece.data(), ended ? read - 1 : read);
     if (std::ssize(text) > kMaxRecordBytes) {
       throw InputError(
@@ -164,7 +165,7 @@ bool read_line(std::istream& stream, std::string& text) {
   }
 }
 
-// By run, in the order of their last records.
+// Reads all runs, in the order of their last records.
 template <class FitType>
 std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::filesystem::path& file,
                                                                 std::string& note,
@@ -213,7 +214,7 @@ nlohmann::ordered_json as_read(const nlohmann::ordered_json& json) {
   using Json = nlohmann::ordered_json;
   const auto text_as_read = [](const std::string& text) {
     if (is_plain(text)) return text;
-    // As record_line() writes it.
+    // Encoded as in record_line().
     const std::string written = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
     return printable(Json::parse(written).get_ref<const std::string&>());
   };
@@ -245,7 +246,7 @@ DigestFile digest_records(const std::filesystem::path& file, const ReadProgress&
     DigestedRun& digested = result.runs.emplace_back(
         DigestedRun{id, {}, run.planned, run.repeats, run.fixed_iterations});
     digested.fits.reserve(run.fits.size());
-    // One by one: of a million fits there must not be two of each.
+    // Moved one by one, since a million fits must not be in memory twice.
     while (!run.fits.empty()) {
       digested.fits.push_back(std::move(run.fits.begin()->second).finish());
       run.fits.erase(run.fits.begin());

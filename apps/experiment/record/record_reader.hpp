@@ -1,4 +1,4 @@
-// read_records: the records of a file, run by run.
+// read_records: reads a file of records and groups them by run.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,23 @@
 
 namespace lloyd::experiment {
 
-/// What becomes of JSON in a file of records: bytes that are no UTF-8 are replaced when it is
-/// written, and every key and text is made printable when it is read, since both go to terminals
-/// and tables. What comes from elsewhere is compared with records by this.
+/// Applies to JSON the changes that a record undergoes when it is written and read: bytes that are
+/// not UTF-8 are replaced on writing, and keys and texts are made printable on reading, since they
+/// go to terminals and tables. Apply it before comparing other JSON with records.
 nlohmann::ordered_json as_read(const nlohmann::ordered_json& json);
 
-/// What one run of `lloyd run` left in a file.
+/// The records of one run of `lloyd run`.
 struct RecordedRun {
   std::string id;  ///< Record::run
-  /// By planned fit, in the order of the plan; of each that left a record, its records in the order
-  /// of the file.
+  /// Records by planned fit, in plan order, without fits that left none; within a fit in file
+  /// order.
   std::vector<std::vector<Record>> fits;
-  std::int64_t planned = 0;  ///< fits; more than left a record where the run was killed
-  std::int64_t repeats = 1;  ///< planned trials of each fit, at least
+  /// Number of planned fits; larger than fits.size() if the run was killed.
+  std::int64_t planned = 0;
+  std::int64_t repeats = 1;  ///< planned trials of each fit; a minimum with `until`
 };
 
-/// As RecordedRun, with digests instead of records: for runs of a million trials.
+/// RecordedRun with digests instead of records, for runs of a million trials.
 struct DigestedRun {
   std::string id;
   std::vector<FitDigest> fits;
@@ -48,18 +49,17 @@ struct RecordFile {
   std::string note;               ///< about an incomplete last line; empty when there is none
 };
 
-/// Reads all records of a file that RecordWriter wrote, or several of them one after another. Of a
-/// run that was resumed each trial is there once: the last record of a trial that was cancelled or
-/// failed before counts, and what was cancelled goes as soon as its planned fit was resumed. A
-/// last line that a killed run left incomplete is passed over with a note, see is_torn_record().
-/// Throws InputError with the file, and the line where there is one, for a file that cannot be read
-/// or holds no records, a line that is no record of this schema, and records of one run that
-/// contradict each other.
+/// Reads all records of a file written by RecordWriter, or of several such files concatenated. A
+/// resumed run has each trial once: the last record replaces earlier cancelled or failed ones, and
+/// cancelled records of a planned fit are dropped once that fit is resumed. An incomplete last line
+/// left by a killed run is skipped with a note, see is_torn_record(). Throws InputError, with the
+/// file and the line if there is one, for a file that cannot be read or has no records, a line that
+/// is no record of this schema, and contradictory records of one run.
 RecordFile read_records(const std::filesystem::path& file);
 
-/// Told how many bytes of how many have been read.
+/// Called with the number of bytes read so far, and their total.
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
-/// The same, and as strict; no record is kept.
+/// The same, with the same checks; keeps no records.
 DigestFile digest_records(const std::filesystem::path& file, const ReadProgress& progress = {});
 
 }  // namespace lloyd::experiment

@@ -28,17 +28,19 @@ std::string folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path().string() : ".";
 }
 
-// That a file, and maybe its folder, was made is on the disk only when what holds it is.
+// Syncs the parent folders of a file: a new file, or a new folder, is durable only after its parent
+// folder is synced.
 void sync_folders(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::canonical(file, error).parent_path();
   for (std::filesystem::path path = folder;; path = path.parent_path()) {
-    // One that may be searched but not read cannot be opened.
+    // A folder with search but without read permission cannot be opened.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor >= 0) {
       const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
       ::close(descriptor);
-      // EINVAL: this file system writes no folders on demand. Those further up were there, mostly.
+      // EINVAL: this file system cannot sync folders. Errors of folders further up are ignored,
+      // since these mostly existed before.
       if (failure != 0 && failure != EINVAL && path == folder) {
         throw InputError(fmt::format("cannot write the folder {} to the disk: {}", path.string(),
                                      std::strerror(failure)));
@@ -48,8 +50,8 @@ void sync_folders(const std::filesystem::path& file) {
   }
 }
 
-// Offset behind the last line feed before `end`; 0 when there is none, -1 when it cannot be read.
-// Not looked for farther back than a record reaches: where it then ended is returned.
+// Returns the offset after the last line feed before `end`; 0 if there is none, -1 on a read error.
+// Searches back by the maximum record size only and returns the offset where it stopped.
 off_t end_of_last_line(int descriptor, off_t end) {
   std::array<char, 4096> block;
   const off_t first = std::max<off_t>(0, end - kMaxRecordBytes - 1);
@@ -65,8 +67,8 @@ off_t end_of_last_line(int descriptor, off_t end) {
   return end;
 }
 
-// False where another writer has the lock. is_being_written() holds it too, for a moment, so that
-// it is tried again. A file system without locks has no other writer that could be told.
+// Returns false if another writer holds the lock. Retries, since is_being_written() holds the lock
+// briefly. A file system without locks counts as unlocked.
 bool lock_for_writing(int descriptor) {
   constexpr int kAttempts = 20;
   constexpr std::chrono::milliseconds kBetweenAttempts{10};
@@ -107,7 +109,7 @@ RecordWriter::RecordWriter(const std::filesystem::path& file) : file_(file) {
           "another run is writing to {}: wait until it ends, or give another folder with --output",
           folder_of(file)));
     }
-    // An empty one may be what another run made that did not come this far.
+    // An empty file may be left by another run that ended before this sync.
     if (::lseek(descriptor_, 0, SEEK_END) == 0) sync_folders(file);
     repair();
     end_ = ::lseek(descriptor_, 0, SEEK_END);
@@ -137,7 +139,7 @@ void RecordWriter::repair() {
     throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));
   }
   if (nlohmann::ordered_json::accept(piece)) {
-    // A whole record that lacks its line feed only.
+    // A whole record that lacks only its line feed.
     if (::write(descriptor_, "\n", 1) == 1) return;
   } else if (!is_torn_record(piece)) {
     throw InputError(
@@ -199,7 +201,7 @@ void RecordWriter::append(const Record& record) {
     end_ = before + written;
     return;
   }
-  // A write that was cut short met a full disk, or a limit that says so at the next byte.
+  // A short write means a full disk, or a limit that the next write would report.
   std::string reason = written >= 0 && written < static_cast<ssize_t>(line.size())
                            ? "no space is left"
                            : error_text();

@@ -8,7 +8,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// The device that a variant uses: the one that its parameter `device` names, else the first.
+// The device of a variant: the one named by its parameter `device`, else the first.
 const DeviceInfo* used_device(const Variant& variant) {
   if (variant.backend == nullptr || variant.backend->devices().empty()) return nullptr;
   const std::vector<DeviceInfo>& devices = variant.backend->devices();
@@ -47,7 +47,7 @@ std::optional<Conditions> MonitoredRunner::conditions_before(const PlannedFit& f
     }
     conditions.before = read_state(processors_);
     return conditions;
-  } catch (const std::exception&) {  // there is no memory left
+  } catch (const std::exception&) {  // out of memory
     return std::nullopt;
   }
 }
@@ -61,7 +61,7 @@ Record MonitoredRunner::run(const PlannedFit& fit, std::int64_t repeat) {
     if (gpu && gpu->device != nullptr) conditions->gpu->after = sensors_->read(gpu->device);
     conditions->after = read_state(processors_);
     record.conditions = std::move(conditions);
-  } catch (const std::exception&) {  // likewise
+  } catch (const std::exception&) {  // out of memory
   }
   return record;
 }

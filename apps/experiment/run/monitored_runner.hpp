@@ -1,4 +1,4 @@
-// MonitoredRunner: notes the conditions under which another runner's trials run.
+// MonitoredRunner: records the conditions of another runner's trials.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@
 
 namespace lloyd::experiment {
 
-/// Reads the state of the machine right before and after each trial, and that of the GPU where the
-/// trial's backend uses one. It takes well under a millisecond, outside of what is timed. What
-/// cannot be read is left out of the record; no trial fails of it.
+/// Reads the state of the machine, and of the GPU if the backend uses one, right before and after
+/// each trial, outside of the timed fit. This takes well under a millisecond. Values that cannot be
+/// read are left out of the record; no trial fails because of them.
 class MonitoredRunner final : public TrialRunner {
  public:
-  /// The arguments must outlive this object. `nvml`: the library that knows the GPUs.
+  /// The arguments must outlive this object. `nvml` is the library that is queried for GPU states.
   MonitoredRunner(const Plan& plan, TrialRunner& runner, const char* nvml = machine::kNvmlLibrary);
 
   Record run(const PlannedFit& fit, std::int64_t repeat) override;
 
  private:
-  /// A GPU with its place in NVML; null where that is not known.
+  /// A GPU and its NVML handle; null if unknown.
   struct UsedGpu {
     std::string name;
     machine::NvmlDevice device = nullptr;

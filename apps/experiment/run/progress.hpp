@@ -1,4 +1,4 @@
-// Progress: says on standard error how far a run is and how long it will still take.
+// Progress: reports the progress of a run and its remaining time on standard error.
 #pragma once
 
 #include <chrono>
@@ -15,25 +15,26 @@ namespace lloyd::experiment {
 
 class Progress {
  public:
-  /// Writes text that is printable, such as apps::write_message().
+  /// Writes text and makes it printable, such as apps::write_message().
   using Writer = std::function<void(std::string_view text)>;
 
-  /// On a terminal one line is kept up to date; elsewhere there is a line whenever the setting
+  /// On a terminal, one line is updated in place; otherwise a line is written whenever the setting
   /// changes or ten seconds have passed.
   Progress(const Plan& plan, Writer write, bool terminal);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Reports the start of a trial. The fit must live until end().
   void begin(const PlannedFit& fit, std::int64_t repeat);
-  /// The trial that was begun has left this record.
+  /// Ends the trial that begin() started; `record` is its result.
   void end(const Record& record);
-  /// A trial that an earlier run made.
+  /// Counts a trial that an earlier run made.
   void pass_over(const PlannedFit& fit);
-  /// A line of its own.
+  /// Writes a separate line.
   void note(const std::string& text);
 
-  /// As TimeLeft::seconds().
+  /// See TimeLeft::seconds().
   double seconds_left() const { return time_left_.seconds(); }
 
  private:

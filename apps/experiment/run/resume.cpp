@@ -27,7 +27,7 @@ const ordered_json& member(const ordered_json& object, const std::string& key) {
   return found == object.end() ? null : *found;
 }
 
-// "'seeding.seed' was 1 and is 2": the first leaf that differs; empty when none does.
+// Describes the first leaf that differs, as "'seeding.seed' was 1 and is 2"; empty if none does.
 std::string leaf_difference(const std::string& path, const ordered_json& before,
                             const ordered_json& now) {
   if (before == now) return {};
@@ -44,7 +44,7 @@ std::string leaf_difference(const std::string& path, const ordered_json& before,
   return {};
 }
 
-// As leaf_difference, for the members of an object of which null says that it is not known.
+// As leaf_difference(), but skips members that are null on either side, which means unknown.
 std::string known_difference(const std::string& path, const ordered_json& before,
                              const ordered_json& now) {
   for (const auto& [key, value] : before.items()) {
@@ -77,7 +77,7 @@ std::string backend_difference(const Record& before, const PlannedFit& fit) {
   return {};
 }
 
-// What differs between what a record and the plan say of the same trial; empty where nothing does.
+// The difference between a record and the plan of the same trial; empty if there is none.
 std::string trial_difference(const Record& before, const Plan& plan, const Machine& machine) {
   ordered_json old = as_read(to_json(before));
   if (before.plan.settings != std::ssize(plan.settings)) {
@@ -106,7 +106,7 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   }
   look(setting_difference(old, now));
   look(leaf_difference("axes", old["axes"], now["axes"]));
-  const std::string outer = found;  // is not of one variant
+  const std::string outer = found;  // differences that concern all variants
   look(leaf_difference("backend.name", old["backend"]["name"], now["backend"]["name"]));
   look(backend_difference(before, fit));
   look(leaf_difference("backend", old["backend"], now["backend"]));
@@ -118,15 +118,15 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   return found;
 }
 
-// What differs in trials that the record's run may not have come to.
+// A difference in trials that the record's run may not have reached.
 std::string plan_difference(const Record& before, const Plan& plan) {
-  // The hash of a record without an order seed is of less than the plan's.
+  // Records without an order seed have a hash of fewer keys than the plan's.
   const bool comparable = !before.plan.hash.empty() && before.plan.order_seed;
   if (!comparable || before.plan.hash == plan.hash) return {};
   return "it had other settings or backends among those that it did not come to";
 }
 
-// A difference that has a name in any record comes before one that has none.
+// Prefers a difference that trial_difference() can name, in any record, to one that is only a hash.
 std::string run_difference(const RecordedRun& run, const Plan& plan, const Machine& machine) {
   std::string unnamed;
   for (const std::vector<Record>& fit : run.fits) {

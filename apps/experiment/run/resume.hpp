@@ -1,4 +1,4 @@
-// Resuming: what an earlier run of the same plan left in a file of records, to go on with.
+// Resuming: finds the records of an earlier run of the same plan, to continue it.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,33 @@
 
 namespace lloyd::experiment {
 
-/// The last run of an experiment in a file, beside a plan of that experiment.
+/// The last run of an experiment in a file, compared with a plan of that experiment.
 struct LastRun {
   std::string id;
-  /// What differs from the plan, in words; then the run cannot be resumed. Else empty.
+  /// The difference from the plan, in words, which prevents resuming; empty if there is none.
   std::string difference;
-  /// By planned fit, in the order of Plan::fits; empty where there is a difference.
+  /// Records by planned fit, in the order of Plan::fits; empty if there is a difference.
   std::vector<std::vector<Record>> records;
 };
 
-/// The last run of the plan's experiment that has the same plan on the same machine, else the last
-/// one with what differs; none where no record is of this experiment.
+/// Returns the last run of the plan's experiment with the same plan and machine; if there is none,
+/// the last run with its difference; none if no record belongs to this experiment.
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
                                      const Machine& machine);
 
-/// What differs between a record of a trial and what the plan says of the same trial now: settings,
-/// backend, published values, the kind of process and the processors that it runs on, and all of
-/// the machine that should not change but its memory, whose size moves with the kernel. Empty when
-/// nothing does. What one of them does not know, as records of earlier versions, is not compared.
-/// The limits of a trial, of time and memory, may differ.
+/// Returns the difference between a record and the plan's description of the same trial: settings,
+/// backend, published values, the kind of process and its processors, and the properties of the
+/// machine except its memory size, which varies with the kernel. Empty if there is none. Values
+/// that either side lacks, as in records of earlier versions, are not compared. The time and memory
+/// limits of a trial may differ.
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine);
 
-/// The trials of a run that need not be made again: those with an outcome. A failure is one, unless
-/// `retry_failed`; a trial that was cancelled, or not come to, has none.
+/// Returns the records of a run, and which of its trials need not run again: those with an outcome.
+/// A failure is an outcome unless `retry_failed` is true; a cancelled or unreached trial has none.
 EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retry_failed);
 
-/// Trials that are not done: the repeats of the plan, and what left_of_further_rounds() says.
+/// Returns the number of trials to run: the plan's repeats that are not done, and those of
+/// left_of_further_rounds().
 std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier);
 
 }  // namespace lloyd::experiment

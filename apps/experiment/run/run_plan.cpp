@@ -50,7 +50,6 @@ class PlanRun {
     records_of(fit).push_back(std::move(record));
   }
 
-  // Every fit without a record gets one.
   void add_unrun(const std::function<Record(const PlannedFit&)>& describe, bool keep) {
     for (const PlannedFit& fit : plan_.fits) {
       if (!records_of(fit).empty()) continue;
@@ -62,7 +61,7 @@ class PlanRun {
     }
   }
 
-  // Returns false when the run was interrupted.
+  // Returns false if the run was interrupted.
   bool run_trial(const PlannedTrial& trial) {
     const PlannedFit& fit = plan_.fits[trial.fit];
     progress_.begin(fit, trial.repeat);
@@ -81,7 +80,7 @@ class PlanRun {
       progress_.note(
           fmt::format("{}: {}", plan_.variants[fit.variant].label, record.release_failure));
     }
-    // Known before it is kept: the run ends as cancelled even where the disk is full.
+    // Set before the record is kept, so that the run ends as cancelled even if the disk is full.
     result.cancelled = result.cancelled || status == TrialStatus::cancelled;
     add(fit, std::move(record));
     return !result.cancelled;
@@ -113,8 +112,9 @@ class PlanRun {
   std::vector<std::optional<std::vector<PlannedTrial>>> left_of_further_rounds_;  // by setting
 };
 
-// Whether half of the interval of each variant that ran is small enough. The range of fewer samples
-// than an interval needs says little: that of a single one has no width.
+// True if half of the interval of each variant is small enough, with enough trials for an interval:
+// the range of fewer times says little (that of a single one has no width). Variants without a
+// successful trial are ignored.
 bool is_exact_enough(const Plan& plan, const PlanRun& run, std::size_t setting) {
   for (std::size_t v = 0; v < plan.variants.size(); ++v) {
     std::vector<double> times;
@@ -129,7 +129,7 @@ bool is_exact_enough(const Plan& plan, const PlanRun& run, std::size_t setting) 
   return true;
 }
 
-// Rounds after the repeats. Returns false when the run was interrupted.
+// Runs rounds after the repeats. Returns false if the run was interrupted.
 template <class RunTrials>
 bool run_further_rounds(const Plan& plan, const PlanRun& run, std::size_t setting,
                         std::chrono::steady_clock::time_point begin, const RunTrials& run_trials) {
@@ -139,11 +139,11 @@ bool run_further_rounds(const Plan& plan, const PlanRun& run, std::size_t settin
     if (std::chrono::steady_clock::now() - begin >= most) break;
     if (repeat == next_look) {
       if (is_exact_enough(plan, run, setting)) break;
-      // Looking takes the longer the more samples there are.
+      // The check gets slower with more trials, so it is made less often.
       next_look += 1 + repeat / 16;
     }
     std::vector<PlannedTrial> round = trial_round(plan, setting, repeat);
-    // What has always failed would do so until the time is over.
+    // Fits that have always failed are dropped: they would fail until the time is over.
     std::erase_if(round, [&](const PlannedTrial& trial) { return !run.has_succeeded(trial.fit); });
     if (round.empty()) break;
     if (!run_trials(round)) return false;
@@ -188,7 +188,7 @@ std::optional<std::vector<PlannedTrial>> left_of_further_rounds(const Plan& plan
   std::vector<PlannedTrial> left;
   if (!plan.until || earlier.records.empty()) return left;
 
-  std::int64_t rounds = plan.repeats;  // those that were begun
+  std::int64_t rounds = plan.repeats;  // number of rounds begun
   for (std::size_t v = 0; v < plan.variants.size(); ++v) {
     for (const Record& record : earlier.records[setting * plan.variants.size() + v]) {
       rounds = std::max(rounds, std::min(record.repeat + 1, kMaximumRepeats));

@@ -7,8 +7,8 @@
 namespace lloyd::experiment {
 namespace {
 
-// What an iteration takes whatever its size, in operations of its assignment: about 0.1 ms. Without
-// it the time left would be far too long while the small settings run.
+// Fixed cost of an iteration, in operations of its assignment: about 0.1 ms. Without it the
+// estimate would be far too long during small settings.
 constexpr double kOverhead = 1e5;
 
 }  // namespace
@@ -27,7 +27,7 @@ double TimeLeft::work_of(const PlannedFit& fit) const {
   const double iteration = kOverhead + static_cast<double>(planned.dataset.samples) *
                                            static_cast<double>(planned.dataset.features) *
                                            static_cast<double>(options.clusters);
-  // A fit that may converge rarely takes more than some dozens of iterations.
+  // A fit that stops on convergence rarely takes more than some dozens of iterations.
   const auto iterations = static_cast<double>(
       options.fixed_iterations ? options.max_iterations
                                : std::min<std::int64_t>(options.max_iterations, 30));
@@ -71,7 +71,7 @@ double TimeLeft::seconds() const {
   double seconds = 0;
   for (const VariantTrials& variant : variants_) {
     if (variant.trials_left <= 0) continue;
-    // One whose trials have all failed will not come to its fits.
+    // A variant whose trials have all failed spends no time in fits.
     const double pace = variant.trials == 0 ? usual_pace : pace_of(variant).value_or(0);
     const double rest = variant.rests.empty() ? usual_rest : median(variant.rests);
     seconds +=

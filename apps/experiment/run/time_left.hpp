@@ -1,4 +1,4 @@
-// TimeLeft: how long the rest of a run will take, by the trials that it has made.
+// TimeLeft: estimates the remaining time of a run from its finished trials.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace lloyd::experiment {
 
-/// The time of a fit goes with the size of its problem, at a pace that each variant has for itself.
-/// What else a trial takes is the same whatever the size, but for the first trial of a variant: it
-/// may start a process, load libraries and compile kernels, which says nothing of the later ones.
+/// Model: the time of a fit is proportional to its problem size, with a separate pace for each
+/// variant. The rest of a trial takes the same time for every size. The first trial of a variant is
+/// excluded from that rest, since it may start a process, load libraries and compile kernels.
 class TimeLeft {
  public:
   /// `plan` must outlive this object.
   explicit TimeLeft(const Plan& plan);
 
-  /// A trial has ended that took `seconds` in all, of which `fit_seconds` were its timed fit; none
-  /// where it has no fit.
+  /// Adds a finished trial that took `seconds` in total, `fit_seconds` of them in its timed fit.
+  /// `fit_seconds` is none if the trial has no fit.
   void add(const PlannedFit& fit, double seconds, std::optional<double> fit_seconds);
-  /// A trial that an earlier run made.
+  /// Counts a trial that an earlier run made.
   void pass_over(const PlannedFit& fit);
 
-  /// Seconds that the trials not yet ended will take; negative while that cannot be told.
+  /// Estimated seconds for the unfinished trials; negative if unknown.
   double seconds() const;
 
  private:
@@ -34,10 +34,10 @@ class TimeLeft {
   struct VariantTrials {
     double work_left = 0;
     std::int64_t trials_left = 0;
-    std::int64_t trials = 0;    ///< ended
-    Fits first;                 ///< of the first trial: used until there are others
-    Fits later;                 ///< of all after it
-    std::vector<double> rests;  ///< of these, what they took beside their fits
+    std::int64_t trials = 0;    ///< trials that have ended
+    Fits first;                 ///< fit of the first trial, used until there are others
+    Fits later;                 ///< fits of all later trials
+    std::vector<double> rests;  ///< time of the later trials outside their fits, in seconds
   };
 
   static std::optional<double> pace_of(const VariantTrials& variant);

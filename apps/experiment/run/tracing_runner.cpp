@@ -36,7 +36,7 @@ Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   try {
     record.trace = trace(fit, record.fit->restart);
   } catch (const Cancelled&) {
-    // A resumed run makes only trials again, never a trace alone.
+    // A resumed run repeats whole trials, never a trace alone.
     record.status = TrialStatus::cancelled;
     record.reason = "interrupted while its trace was made";
     note_(fmt::format("{}: no trace: interrupted; --resume makes the trial again, with its trace",

@@ -1,4 +1,4 @@
-// TracingRunner: after the last repeat of a planned fit, has one more watched.
+// TracingRunner: traces one more fit after the last repeat of each planned fit.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace lloyd::experiment {
 
-/// Bytes of a trace in a record at the most; a longer trace is not kept. The other half of a record
-/// is for everything else in it.
+/// Maximum size in bytes of a trace in a record; longer traces are dropped. The other half of the
+/// record is left for its other values.
 inline constexpr std::int64_t kMaxTraceBytes = kMaxRecordBytes / 2;
 
-/// Runs trials as another runner does. Where the plan asks for traces, the record of the last
-/// repeat of each planned fit gets one, from further fits that are not timed with the others. The
-/// baseline, or without one the first variant that is run, also leaves a replay. A trial whose
-/// trace is interrupted counts as cancelled, so that a resumed run makes it again with its trace.
+/// Runs trials with another runner. If the plan requests traces, the record of the last repeat of
+/// each planned fit gets a trace, made by additional fits outside the timed ones. The baseline, or
+/// else the first variant that runs, also gets a replay. A trial whose trace is interrupted is
+/// recorded as cancelled, so that a resumed run repeats it with its trace.
 class TracingRunner final : public TrialRunner {
  public:
   using Note = std::function<void(const std::string&)>;
 
   /// The arguments must outlive the runner. `trials` runs the trials, `tracer` makes the traces;
-  /// `note` is told why one could not be made.
+  /// `note` receives the reason if a trace fails.
   TracingRunner(const Plan& plan, TrialRunner& trials, SharedStartRunner& tracer, Note note)
       : plan_(plan), trials_(trials), tracer_(tracer), note_(std::move(note)) {}
 

@@ -29,7 +29,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   record.seeding.ms = initial.ms;
 
   Known& known = known_[{fit.setting, fit.variant}];
-  // A result that repeats to the bit is checked once; another one each time.
+  // If results repeat bit for bit, one check suffices; otherwise each result is checked.
   const bool repeats = record.backend.reproducibility != apps::to_string(Reproducibility::none);
   const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
@@ -97,7 +97,7 @@ void InProcessRunner::release() {
 
 const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
   release();
-  dataset_.reset();  // so that two are never in memory
+  dataset_.reset();  // frees the old data set first
   dataset_ = datasets_.get(setting);
   return *dataset_;
 }
@@ -109,7 +109,7 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
                                          plan().settings[task.fit.setting].setting.options,
                                          task.starts.centroids, task.probe, task.check_result},
                                         observer(), session_);
-  if (external::is_program(variant.backend->path())) {  // which cannot end this process
+  if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();
     record.release_failure = external::take_close_failure(*variant.backend);
   }

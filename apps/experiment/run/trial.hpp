@@ -1,4 +1,4 @@
-// TrialRunner: runs one trial of a plan, somewhere.
+// TrialRunner: interface that runs one trial of a plan.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@
 
 namespace lloyd::experiment {
 
-/// Where trials run is up to the implementation.
+/// Implementations choose the process in which trials run.
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  /// Whatever goes wrong in the trial becomes a record with status `failed`.
+  /// Runs one trial. Does not throw if the trial fails; the record's status and reason report it.
   virtual Record run(const PlannedFit& fit, std::int64_t repeat) = 0;
 };
 
-/// What all runners share. Data sets and initial centroids are made once, here, for all backends.
-/// Before the first trial of each planned fit comes an untimed one of exactly one iteration: it
-/// warms the backend up, and tells its quality while implementations still must agree.
+/// Base of all runners. Data sets and initial centroids are made once, in this process, for all
+/// backends. An untimed fit of exactly one iteration precedes the first trial of each planned fit:
+/// it warms the backend up, and measures quality after one iteration, when all implementations must
+/// still agree.
 class SharedStartRunner : public TrialRunner {
  public:
   /// The arguments must outlive the runner. `observer` can cancel a fit.
@@ -34,24 +35,24 @@ class SharedStartRunner : public TrialRunner {
       : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
-  /// Watches a fit that has been run, from the start of one restart, where trials run. Throws
-  /// Cancelled, or Error where there is no trace, for whatever reason.
+  /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
+  /// runs trials. Throws Cancelled, and Error if no trace can be made.
   Trace trace(const PlannedFit& fit, std::int64_t restart, bool replay);
-  /// After the last trial: releases what backends still hold. `note` is told what goes wrong, one
-  /// sentence each.
+  /// Call after the last trial: releases the resources that backends still hold. `note` receives
+  /// one sentence for each failure.
   virtual void finish(const std::function<void(const std::string&)>& note) = 0;
 
  protected:
-  /// One trial, with all that running it takes.
+  /// One trial and its inputs.
   struct Task {
     const PlannedFit& fit;
     const Dataset& dataset;
     const Starts& starts;
-    bool probe;         ///< the untimed fit is still to be made
-    bool check_result;  ///< the result is to be checked by the definition
+    bool probe;         ///< the untimed fit has not been made
+    bool check_result;  ///< check the result against the definition
   };
 
-  /// One fit to be watched.
+  /// One fit to trace.
   struct TraceTask {
     const PlannedFit& fit;
     const Dataset& dataset;
@@ -60,23 +61,23 @@ class SharedStartRunner : public TrialRunner {
     bool replay;
   };
 
-  /// The data set, which stays valid until the next call.
+  /// Returns the data set, valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
-  /// Runs the trial. May write status and reason of another end than an outcome's into the record,
-  /// and what went wrong when the session was released.
+  /// Runs the trial. May set status and reason of the record if the trial ended without an outcome,
+  /// and the failure to release its session.
   virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
-  /// Makes the trace, but for the names of a replay's axes.
+  /// Makes the trace, without the names of a replay's axes.
   virtual Trace watch(const TraceTask& task) = 0;
 
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
 
  private:
-  /// What is known of a planned fit. A backend that fails in the untimed fit is not tried again.
+  /// Results of a planned fit so far. A backend that fails in the untimed fit is not tried again.
   struct Known {
     std::optional<AfterOne> after_one;
     std::string failure;
-    std::optional<double> checked_inertia;  ///< of a whole fit whose result was checked
+    std::optional<double> checked_inertia;  ///< inertia of a whole fit that passed the check
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
@@ -90,8 +91,8 @@ class SharedStartRunner : public TrialRunner {
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
 };
 
-/// Runs trials in this process. The session of a trial is released when its record was kept: not
-/// before the next trial begins, or the run ends.
+/// Runs trials in this process. The session of a trial is released after its record is kept: when
+/// the next trial begins, or the run ends.
 class InProcessRunner final : public SharedStartRunner {
  public:
   InProcessRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,

@@ -15,12 +15,12 @@ namespace lloyd::experiment {
 namespace {
 
 constexpr std::size_t kResamples = 2000;
-constexpr double kTail = 0.025;  // on either side of 95 %
+constexpr double kTail = 0.025;  // probability outside the 95 % interval, on each side
 
-// The median of n draws from n sorted values is the value at n B, where B, the median of n uniform
-// numbers, is Beta(n/2, n/2): normal with mean 1/2 and variance 1/(4n) up to terms of order 1/n.
-// Drawing B takes the place of drawing n values. (B. Efron, "The jackknife, the bootstrap and other
-// resampling plans", 1982, section 10.3.)
+// Samples the bootstrap median without drawing n values. The median of n draws from n sorted values
+// is the value at rank n B, where B, the median of n uniform numbers, follows Beta(n/2, n/2). Up to
+// terms of order 1/n, that is a normal distribution with mean 1/2 and variance 1/(4n). Source: B.
+// Efron, "The jackknife, the bootstrap and other resampling plans", 1982, section 10.3.
 std::vector<double> resampled_medians_of_many(std::vector<double> values,
                                               const RandomStream& random) {
   std::sort(values.begin(), values.end());
@@ -35,11 +35,12 @@ std::vector<double> resampled_medians_of_many(std::vector<double> values,
   return medians;
 }
 
-// Which of n values each resample draws. All rows of a summary that have as many values draw the
-// same ones, so that these are kept.
+// Returns the indices that each resample draws from n values. Cached, since all rows of a summary
+// with the same number of values use the same draws.
 const std::vector<std::uint16_t>& draws_of(std::size_t n, std::uint64_t stream) {
   static_assert(kMaxResampled <= std::numeric_limits<std::uint16_t>::max());
-  thread_local std::map<std::uint64_t, std::vector<std::uint16_t>> kept;  // by stream
+  // draws of the last n, by stream
+  thread_local std::map<std::uint64_t, std::vector<std::uint16_t>> kept;
   std::vector<std::uint16_t>& draws = kept[stream];
   if (draws.size() == kResamples * n) return draws;
   const RandomStream random(0, stream);
@@ -50,7 +51,7 @@ const std::vector<std::uint16_t>& draws_of(std::size_t n, std::uint64_t stream) 
   return draws;
 }
 
-// Medians of values that are drawn from a list, found by counting ranks.
+// Computes medians of resamples from the ranks of their values, without sorting each resample.
 class Ranking {
  public:
   explicit Ranking(const std::vector<double>& values) : sorted_(values), ranks_(values.size()) {
@@ -64,7 +65,7 @@ class Ranking {
     }
   }
 
-  // As median() of as many values as the list has; `draws`: their places in the list.
+  // Equals median() of the resample given by `draws`, n indices into the values.
   double median_of(const std::uint16_t* draws) const {
     const std::size_t n = sorted_.size();
     counts_.assign(n, 0);
@@ -81,7 +82,7 @@ class Ranking {
 
  private:
   std::vector<double> sorted_;
-  std::vector<std::size_t> ranks_;  // of the list's values
+  std::vector<std::size_t> ranks_;  // rank of each value
   mutable std::vector<std::uint32_t> counts_;
 };
 

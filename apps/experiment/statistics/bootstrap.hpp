@@ -1,4 +1,4 @@
-// Intervals of medians and of their ratios, by the bootstrap.
+// Bootstrap confidence intervals of medians and of their ratios.
 #pragma once
 
 #include <cstdint>
@@ -6,38 +6,38 @@
 
 namespace lloyd::experiment {
 
-/// Below so many values nothing narrower than their range can be said with 95 %: six values all lie
-/// on one side of the true median with probability 2^-5, five with 2^-4.
+/// With fewer values, no interval narrower than their range reaches 95 %: six values all lie on one
+/// side of the true median with probability 2^-5, five with 2^-4.
 inline constexpr std::size_t kMinTimingsForInterval = 6;
 
-/// Of more values than this the medians of the resampled values are drawn from their distribution,
-/// in time that does not grow with 2000 times the number of values.
+/// Above this number of values, the resampled medians are drawn from their distribution directly,
+/// so that the time does not grow with 2000 times the number of values.
 inline constexpr std::size_t kMaxResampled = 1000;
 
-/// A median, or another estimate, and the interval that holds the true one with about 95 %.
+/// An estimate (usually a median) and its 95 % confidence interval.
 struct MedianInterval {
   double median;
   double low;
   double high;
 };
 
-/// The medians of 2000 samples that are drawn from the values with replacement: B. Efron and R. J.
-/// Tibshirani, "An introduction to the bootstrap", 1993, chapter 6. At least one value. The same
-/// values and `stream` give the same medians; those of two streams are independent.
+/// Returns the medians of 2000 bootstrap resamples, drawn with replacement: B. Efron and R. J.
+/// Tibshirani, "An introduction to the bootstrap", 1993, chapter 6. Needs at least one value. The
+/// same values and `stream` give the same medians; different streams are independent.
 std::vector<double> resampled_medians(const std::vector<double>& values, std::uint64_t stream = 0);
 
-/// The percentile interval (the same, chapter 13): from the 2.5 % to the 97.5 % quantile of what
-/// was resampled. BCa, which corrects it for other estimates, takes its acceleration from the
-/// jackknife, which fails for the median (the same, section 11.6).
+/// The percentile interval (Efron and Tibshirani, chapter 13): the 2.5 % to the 97.5 % quantile of
+/// the resampled estimates. BCa, the bias-corrected alternative, takes its acceleration from the
+/// jackknife, which fails for the median (section 11.6).
 MedianInterval percentile_interval(double estimate, const std::vector<double>& resampled);
 
-/// The median of values, with the percentile interval of the median; with their range for fewer
-/// than six of them. NaN for no values.
+/// The median with its percentile interval; with the range of the values if there are fewer than
+/// kMinTimingsForInterval. NaN for no values.
 MedianInterval median_interval(const std::vector<double>& values);
 
-/// The median of `numerators` by that of `denominators`, which are samples of their own: neither
-/// empty, and all values above 0. Both are resampled; with fewer than six on a side, the interval
-/// is from the least to the largest ratio of two values.
+/// The ratio of the medians of two independent sets of values. Neither may be empty, and all values
+/// must be positive. Both sets are resampled; if either has fewer than kMinTimingsForInterval
+/// values, the interval spans the smallest to the largest ratio of two values.
 MedianInterval median_ratio_interval(const std::vector<double>& numerators,
                                      const std::vector<double>& denominators);
 

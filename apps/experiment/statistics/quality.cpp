@@ -11,7 +11,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// (a - b) relative to the larger; 0 for equal values, also for two zeros.
+// (a - b) divided by the larger magnitude; 0 for equal values, two zeros included.
 double relative_difference(double a, double b) {
   return a == b ? 0 : (a - b) / std::max(std::abs(a), std::abs(b));
 }
@@ -20,7 +20,7 @@ bool within(double difference, double tolerance) {
   return std::abs(difference) <= tolerance;  // false for a NaN
 }
 
-// Backends whose inertia after one iteration must agree.
+// True if the inertia after one iteration must agree with that of other such backends.
 bool is_precise(const Quality& quality) {
   return quality.accuracy <= Accuracy::float32;
 }

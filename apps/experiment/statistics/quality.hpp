@@ -1,4 +1,4 @@
-// No speedup without quality: when two results may be compared in time, and what differs if not.
+// No speedup without quality: decides whether the times of two results may be compared.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,35 @@
 
 namespace lloyd::experiment {
 
-/// What the comparison needs to know of one setting with one variant.
+/// The quality of the results of one setting with one variant.
 struct Quality {
-  Accuracy accuracy = Accuracy::exact;  ///< stated
+  Accuracy accuracy = Accuracy::exact;  ///< as the backend states it
   std::int64_t samples = 0;
   double inertia_after_one = std::numeric_limits<double>::quiet_NaN();
   std::int64_t wrong_labels = 0;  ///< after one iteration
   double final_inertia = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Relative difference of the inertias after one iteration from the common start, for exact and
-/// float32 backends.
+/// Maximum relative difference of the inertias after one iteration from the common start, for exact
+/// and float32 backends.
 inline constexpr double kToleranceAfterOne = 1e-6;
-/// Relative difference of the final inertias. Lloyd's iteration is chaotic: tiny differences grow.
+/// Maximum relative difference of the final inertias. It is loose because Lloyd's iteration is
+/// chaotic: tiny differences grow.
 inline constexpr double kToleranceFinal = 0.02;
 
 struct Comparison {
-  /// Baseline's time over this one's, with its interval, where it may be said.
+  /// Baseline's time divided by this variant's, if quality permits the comparison.
   std::optional<MedianInterval> speedup;
-  std::string text;  ///< the speedup, with what must stand beside it; or what differs
+  std::string text;  ///< the speedup with its caveats, or the difference in quality
 };
 
-/// What forbids a comparison of times; empty when nothing does.
+/// Returns the difference in quality that forbids a comparison of times; empty if there is none.
 std::string quality_difference(const Quality& result, const Quality& baseline);
 
-/// Compares a result to the baseline's; `speedup` is said where quality allows it.
+/// Compares a result with the baseline's; reports `speedup` only if quality permits it.
 Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup);
 
-/// "2.31 (2.25 - 2.38)", or "2.31" where the interval is but a point.
+/// "2.31 (2.25 - 2.38)", or "2.31" if the interval is a single point.
 std::string ratio_text(const MedianInterval& ratio);
 
 }  // namespace lloyd::experiment

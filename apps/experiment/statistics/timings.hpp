@@ -7,14 +7,14 @@
 
 namespace lloyd::experiment {
 
-/// Milliseconds of the trials that count, by their repeat. Trials of two variants with the same
-/// repeat ran one after the other, so that what drifts on the machine met both alike.
+/// Milliseconds of the successful trials, by round. Trials of two variants in the same round ran
+/// one after the other, so that slow changes of the machine affect both alike.
 using Timings = std::map<std::int64_t, double>;
 
 /// In the order of the rounds.
 std::vector<double> values_of(const Timings& timings);
 
-/// numerator / denominator of each round that has both.
+/// Returns numerator / denominator for each round that has both.
 std::vector<double> paired_ratios(const Timings& numerators, const Timings& denominators);
 
 }  // namespace lloyd::experiment

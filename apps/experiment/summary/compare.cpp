@@ -19,7 +19,7 @@ std::string row_text(const Summary& summary, const SummaryRow& row) {
   return setting.empty() ? row.backend : fmt::format("{} with {}", row.backend, setting);
 }
 
-// What makes the side that is faster by `verdict` the worse one; empty where nothing does.
+// The quality difference that makes the faster side the worse one; empty if there is none.
 std::string worse(const ComparedRow& row, Verdict verdict) {
   return verdict == Verdict::faster ? quality_difference(row.newer.quality, row.older.quality)
                                     : quality_difference(row.older.quality, row.newer.quality);
@@ -29,7 +29,7 @@ bool is_change(Verdict verdict) {
   return verdict == Verdict::faster || verdict == Verdict::slower;
 }
 
-// The faster of two must not be worse: no speedup without quality.
+// No speedup without quality: if the faster side is worse, the verdict is `unclear`.
 void hold_to_quality(ComparedRow& row) {
   if (!is_change(row.time.verdict)) return;
   const std::string differs = worse(row, row.time.verdict);
@@ -40,7 +40,8 @@ void hold_to_quality(ComparedRow& row) {
   row.time.verdict = Verdict::unclear;
 }
 
-// Between two runs, what other programs took from one of them looks like a change.
+// If other programs loaded the machine during one run, the verdict is `unclear`, since their load
+// looks like a change.
 void hold_to_quiet(ComparedRow& row, const Summary& older, const Summary& newer) {
   if (!is_change(row.time.verdict)) return;
   for (const auto& [name, run] : {std::pair("old", &older), std::pair("new", &newer)}) {
@@ -73,9 +74,9 @@ void add_row(RunComparison& comparison, const Summary& older, const SummaryRow& 
   comparison.rows.push_back(std::move(row));
 }
 
-// The mean is no clearer than its rows: one of few samples has an interval that says little, what
-// disturbed one of two runs may have disturbed all of it, and the faster side must not be worse in
-// any row.
+// The mean is no clearer than its rows. It is `unclear` if a row has too few trials. It is neither
+// `faster` nor `slower` if the faster side is worse in a row or, for two runs, if a row is unclear:
+// a disturbance may have affected the whole run.
 Verdict mean_verdict(const RunComparison& comparison, const std::string& backend,
                      const MedianInterval& ratio) {
   const Verdict verdict = verdict_of(ratio);
@@ -105,7 +106,8 @@ void finish(RunComparison& comparison) {
   }
 }
 
-// What makes the times of two runs differ, or their unit, whatever the programs are.
+// Differences of conditions that change the times of two runs, or their unit, regardless of the
+// programs.
 std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGroups& newer) {
   std::vector<std::string> warnings;
   const Machine& before = older.front().front().machine;
@@ -149,7 +151,8 @@ RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroup
   const Summary old_summary = summarize(older, comparison.per_iteration);
   const Summary new_summary = summarize(newer, comparison.per_iteration);
   comparison.axes = varying_axes_of(old_summary);
-  std::map<std::pair<std::string, std::string>, const SummaryRow*> left;  // of the newer run
+  // Rows of the newer run that have no match so far.
+  std::map<std::pair<std::string, std::string>, const SummaryRow*> left;
   for (const SummaryRow& row : new_summary.rows)
     left.emplace(std::pair(row.setting, row.backend), &row);
   for (const SummaryRow& row : old_summary.rows) {
@@ -217,7 +220,7 @@ RunComparison compare_variants(const RecordGroups& run, const std::string& older
 
 bool is_slower_than(const RunComparison& comparison, double share) {
   for (const ComparedRow& row : comparison.rows) {
-    // Slower and worse is no excuse; slower but better is another matter.
+    // A slower newer side counts if it is also worse in quality, but not if it is better.
     const bool slower = row.time.verdict == Verdict::slower ||
                         (row.differs && !worse(row, Verdict::faster).empty());
     if (slower && row.time.ratio.low > 1 + share) return true;

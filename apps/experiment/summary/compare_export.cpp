@@ -1,4 +1,4 @@
-// A comparison as CSV and as JSON: the same rows under the same names.
+// A comparison as CSV and as JSON, with the same rows and names.
 #include "experiment/statistics/statistics.hpp"
 #include "experiment/summary/compare.hpp"
 #include "json/json_or_null.hpp"

@@ -1,4 +1,4 @@
-// A comparison as tables for people: plain, and in Markdown.
+// A comparison as plain and Markdown tables.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ struct Cells {
   std::vector<std::vector<std::string>> rows;
 };
 
-// "0", or the relative difference of two inertias.
+// Returns "0", or the relative difference of two inertias.
 std::string difference_text(double newer, double older) {
   if (newer == older) return "0";
   const double difference = newer / older - 1;
@@ -31,7 +31,7 @@ std::string verdict_text(const TimeRatio& time) {
   return text;
 }
 
-// The median, marked where it is per iteration, of fewer distances.
+// The median; marked if it is per iteration with fewer distances evaluated.
 std::string time_text(const RunComparison& comparison, const SummaryRow& row) {
   const bool marked = comparison.per_iteration && row.fewer_distances;
   return format_number(row.time_ms.median) + (marked ? "*" : "");
@@ -45,7 +45,7 @@ std::string backend_text(const RunComparison& comparison, const ComparedRow& row
 Cells cells_of(const RunComparison& comparison) {
   Cells cells;
   for (const VaryingAxis& axis : comparison.axes) cells.columns.push_back({axis.header, true});
-  // One pair of variants is named above the table.
+  // A single pair of variants is named above the table.
   if (!comparison.paired) cells.columns.push_back({"backend", false});
   for (const char* header : {"old ms", "new ms", "new/old", "inertia", "after 1"}) {
     cells.columns.push_back({header, true});
@@ -76,7 +76,7 @@ Cells cells_of(const RunComparison& comparison) {
   return cells;
 }
 
-// As bootstrap.hpp has it.
+// Follows median_interval() in bootstrap.hpp.
 constexpr const char* kIntervalText = "95 %, of fewer than 6 rounds the range; below 1: faster";
 static_assert(kMinTimingsForInterval == 6);
 
@@ -103,7 +103,7 @@ std::vector<std::string> notes_of(const RunComparison& comparison) {
   }
   notes.push_back("inertia, after 1: relative differences, at the end and after one iteration");
   notes.insert(notes.end(), comparison.warnings.begin(), comparison.warnings.end());
-  constexpr std::size_t kMaxRowBytes = 1000;  // reasons and labels may be of any length
+  constexpr std::size_t kMaxRowBytes = 1000;  // reasons and labels have no maximum length
   const auto add = [&](const char* what, const std::vector<std::string>& rows) {
     for (const std::string& row : rows) {
       notes.push_back(fmt::format("{}: {}", what, shown(row, kMaxRowBytes)));
@@ -119,7 +119,7 @@ std::string title_of(const RunComparison& comparison) {
   return comparison.paired ? backend_text(comparison, comparison.rows.front()) : "";
 }
 
-// Text that a cell of a Markdown table can hold.
+// Escapes text for a cell of a Markdown table.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -18,8 +18,8 @@ bool has_conditions(const TrialDigest& trial) {
   return trial.status == TrialStatus::ok && trial.has_conditions;
 }
 
-// Clocks before a trial are those of a machine that waits, which lowers them: only those right
-// after it tell what it ran with. They are compared within a row, since more threads run slower.
+// Uses only clocks right after a trial: an idle machine lowers them before it. Clocks are compared
+// within a row, since more threads run slower.
 void add_row(const std::vector<double>& clocks, ClockReadings& readings) {
   if (clocks.empty()) return;
   const double usual = median(clocks);
@@ -46,7 +46,7 @@ void add_clocks(const FitDigest& fit, Disturbances& disturbances) {
       if (trial.cpu_mhz > 0) cpu.push_back(trial.cpu_mhz);
       continue;
     }
-    // Where the labels were checked after the fit, it may rest by now.
+    // If the labels were checked after the fit, the GPU may be idle again.
     const machine::GpuState& after = trial.gpu()->after;
     if (after.sm_mhz && !has_reason(after, "idle")) {
       gpu.push_back(static_cast<double>(*after.sm_mhz));
@@ -81,10 +81,10 @@ std::string clocks_text(const char* what, const ClockReadings& readings) {
 
 }  // namespace
 
-// The load average counts every thread that runs or wants to, those of the run too: a backend that
-// uses all processors brings it to their number without anybody else, and one that is told to use
-// more threads to that number. So neither is to be called busy. It is the load of the whole
-// machine, of which the run may use only a part; what the others do on the rest of it is no harm.
+// The load average counts every runnable thread, those of the run included. A backend that uses all
+// processors, or is set to more threads than there are processors, causes that load alone and must
+// not be called busy. The load is that of the whole machine, of which the run may use only a part;
+// other programs on the remaining processors are harmless.
 void DisturbanceFinder::add(const FitDigest& fit) {
   for (const TrialDigest& trial : fit.trials) {
     if (!has_conditions(trial)) continue;

@@ -1,5 +1,5 @@
-// Disturbances: what the machine did beside the trials of a run, by the conditions in their
-// records.
+// Disturbances: load, clock changes and GPU throttling during a run, found from the conditions in
+// its records.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace lloyd::experiment {
 
-/// Load, relative to what the run alone could cause, above which a machine is called busy.
+/// A machine is busy if its load exceeds this multiple of the load that the run alone can cause.
 inline constexpr double kBusyLoad = 1.5;
-/// Relative distance from the median above which a clock counts as moved.
+/// A clock has moved if it differs from the median by more than this relative amount.
 inline constexpr double kMovedClock = 0.1;
-/// Share of the trials whose clocks must have moved for it to be said.
+/// Clocks are reported as unsteady if they moved in more than this share of the trials.
 inline constexpr double kMovedTrials = 0.1;
 
-/// How many threads wanted to run on the machine as a run's trials began.
+/// The load of the machine at the start of a run's trials, in runnable threads.
 struct MachineLoad {
-  double median = 0;  ///< over the trials, of the load average right before each
-  double own = 0;     ///< the most that the run can have caused of it, see machine_load()
+  double median = 0;  ///< median over the trials of the load average right before each
+  double own = 0;     ///< maximum load that the run itself can cause, see DisturbanceFinder::add()
 
   bool busy() const { return median > kBusyLoad * own; }
 };
 
-/// Nothing where no trial that counts says its load, as in records of earlier versions. `records`:
-/// of a run, by planned fit.
+/// The load of a run; none if no successful trial recorded it, as in records of earlier versions.
+/// `records` holds one list per planned fit.
 std::optional<MachineLoad> machine_load(const std::vector<std::vector<Record>>& records);
 
-/// Clocks right after trials, in MHz.
+/// Clock rates right after trials, in MHz.
 struct ClockReadings {
-  std::int64_t trials = 0;  ///< that say theirs
-  std::int64_t moved = 0;   ///< of these, more than kMovedClock from the median of their row
+  std::int64_t trials = 0;  ///< trials that recorded a clock
+  std::int64_t moved = 0;   ///< those more than kMovedClock from the median of their row
   double lowest = 0;
   double highest = 0;
 
@@ -44,20 +44,20 @@ struct ClockReadings {
 
 /// Reasons why a GPU ran below the clock that it was set to.
 struct Throttling {
-  std::int64_t trials = 0;           ///< that say whether there was one
-  std::int64_t throttled = 0;        ///< of these, with one before or after
-  std::vector<std::string> reasons;  ///< each once, in the order in which they are met
+  std::int64_t trials = 0;           ///< trials that recorded the throttling state
+  std::int64_t throttled = 0;        ///< those throttled before or after the trial
+  std::vector<std::string> reasons;  ///< distinct, in order of first occurrence
 };
 
 struct Disturbances {
   std::optional<MachineLoad> load;
-  ClockReadings cpu;  ///< of trials without a GPU
+  ClockReadings cpu;  ///< clocks of trials without a GPU
   ClockReadings gpu;
   Throttling throttling;
 };
 
-/// Finds the disturbances of a run from one planned fit after the other, of whose trials it keeps
-/// one number each.
+/// Accumulates the disturbances of a run, one planned fit at a time, in constant memory but for one
+/// number per trial.
 class DisturbanceFinder {
  public:
   void add(const FitDigest& fit);
@@ -69,10 +69,11 @@ class DisturbanceFinder {
   std::int64_t own_ = 1;
 };
 
-/// `records`: as for machine_load().
+/// Takes `records` as machine_load() does.
 Disturbances find_disturbances(const std::vector<std::vector<Record>>& records);
 
-/// Each that holds as a clause; in this order, separated by "; ". Empty where none does.
+/// Returns one clause for each disturbance above its threshold, separated by "; "; empty if there
+/// is none.
 std::string disturbances_text(const Disturbances& disturbances);
 
 }  // namespace lloyd::experiment

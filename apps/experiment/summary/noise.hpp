@@ -1,4 +1,4 @@
-// What a summary's samples and records say about the machine that they were taken on.
+// Warnings about the machine, from a summary's times and the conditions in its records.
 #pragma once
 
 #include <string>
@@ -7,21 +7,21 @@
 
 namespace lloyd::experiment {
 
-/// Relative spread between rounds above which a row is called noisy.
+/// A row is called noisy if its relative spread between rounds exceeds this.
 inline constexpr double kNoisySpread = 0.05;
-/// Relative difference between the later and the earlier half of a setting's rounds above which it
-/// is said to have drifted.
+/// A setting has drifted if the later half of its rounds differs from the earlier half by more than
+/// this relative amount.
 inline constexpr double kNoisyDrift = 0.05;
 
-/// How much slower the later half of the rounds of a setting was than the earlier half, over all
-/// its variants: the ratio of the halves' medians, each sample relative to its variant's median,
-/// minus 1. Variants whose median is 0 are left out. 0 for fewer than six rounds. `rows`: those of
-/// one setting.
+/// The slowdown of the later half of a setting's rounds against the earlier half, over all its
+/// variants: the ratio of the halves' medians minus 1, with each time relative to its variant's
+/// median. Variants whose median is 0 are left out. 0 for fewer than kMinTimingsForInterval rounds.
+/// `rows` are those of one setting.
 double drift(const std::vector<const SummaryRow*>& rows);
 
-/// "noisy: ..." without a line feed: which row's spread is the largest above kNoisySpread and how
-/// many more are, which setting has drifted most, and the disturbances that hold; empty where
-/// nothing is above its level.
+/// Returns "noisy: ..." without a line feed: the row with the largest spread above kNoisySpread and
+/// the number of other such rows, the setting that drifted most, and the disturbances. Empty if
+/// nothing exceeds its threshold.
 std::string noise_text(const Summary& summary);
 
 }  // namespace lloyd::experiment

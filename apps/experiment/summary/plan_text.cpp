@@ -55,7 +55,7 @@ bool one_dataset(const Plan& plan) {
 std::string plan_text(const Plan& plan) {
   const MemoryEstimate peak = peak_memory(plan);
   const bool one = one_dataset(plan);
-  // How many rounds are made after the repeats is found out while they run.
+  // The number of rounds after the repeats is known only at run time.
   const char* at_least = plan.until ? "at least " : "";
   std::string text = fmt::format(
       "{}: {} x {} x {}{} = {}{}\n", plan.experiment,

@@ -1,4 +1,4 @@
-// A plan for people and programs: what `lloyd run --dry-run` prints.
+// A plan as text and as JSON, for `lloyd run --dry-run`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lloyd::experiment {
 
-/// Trials, memory, what will be skipped and why; lines of at most 100 columns.
+/// Trials, memory, and skipped fits with reasons, in lines of at most 100 columns.
 std::string plan_text(const Plan& plan);
 nlohmann::ordered_json plan_json(const Plan& plan);
 

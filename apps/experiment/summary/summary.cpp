@@ -32,7 +32,7 @@ std::string problem_of(const std::vector<TrialDigest>& trials) {
   return counts[TrialStatus::ok] == 0 ? fmt::format("cancelled: {}", trials.front().reason()) : "";
 }
 
-// Of a text that may be of any length, as reasons in records are.
+// The beginning of a text of any length, such as a reason in a record.
 std::string beginning_of(const std::string& text) {
   constexpr std::size_t kMaxBytes = 1000;
   const std::string_view beginning = cut_text(text, kMaxBytes);
@@ -75,7 +75,7 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
   row.phases = phases_of(fit);
-  // There is no rate of an iteration that took no time a clock could tell.
+  // No rate if the clock's resolution is too coarse for the iteration.
   const double iteration_ms = median(iteration_times);
   if (iteration_ms > 0 && !row.fewer_distances) row.rates = rates_of(fit, iteration_ms);
   return row;

@@ -1,4 +1,4 @@
-// Summary: the records of a run as one row for each setting and variant.
+// Summary: the records of a run, reduced to one row for each setting and variant.
 #pragma once
 
 #include <cstdint>
@@ -21,108 +21,110 @@
 namespace lloyd::experiment {
 
 struct SummaryRow {
-  std::string setting;  ///< its hash
+  std::string setting;  ///< hash of the setting
   std::vector<AxisValue> axes;
   std::string backend;   ///< label of the variant
-  std::string accuracy;  ///< as stated; empty where the plugin is missing
+  std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
   bool is_baseline = false;
-  std::int64_t ok = 0;  ///< trials that count
+  std::int64_t ok = 0;  ///< number of successful trials
   std::string problem;  ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
-  Timings timings;      ///< times of the trials that count
-  Timings fit_timings;  ///< the same trials' `fit_ms`, whatever the unit of `timings`
-  /// Some trial evaluated fewer than samples x clusters distances in an iteration: its fits compare
-  /// to others as a whole only.
+  Timings timings;      ///< times of the successful trials, in milliseconds
+  Timings fit_timings;  ///< `fit_ms` of the same trials, whatever the unit of `timings`
+  /// True if a trial evaluated fewer than samples x clusters distances in an iteration. The times
+  /// of such fits are compared as a whole only.
   bool fewer_distances = false;
   std::int64_t restarts = 1;
-  MedianInterval time_ms;     ///< of the timings
-  double spread = 0;          ///< of the timings, see relative_spread()
-  std::int64_t outliers = 0;  ///< among the timings, see count_outliers(); none is left out
+  MedianInterval time_ms;  ///< median of the timings, with interval
+  double spread = 0;       ///< relative spread of the timings, see relative_spread()
+  /// number of outliers among the timings, see count_outliers(); none is removed
+  std::int64_t outliers = 0;
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
   Quality quality;
-  std::optional<PhaseSummary> phases;  ///< where they were measured
-  std::optional<Rates> rates;          ///< where all distances were evaluated
+  std::optional<PhaseSummary> phases;  ///< if phases were measured
+  std::optional<Rates> rates;          ///< if all distances were evaluated
   std::vector<Published> published;
-  std::optional<Comparison> comparison;  ///< to the baseline; none for itself or without one
-  bool compared_by_fits = false;         ///< `comparison` is of `fit_timings`
+  /// with the baseline; none for the baseline itself, and without one
+  std::optional<Comparison> comparison;
+  bool compared_by_fits = false;  ///< `comparison` uses `fit_timings`
 };
 
 struct Summary {
   std::string experiment;
-  std::string baseline;  ///< label; empty: none
+  std::string baseline;  ///< label of the baseline; empty: none
   std::int64_t repeats = 1;
-  bool until = false;  ///< there may be more than `repeats`
-  /// Times are per iteration: every setting runs a fixed number of them. Else they are those of
-  /// whole fits.
+  bool until = false;  ///< there may be more rounds than `repeats`
+  /// True: times are per iteration, since every setting runs a fixed number of them. False: times
+  /// are those of whole fits.
   bool per_iteration = false;
-  std::vector<SummaryRow> rows;  ///< in the order of the records
+  std::vector<SummaryRow> rows;  ///< in record order
   Disturbances disturbances;
 };
 
-/// The summary of one run, from nothing but its records: by planned fit, in the order of the plan,
-/// at least one fit and each with at least one record.
+/// Summarizes one run from its records alone: one list per planned fit, in plan order. Needs at
+/// least one fit, and at least one record for each.
 Summary summarize(const std::vector<std::vector<Record>>& records);
-/// The same with times per iteration or of whole fits.
+/// The same; `per_iteration` selects times per iteration or of whole fits.
 Summary summarize(const std::vector<std::vector<Record>>& records, bool per_iteration);
-/// Makes a summary from one planned fit after the other, in the order of the plan, of whose trials
-/// it keeps some numbers each.
+/// Builds a summary from one planned fit at a time, in plan order, keeping a few numbers per trial.
 class Summarizer {
  public:
   explicit Summarizer(bool per_iteration) { summary_.per_iteration = per_iteration; }
 
-  /// `fit`: at least one trial.
+  /// `fit` must have at least one trial.
   void add(const FitDigest& fit);
-  /// After at least one fit was added.
+  /// Call after at least one add().
   Summary finish();
 
  private:
   Summary summary_;
   DisturbanceFinder disturbances_;
-  std::vector<std::int64_t> settings_;             ///< by row
-  std::map<std::int64_t, std::size_t> baselines_;  ///< row, by setting
+  std::vector<std::int64_t> settings_;             ///< setting of each row
+  std::map<std::int64_t, std::size_t> baselines_;  ///< row of each setting's baseline
 };
 
-/// Whether every setting runs a fixed number of iterations, so that times are per iteration.
+/// True if every setting runs a fixed number of iterations, so that times are per iteration.
 bool has_fixed_iterations(const std::vector<std::vector<Record>>& records);
-/// Whether the times of these two rows may only be compared as whole fits: they are per iteration,
-/// and one of them evaluates fewer distances.
+/// True if the times of two rows may be compared as whole fits only, because they are per iteration
+/// and one row evaluates fewer distances.
 bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow& b);
-/// Whether a table marks the row: its time is per iteration, of fewer distances.
+/// True if a table marks the row: its time is per iteration, with fewer distances evaluated.
 bool is_marked(const Summary& summary, const SummaryRow& row);
 bool has_marked_rows(const Summary& summary);
-/// What the mark stands for, in one line without "*"; empty where no row is marked.
+/// The meaning of the mark, in one line without "*"; empty if no row is marked.
 std::string mark_note(const Summary& summary);
 
-/// Of how many trials the rows' times are; 0 where no row has any.
+/// The smallest and largest number of trials behind a row's time; 0 if no row has times.
 struct TrialCounts {
   std::size_t fewest = 0;
   std::size_t most = 0;
 };
 TrialCounts count_trials(const Summary& summary);
-/// Whether a row's spread and outliers say something: of fewer than kMinTimingsForInterval trials
-/// they are a matter of chance, and relative to a median of 0 there are none.
+/// True if the row's spread and outliers are meaningful: they are not with fewer than
+/// kMinTimingsForInterval trials or a median of 0.
 bool has_spread(const SummaryRow& row);
 
-/// The axes that a table of the rows has columns for.
+/// The axes that get a column in tables of the rows.
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary);
-/// "clusters 8, samples 1000": where a row stands on those axes; empty without any.
+/// A row's values on those axes, as "clusters 8, samples 1000"; empty if there are none.
 std::string setting_text(const Summary& summary, const SummaryRow& row);
-/// What is measured of phases or published of profiled quantities calls for tables of its own.
+/// True if phases were measured, or profiled quantities published, so that tables of phases are
+/// shown.
 bool has_phases(const Summary& summary);
-/// The quantities that are published of some row, in the order of quantities().
+/// The quantities with a published value in any row, in the order of quantities().
 std::vector<const Quantity*> published_quantities(const Summary& summary);
-/// The published value of a quantity; null where there is none.
+/// Returns the published value of a quantity, or null if there is none.
 const Published* find_published(const SummaryRow& row, std::string_view quantity);
-/// Sources and notes of all that is published, once each for a quantity, without values.
+/// The distinct sources and notes of all published values for each quantity, without the values.
 std::vector<Published> sources_of(const Summary& summary);
-/// "baseline", the speedup, or what forbids one; empty without a baseline or a time.
+/// Returns "baseline", the speedup, or the reason against one; empty without a baseline or a time.
 std::string speedup_text(const SummaryRow& row);
 
-/// Tables of at most 100 columns, in which axes with one value are left out: times, and where they
-/// were measured phases and rates. What is published stands beside, its sources below.
+/// Returns tables of at most 100 columns: times, and phases and rates if measured. Axes with a
+/// single value are left out. Published values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
 std::string summary_csv(const Summary& summary);
-/// `output`: the folder of the records.
+/// `output` is the folder of the records.
 nlohmann::ordered_json summary_json(const Summary& summary, const std::filesystem::path& output);
 
 }  // namespace lloyd::experiment

@@ -1,4 +1,4 @@
-// The summary as CSV and as JSON: the same rows under the same names.
+// The summary as CSV and as JSON, with the same rows and names.
 #include <fmt/format.h>
 
 #include "experiment/plan/varying_axes.hpp"
@@ -30,7 +30,7 @@ void add_phases(ordered_json& json, const std::optional<PhaseSummary>& phases) {
   add("overhead_percent", &PhaseSummary::overhead_percent);
 }
 
-// A value and its source for each quantity that is published of some row.
+// Adds a value and its source for each quantity published in any row.
 void add_published(ordered_json& json, const Summary& summary, const SummaryRow& row) {
   for (const Quantity* quantity : published_quantities(summary)) {
     const Published* published = find_published(row, quantity->name);
@@ -40,7 +40,7 @@ void add_published(ordered_json& json, const Summary& summary, const SummaryRow&
   }
 }
 
-// Whose times a row's speedup is the ratio of.
+// The unit of the times that a row's speedup compares.
 const char* compared_unit(const Summary& summary, const SummaryRow& row) {
   return summary.per_iteration && !row.compared_by_fits ? "iteration" : "fit";
 }
@@ -70,7 +70,7 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
     json["ms_per_fit"] = number(median(values_of(row.fit_timings)));
     json["fewer_distances"] = measured ? ordered_json(row.fewer_distances) : ordered_json(nullptr);
   }
-  if (!json.contains("restarts")) json["restarts"] = row.restarts;  // else it is an axis
+  if (!json.contains("restarts")) json["restarts"] = row.restarts;  // unless it is an axis
   json["spread"] = number(row.spread);
   json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);

@@ -1,4 +1,4 @@
-// The summary as tables for people.
+// The summary as text tables.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,7 +30,7 @@ std::string iterations_text(const SummaryRow& row) {
              : fmt::format("{}-{}", row.fewest_iterations, row.most_iterations);
 }
 
-// The number of iterations that all trials had; nothing where they differ.
+// The number of iterations if all trials had the same; else none.
 std::optional<std::int64_t> common_iterations(const Summary& summary) {
   std::optional<std::int64_t> common;
   for (const SummaryRow& row : summary.rows) {
@@ -51,13 +51,13 @@ std::string spread_text(const SummaryRow& row) {
   return has_spread(row) ? fmt::format("{:.1f}%", 100 * row.spread) : "";
 }
 
-// "2 of 15"; nothing where there are none.
+// Returns "2 of 15"; empty if there are none.
 std::string outliers_text(const SummaryRow& row) {
   if (!has_spread(row) || row.outliers == 0) return "";
   return fmt::format("{} of {}", row.outliers, row.timings.size());
 }
 
-// Five digits or more, without an exponent where that is as short.
+// At least five digits, without an exponent unless that is shorter.
 std::string inertia_text(const SummaryRow& row) {
   const double inertia = row.quality.final_inertia;
   return inertia >= 1e5 && inertia < 1e9 ? fmt::format("{:.0f}", inertia)
@@ -94,11 +94,11 @@ std::vector<Column> time_columns(const Summary& summary) {
   return columns;
 }
 
-// "1.23 45%"
+// A column of milliseconds and percent, as "1.23 45%".
 Column phase_column(const char* quantity, double PhaseSummary::*ms, double PhaseSummary::*percent) {
   return {quantity, find_quantity(quantity).header, true, [=](const SummaryRow& row) {
             if (!row.phases || !((*row.phases).*ms >= 0)) return std::string();
-            const double share = (*row.phases).*percent;  // none of a loop without time
+            const double share = (*row.phases).*percent;  // NaN if the loop took no time
             return fmt::format("{} {}", format_number((*row.phases).*ms),
                                std::isfinite(share) ? fmt::format("{:2.0f}%", share) : "-");
           }};
@@ -106,7 +106,7 @@ Column phase_column(const char* quantity, double PhaseSummary::*ms, double Phase
 
 std::vector<Column> phase_columns(const Summary& summary) {
   std::vector<Column> columns;
-  // On a CPU nothing is transferred.
+  // CPU backends transfer nothing.
   if (std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
         return row.phases && row.phases->transfer_ms > 0;
       })) {
@@ -132,7 +132,7 @@ std::vector<Column> rate_columns() {
           {"gb_per_s", find_quantity("gb_per_s").header, true, cell(&Rates::gb_per_s)}};
 }
 
-// Axes, backends, the columns, and what is published of those among `names`.
+// A table of axes, backends, the columns, and the published values of the quantities in `names`.
 std::string table_of(const Summary& summary, const std::vector<Column>& columns,
                      const std::vector<std::string>& names) {
   const std::vector<VaryingAxis> axes = varying_axes_of(summary);
@@ -145,7 +145,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
   headers.push_back({"backend", false});
   for (const Column& column : columns) headers.push_back({column.header, column.right});
   for (const Quantity* quantity : published) {
-    // Right beside the measured one, the word is enough.
+    // Beside the measured quantity, the word "published" suffices.
     const bool beside = published.size() == 1 && columns.back().quantity == quantity->name;
     headers.push_back({beside ? "published" : fmt::format("published {}", quantity->header), true});
   }
@@ -173,7 +173,7 @@ std::string wrapped(const std::string& text) {
   return result;
 }
 
-// What a fit's time holds where it has several restarts; nothing where none has.
+// The restarts that a time covers; empty if no fit has several.
 std::string restarts_text(const Summary& summary) {
   std::set<std::int64_t> restarts;
   for (const SummaryRow& row : summary.rows) {
@@ -186,7 +186,7 @@ std::string restarts_text(const Summary& summary) {
   return "; of the restart that was kept" + (has_marked_rows(summary) ? "; ms/fit: " + all : "");
 }
 
-// What the times are, of as many trials as the rows have; nothing where none has any.
+// Explains the times, their interval and the number of trials; empty if no row has times.
 std::string legend_text(const Summary& summary) {
   const auto [fewest, most] = count_trials(summary);
   if (most == 0) return "";

@@ -9,7 +9,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// The median of what `value` makes of each profiled trial that has it.
+// The median of `value` over the profiled trials that have it.
 template <class Value>
 double median_of(const FitDigest& fit, Value&& value) {
   std::vector<double> values;

@@ -15,7 +15,7 @@ double dot(const double* a, const double* b, std::size_t size) {
 void normalize(std::vector<double>& axis) {
   const auto largest = std::max_element(
       axis.begin(), axis.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
-  // First by the largest entry, so that no square overflows or vanishes.
+  // Scaled by the largest entry first, so that no square overflows or underflows.
   const double scale = *largest;
   if (scale == 0) return;
   for (double& value : axis) value /= scale;
@@ -23,7 +23,7 @@ void normalize(std::vector<double>& axis) {
   for (double& value : axis) value /= length;
 }
 
-// The centred row that is longest: it is not orthogonal to all directions of variance.
+// The longest centred row, a start vector that is not orthogonal to all directions of variance.
 std::vector<double> longest_row(const std::vector<double>& rows, std::size_t features) {
   const double* longest = rows.data();
   for (const double* row = rows.data(); row != rows.data() + rows.size(); row += features) {
@@ -76,7 +76,7 @@ PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t featur
     rest[i] = rows[i] - result.mean[i % features];
     largest = std::max(largest, std::abs(rest[i]));
   }
-  // At most 1, so that squares neither overflow nor vanish.
+  // Scales to at most 1, so that squares neither overflow nor underflow.
   if (largest > 0) {
     for (double& value : rest) value /= largest;
   }

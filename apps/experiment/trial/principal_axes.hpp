@@ -1,4 +1,4 @@
-// principal_axes: the two directions in which samples vary most.
+// principal_axes: the two directions of largest variance.
 #pragma once
 
 #include <array>
@@ -7,19 +7,20 @@
 
 namespace lloyd::experiment {
 
+/// Two orthogonal axes through the mean of d-dimensional samples.
 struct PrincipalAxes {
   std::vector<double> mean;                 ///< d
   std::array<std::vector<double>, 2> axes;  ///< d each, of length 1 and orthogonal
   std::array<double, 2> share{};            ///< of the total variance, from 0 to 1
 
-  /// The coordinates of one sample of d values.
+  /// Projects one sample of d values onto the axes.
   std::array<double, 2> project(const double* sample) const;
 };
 
-/// The first two principal components of `rows`, row-major samples of `features` >= 2 values. Their
-/// largest entry is positive. By power iteration with deflation (G. H. Golub and C. F. Van Loan,
-/// "Matrix Computations", section 8.2): near enough for a view. Samples that do not vary have axes
-/// of zeros.
+/// Computes the first two principal components of `rows`, row-major samples of `features` >= 2
+/// values, by power iteration with deflation (G. H. Golub and C. F. Van Loan, "Matrix
+/// Computations", section 8.2), accurate enough for a plot. The largest entry of each is positive.
+/// Samples without variance give axes of zeros.
 PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features);
 
 }  // namespace lloyd::experiment

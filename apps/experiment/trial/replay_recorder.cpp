@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kMaxClusters = 512;
 constexpr std::size_t kMaxFrames = 30;
-constexpr std::size_t kMaxCentroids = 8000;  // of all frames
+constexpr std::size_t kMaxCentroids = 8000;  // over all frames
 
-// Rows without repetition, in their order; the same for every run.
+// Draws distinct row numbers, ascending; the same in every run.
 std::vector<std::int64_t> draw_rows(std::int64_t samples) {
   std::set<std::int64_t> rows;
   const RandomStream random(0, 0);
@@ -109,7 +109,7 @@ Replay ReplayRecorder::finish(const std::vector<double>& centroids,
     std::vector<int> result;
     for (const std::array<double, 2>& point : points) {
       for (std::size_t a = 0; a < 2; ++a) {
-        // Halves, as the extent of the largest values overflows.
+        // In halves, since the extent of the largest values overflows.
         const double extent = replay_.high[a] / 2 - replay_.low[a] / 2;
         const double place = extent > 0 ? (point[a] / 2 - replay_.low[a] / 2) / extent : 0.5;
         result.push_back(static_cast<int>(std::lround(place * kReplayGrid)));

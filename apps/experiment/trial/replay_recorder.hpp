@@ -1,4 +1,4 @@
-// ReplayRecorder: watches a fit and makes a Replay of it.
+// ReplayRecorder: builds a Replay while a fit runs.
 #pragma once
 
 #include <array>
@@ -15,22 +15,21 @@
 
 namespace lloyd::experiment {
 
-/// Whether a replay of such a fit can be drawn: at least 2 features and at most 512 clusters.
+/// True if a replay can be drawn: at least 2 features and at most 512 clusters.
 bool can_replay(std::int64_t features, std::int64_t clusters);
 
-/// What the axes of a replay show: two components, or the two features by their names where they
-/// have any.
+/// The axis names of a replay: the two components, or the two features by name if they have names.
 std::array<std::string, 2> replay_axes(const Dataset& dataset);
 
-/// Leaves out the names of the axes, which a process that only fits does not have.
+/// Records all of a replay but the axis names, which are unknown to a worker process.
 class ReplayRecorder {
  public:
-  /// Draws the samples to show. `dataset` is in memory; `initial_centroids` are k x d.
+  /// Selects the samples to show. `dataset` must be in memory; `initial_centroids` are k x d.
   ReplayRecorder(const Dataset& dataset, const std::vector<double>& initial_centroids);
 
-  /// The assignment of an iteration (n labels) and the centroids after its update (k x d).
+  /// Adds one iteration: the n labels of its assignment, and the k x d centroids after its update.
   void add(const std::int32_t* labels, const double* centroids);
-  /// The replay, with the centroids (k x d) and labels (n) that the fit returned as its last frame.
+  /// Returns the replay; its last frame shows the k x d centroids and n labels of the finished fit.
   Replay finish(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels);
 
  private:
@@ -41,15 +40,15 @@ class ReplayRecorder {
 
   std::size_t features_;
   std::size_t clusters_;
-  std::size_t most_frames_;  ///< before the last one
+  std::size_t most_frames_;  ///< maximum number of frames before the last one
   Replay replay_;
-  std::optional<PrincipalAxes> axes_;  ///< none: the two features
-  std::vector<std::int64_t> rows_;     ///< of the samples that are shown
+  std::optional<PrincipalAxes> axes_;  ///< none: the two features are the axes
+  std::vector<std::int64_t> rows_;     ///< row numbers of the samples shown
   Points points_;
   Points current_;  ///< centroids after `iteration_` iterations
   std::int64_t iteration_ = 0;
   std::vector<Points> frames_;
-  std::vector<int> last_labels_;  ///< of the last frame
+  std::vector<int> last_labels_;  ///< labels of the last frame
 };
 
 }  // namespace lloyd::experiment

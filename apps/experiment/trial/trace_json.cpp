@@ -1,4 +1,4 @@
-// Traces to JSON and back.
+// Writes traces as JSON and reads them.
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ std::array<double, 2> pair(const JsonFields& json, const ordered_json& object, c
   return {values[0], values[1]};
 }
 
-// Integers from 0 to `most`.
+// Reads integers from 0 to `most`.
 std::vector<int> integers(const JsonFields& json, const ordered_json& values, const char* key,
                           std::int64_t most) {
   std::vector<int> result;
@@ -63,7 +63,6 @@ std::vector<int> integers(const JsonFields& json, const ordered_json& values, co
   return result;
 }
 
-// One list for each frame.
 std::vector<std::vector<int>> frames(const JsonFields& json, const ordered_json& object,
                                      const char* key, std::size_t count, std::int64_t most) {
   std::vector<std::vector<int>> result;

@@ -13,7 +13,7 @@
 namespace lloyd::experiment {
 namespace {
 
-/// Keeps what a fit says of its iterations.
+/// Collects the iteration records of a fit.
 class TraceObserver final : public Observer {
  public:
   /// `replay` may be null.
@@ -41,7 +41,7 @@ class TraceObserver final : public Observer {
   std::vector<double> elapsed_ms;
   std::vector<double> inertia;
   std::vector<double> shift;
-  std::exception_ptr problem;  ///< of on_iteration, which must not throw
+  std::exception_ptr problem;  ///< exception from on_iteration(), which must not throw
 
  private:
   const Observer& stop_;
@@ -55,7 +55,7 @@ void warm_up(OpenSession& session, const TraceWork& work, Observer& observer) {
   if (session.fit_from(work.start, options, &observer).cancelled) throw Cancelled();
 }
 
-// A fit that was not cancelled.
+// Returns the observed fit; throws if it was cancelled.
 Fit watch(OpenSession& session, const TraceWork& work, std::uint32_t observe,
           TraceObserver& observer) {
   FitOptions options = work.options;
@@ -87,11 +87,12 @@ Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<Open
   Trace trace;
   trace.elapsed_ms = std::move(timed.elapsed_ms);
   trace.elapsed_ms.insert(trace.elapsed_ms.begin(), 0);
-  // The inertia of an iteration is that of its assignment, so of the centroids before its update.
+  // An iteration reports the inertia of its assignment, that is, of the centroids before its
+  // update.
   trace.inertia = std::move(watched.inertia);
   trace.inertia.push_back(last.result.inertia);
   trace.shift = std::move(watched.shift);
-  // Where a backend does not repeat itself, one of the two fits may have been longer.
+  // If a backend is not reproducible, one of the two fits may have more iterations.
   const std::size_t states = std::min(trace.elapsed_ms.size(), trace.inertia.size());
   trace.elapsed_ms.resize(states);
   trace.inertia.resize(states);

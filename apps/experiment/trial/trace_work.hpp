@@ -1,4 +1,4 @@
-// make_trace: what watching a fit is, in whatever process it runs.
+// make_trace: traces a fit, in any process.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,22 @@
 
 namespace lloyd::experiment {
 
-/// A fit from a given start, to be watched. What it refers to must outlive it.
+/// A fit to trace, from given initial centroids. The referenced objects must outlive this one.
 struct TraceWork {
   std::shared_ptr<const LoadedBackend> backend;
   const ParameterSet& parameters;
   const Dataset& dataset;
   const FitOptions& options;
   const std::vector<double>& start;  ///< k x d
-  bool replay = false;               ///< whether the trace has one, where it can be drawn
-  /// An untimed fit of one iteration comes first, for a process that has not run this fit yet.
+  bool replay = false;               ///< include a replay if it can be drawn
+  /// Make an untimed fit of one iteration first, in a process that has not run this fit before.
   bool warm_up = false;
 };
 
-/// Fits twice from the start: once only the times of the iterations are observed, and once inertia
-/// is computed in each, and what a replay shows. Throws Cancelled where `observer` asked to stop,
-/// and BackendError for what the backend reports and where it told of no iteration. The session is
-/// left open in `open`, see run_trial_work().
+/// Fits twice from the same start: first observing only the times of iterations, then observing the
+/// inertia of each iteration and the values for a replay. Throws Cancelled if `observer` requested
+/// a stop, and BackendError for an error of the backend or a fit that reported no iteration. The
+/// session is left open in `open`, see run_trial_work().
 Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<OpenSession>& open);
 
 }  // namespace lloyd::experiment

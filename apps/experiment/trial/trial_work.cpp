@@ -27,8 +27,8 @@ AfterOne probe(OpenSession& session, const TrialWork& work, Observer& observer) 
   return after_one;
 }
 
-// A program also exchanges files with Lloyd in its fit call, in which its users have no part: its
-// own times count.
+// For an external program, the fit call includes an exchange of files with Lloyd that users of the
+// program never pay for, so the times that the program reports are used.
 double whole_ms(const TrialWork& work, const Fit& fit) {
   if (!external::is_program(work.backend->path())) return fit.fit_ms;
   return fit.result.loop_ms + fit.result.closing_ms;
@@ -79,7 +79,7 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
   TrialOutcome outcome;
   try {
     if (work.probe) {
-      begin(work);  // what it warms is to be the timed fit's
+      begin(work);  // the warm-up must run on the timed fit's processor
       outcome.probe_failed = true;
       session = open(work);
       outcome.after_one = probe(*session, work, observer);
@@ -94,7 +94,8 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
   } catch (const Cancelled&) {
     outcome.cancelled = true;
   } catch (const BackendError& error) {
-    // One that the backend would report again; anything else need not be there the next time.
+    // The backend would report the same error again, so `probe_failed` stays; other failures may
+    // not recur.
     outcome.failure = error.what();
     return outcome;
   } catch (const std::bad_alloc&) {

@@ -1,4 +1,4 @@
-// run_trial_work: what a trial is, in whatever process it runs.
+// run_trial_work: runs one trial, in any process.
 #pragma once
 
 #include <functional>
@@ -15,48 +15,48 @@
 
 namespace lloyd::experiment {
 
-/// The state after exactly one iteration from the common start, where implementations still must
+/// The state after exactly one iteration from the common start, when implementations must still
 /// agree.
 struct AfterOne {
   double inertia = 0;
   LabelCheck labels;
 };
 
-/// A fit from given starts. What it refers to must outlive it.
+/// A fit from given initial centroids. The referenced objects must outlive this one.
 struct TrialWork {
   std::shared_ptr<const LoadedBackend> backend;
   const ParameterSet& parameters;
   const Dataset& dataset;
   const FitOptions& options;
   const std::vector<std::vector<double>>& starts;  ///< k x d each; one per restart, at least one
-  /// An untimed fit of one iteration comes first: it warms the backend up, and tells its quality.
+  /// Make an untimed fit of one iteration first: it warms the backend up and measures its quality.
   bool probe = true;
-  /// Whether the result of the whole fit is checked, see OpenSession::check().
+  /// Check the result of the whole fit, see OpenSession::check().
   bool check_result = true;
-  /// Where the timed fit begins if the process has one thread, and otherwise where none of the
-  /// others is; none: anywhere.
+  /// Processor on which the timed fit begins; if the process has several threads, one that none of
+  /// the others occupies. None: any processor.
   std::optional<int> processor = std::nullopt;
-  /// The timed fit has the session of the untimed one: for a backend that fails to release one.
+  /// Reuse the session of the untimed fit for the timed one: for a backend that fails to release
+  /// one.
   bool one_session = false;
-  /// Called before the session of the untimed fit is released, and with true after it. May be
-  /// empty.
+  /// Called with false before the session of the untimed fit is released, and with true afterwards.
+  /// May be empty.
   std::function<void(bool released)> on_release = {};
 };
 
-/// How it went.
 struct TrialOutcome {
-  std::string failure;  ///< empty where it went well
+  std::string failure;  ///< empty on success
   bool probe_failed = false;
   bool cancelled = false;
-  std::optional<AfterOne> after_one;    ///< of the probe
-  std::optional<Measurements> fit;      ///< of the restart of least inertia
-  std::optional<TrialProcess> process;  ///< the one that ran the trial, after it
+  std::optional<AfterOne> after_one;    ///< from the untimed fit
+  std::optional<Measurements> fit;      ///< from the restart with the lowest inertia
+  std::optional<TrialProcess> process;  ///< the process that ran the trial, read afterwards
 };
 
-/// Opens a session and fits. `observer` can cancel. Whatever the backend throws or
-/// reports becomes a failure, and so does a result that OpenSession::check() refuses: what is
-/// compared and printed is not taken on the backend's word. The session is left open in `session`,
-/// which is empty before: a backend may fail to release it, so the caller keeps the outcome first.
+/// Opens a session and fits; `observer` can cancel. An exception or error of the backend becomes a
+/// failure, as does a result that OpenSession::check() rejects: the backend's results are verified
+/// before they are compared and printed. The session is left open in `session`, which must be empty
+/// before the call. A backend may fail to release it, so the caller stores the outcome first.
 TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
                             std::unique_ptr<OpenSession>& session);
 

@@ -24,7 +24,7 @@ namespace {
 using apps::Descriptor;
 using nlohmann::ordered_json;
 
-// From the first value of the first row to the last of the last one.
+// Bytes from the first value of the first row to the last value of the last row.
 std::int64_t bytes_of(const Matrix& matrix) {
   return ((matrix.rows - 1) * matrix.stride + matrix.columns) * size_of(matrix.dtype);
 }

@@ -1,4 +1,4 @@
-// SharedDataset: a data set whose values several processes read in one place.
+// SharedDataset: a data set in shared memory, read by several processes.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace lloyd::experiment {
 
-/// What another process needs to have the data set.
+/// A data set, and the description and descriptors from which another process maps it.
 struct SharedDataset {
   std::shared_ptr<const Dataset> dataset;
   nlohmann::ordered_json description;
@@ -21,14 +21,14 @@ struct SharedDataset {
   apps::Descriptor statistics;
 };
 
-/// Moves the values of a data set in memory to where others can read them; `dataset` is the
-/// result's then, and what it held is freed unless somebody else has it. Values that are mapped
-/// from a file stay there. Throws Error.
+/// Moves the values of an in-memory data set to shared memory; values mapped from a file stay
+/// there. The result owns the data set, and the original memory is freed unless it has another
+/// owner. Throws Error.
 SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset);
 
-/// The data set in the process that received the description and the descriptors of values and
-/// statistics; its features have no names. Throws Error, or InputError where the description is
-/// none.
+/// Maps a data set from its description and the descriptors of values and statistics, in the
+/// receiving process. Its features have no names. Throws Error, or InputError for an invalid
+/// description.
 std::unique_ptr<const Dataset> receive_dataset(const nlohmann::ordered_json& description,
                                                const std::vector<apps::Descriptor>& descriptors);
 

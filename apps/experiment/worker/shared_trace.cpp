@@ -10,7 +10,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// Of a trace's replay: its object, that of the trace, and lists in lists.
+// Nesting of JSON levels that a trace needs: its object, its replay's object, and lists in lists.
 constexpr int kMaxLevels = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A trace on its way from the process that made it.
+// Passes a trace between processes.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace lloyd::experiment {
 
-/// The trace in shared memory, as the JSON of a record: one of many iterations is too long for a
+/// Writes the trace to shared memory, as the JSON of a record: a trace of many iterations exceeds a
 /// packet. Throws Error.
 apps::Descriptor share_trace(const Trace& trace);
 
-/// The trace that share_trace() has put there; `descriptor` may be anything. Throws Error where it
-/// is no such memory, or InputError where the memory holds no trace of `clusters` clusters.
+/// Reads a trace written by share_trace(). `descriptor` is not trusted. Throws Error if it is no
+/// such memory, and InputError if the memory holds no trace of `clusters` clusters.
 Trace receive_trace(int descriptor, std::int64_t clusters);
 
 }  // namespace lloyd::experiment

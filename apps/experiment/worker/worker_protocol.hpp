@@ -1,7 +1,7 @@
-// What `lloyd run` and its workers say to each other: JSON, a packet for each message. Every
-// message to a worker but `forget` has one answer. A trial and a trace have another one, `done` or
-// a failure, when their session was released. Where the untimed fit of a trial has a session of its
-// own, `releasing` and `done` come first, before and after the release of that.
+// The protocol between `lloyd run` and its workers: one JSON message per packet. The worker answers
+// every message but `forget`. A trial or a trace gets a second answer, `done` or a failure, after
+// its session is released. If the untimed fit of a trial has its own session, `releasing` and
+// `done` precede the outcome, sent before and after that session is released.
 #pragma once
 
 #include <chrono>
@@ -21,67 +21,69 @@
 
 namespace lloyd::experiment {
 
-/// First message: the backend that the worker is for.
+/// First message: the backend of the worker.
 struct StartMessage {
   std::string plugin;                             ///< absolute path
-  std::map<std::string, std::string> parameters;  ///< all of them, as texts
+  std::map<std::string, std::string> parameters;  ///< all parameters, as texts
   std::vector<int> cpus;                          ///< processors to run on; empty: all
-  BackendIdentity identity;                       ///< what the plan knows it as
-  /// For an external program to close a data set.
+  BackendIdentity identity;                       ///< identity according to the plan
+  /// Time limit for an external program to close a data set.
   std::chrono::milliseconds close_limit{60'000};
 };
 
-/// A trial on the data set that came last. With the descriptor of the initial centroids of all
-/// restarts, k x d float64 values each.
+/// Runs a trial on the last data set sent. Carries a descriptor of the initial centroids of all
+/// restarts: k x d float64 values each.
 struct TrialMessage {
   FitOptions options;  ///< seeding and observe are not sent
   bool probe = true;
   bool check_result = true;
-  std::optional<int> processor;  ///< where the timed fit begins
+  std::optional<int> processor;  ///< processor on which the timed fit begins
   bool one_session = false;      ///< see TrialWork
 };
 
-/// A fit on the data set that came last, to be watched. With the same descriptor as a trial.
+/// Traces a fit on the last data set sent. Carries the same descriptor as a trial.
 struct TraceMessage {
-  FitOptions options;        ///< likewise
-  std::int64_t restart = 0;  ///< whose initial centroids it starts from
+  FitOptions options;        ///< as in TrialMessage
+  std::int64_t restart = 0;  ///< index of the restart whose initial centroids are used
   bool replay = false;
   bool warm_up = true;
 };
 
 /// A worker's answer.
 struct Answer {
-  std::string failure;  ///< empty where what was asked for was done
+  std::string failure;  ///< empty: success
   bool has_outcome = false;
   TrialOutcome outcome;    ///< of a trial
-  bool releasing = false;  ///< the session of a trial's untimed fit
-  bool has_trace = false;  ///< which comes in shared memory, with a descriptor of it
-  bool cancelled = false;  ///< the fit that was watched; a trial's outcome has its own
+  bool releasing = false;  ///< the session of a trial's untimed fit is being released
+  bool has_trace = false;  ///< the answer carries a descriptor of the trace in shared memory
+  bool cancelled = false;  ///< the traced fit was cancelled; a trial reports this in its outcome
 };
 
 enum class MessageKind { start, dataset, forget, trial, trace, settle, finish };
 
 std::string start_message(const StartMessage& message);
-/// With the descriptors of its values and statistics.
+/// Sent with the descriptors of values and statistics.
 std::string dataset_message(const nlohmann::ordered_json& description);
-/// The worker lets go of its data set.
+/// The worker releases its data set.
 std::string forget_message();
 std::string trial_message(const TrialMessage& message);
 std::string trace_message(const TraceMessage& message);
-/// The worker answers when its threads are idle, or have had machine::kMaxSpinTime to become so.
+/// The worker answers when its threads are idle, or after machine::kMaxSpinTime.
 std::string settle_message();
 /// The last message: the worker releases its backend.
 std::string finish_message();
 
+/// Answers of a worker; read_answer() reads each of them.
 std::string answer_done();
 std::string answer_releasing();
 std::string answer_failure(std::string_view failure);
 std::string answer_outcome(const TrialOutcome& outcome);
-/// With the descriptor of share_trace().
+/// Sent with the descriptor of share_trace().
 std::string answer_trace();
 std::string answer_cancelled();
 
-/// A message as it came. All throw InputError, one sentence, for what is no such message.
+/// Parses a received message. This function and those below throw InputError, one sentence, for a
+/// malformed message.
 nlohmann::ordered_json parse_message(std::string_view text);
 MessageKind message_kind(const nlohmann::ordered_json& message);
 StartMessage read_start_message(const nlohmann::ordered_json& message);

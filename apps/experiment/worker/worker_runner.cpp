@@ -25,23 +25,22 @@ using apps::WorkerProcess;
 using Clock = WorkerProcess::Clock;
 using Event = WorkerProcess::Event;
 
-// A fit that is asked to end does so with its iteration.
+// Time to answer after a cancellation; a fit stops at the end of its iteration.
 constexpr std::chrono::seconds kCancelGrace{5};
 
-// Beyond the time that a worker gives its threads.
+// Added to the time that a worker waits for its threads to become idle.
 constexpr std::chrono::seconds kSettleGrace{5};
 
 constexpr std::size_t kQuoted = 80;  // bytes
 
-// What a worker releases.
 constexpr std::string_view kSession = "the session";
 constexpr std::string_view kBackend = "the backend";
 
-// Descriptors that a worker takes here, and what the rest of this process is left.
+// Descriptors per worker in this process, and those reserved for everything else.
 constexpr std::int64_t kWorkerDescriptors = 2;
 constexpr std::int64_t kOtherDescriptors = 48;
 
-// Beyond what an external program is given to close a data set, for its worker to say so.
+// Added to the time that an external program has to close a data set, for the worker's answer.
 constexpr std::chrono::seconds kCloseGrace{5};
 
 std::chrono::milliseconds shorter(std::chrono::milliseconds limit, std::optional<double> seconds) {
@@ -53,7 +52,7 @@ bool runs_program(const Variant& variant) {
   return external::is_program(variant.backend->path());
 }
 
-// What is to blame for what happens to a worker's process.
+// The component to name in messages about a worker's process.
 std::string subject_of(const Variant& variant) {
   if (!runs_program(variant)) return "the plugin";
   return fmt::format("the program {}", variant.backend->path().string());
@@ -89,7 +88,7 @@ WorkerRunner::~WorkerRunner() {
   end_idle(nullptr);
 }
 
-// They end side by side.
+// Workers end concurrently.
 void WorkerRunner::end_idle(const Worker* busy) {
   for (auto& [variant, worker] : workers_) {
     if (&worker != busy) worker.process.hang_up();
@@ -99,7 +98,7 @@ void WorkerRunner::end_idle(const Worker* busy) {
 const Dataset& WorkerRunner::dataset(const DatasetSetting& setting) {
   std::string key = setting.key();
   if (shared_.dataset != nullptr && key == dataset_key_) return *shared_.dataset;
-  // Two are not to be in memory, here or in a worker that is idle.
+  // No process, idle workers included, may hold two data sets.
   for (auto& [variant, worker] : workers_) {
     if (std::exchange(worker.has_dataset, false)) worker.process.send(forget_message());
     worker.warm.clear();
@@ -124,7 +123,7 @@ int WorkerRunner::starts_descriptor(std::size_t setting, const Starts& starts) {
   return starts_.get();
 }
 
-// What to say of a worker that has no answer; `event` says why it has none.
+// Describes why a worker has no answer, from `event`.
 std::string WorkerRunner::describe_end(const Worker& worker, Event event) const {
   const WorkerProcess& process = worker.process;
   const Isolation& isolation = plan().isolation;
@@ -169,7 +168,8 @@ Answer WorkerRunner::ask(Worker& worker, const std::string& message,
   return await(worker, limits);
 }
 
-// The next answer. Where the run is to stop, the worker is told so and given a moment to answer.
+// Returns the next answer. If the run is to stop, cancels the worker's fit and waits kCancelGrace
+// for the answer.
 Answer WorkerRunner::await(Worker& worker, const Limits& limits) {
   try {
     return ask_for(worker, limits);
@@ -219,7 +219,7 @@ void WorkerRunner::make_room() {
 WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits& limits) {
   auto found = workers_.find(variant);
   if (found != workers_.end() && found->second.process.has_ended()) {
-    workers_.erase(found);  // between two trials, and so at the cost of none
+    workers_.erase(found);  // it ended between trials, so no trial fails
     found = workers_.end();
   }
   if (found == workers_.end()) {
@@ -244,7 +244,7 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   return worker;
 }
 
-// Of a trial or a trace that begins now.
+// The limits of a trial or a trace that begins now.
 WorkerRunner::Limits WorkerRunner::limits() const {
   const Isolation& isolation = plan().isolation;
   Limits limits;
@@ -257,7 +257,7 @@ WorkerRunner::Limits WorkerRunner::limits() const {
   return limits;
 }
 
-// Of a release that begins now.
+// The limits of a release that begins now.
 WorkerRunner::Limits WorkerRunner::release_limits() const {
   Limits limits;
   limits.memory_bytes = plan().isolation.memory_limit;
@@ -266,8 +266,8 @@ WorkerRunner::Limits WorkerRunner::release_limits() const {
   return limits;
 }
 
-// Waits until a worker has answered that it has released something. Empty where it has, or where
-// the run is to stop and nobody waits any more; else what went wrong.
+// Waits until a worker answers that it has released `what`. Returns the failure; empty on success,
+// and if the run is to stop, which ends the wait.
 std::string WorkerRunner::await_release(Worker& worker, std::string_view what,
                                         const Limits& limits) {
   const bool program = runs_program(worker.variant);
@@ -293,14 +293,14 @@ std::string WorkerRunner::await_release(Worker& worker, std::string_view what,
                                worker.process.last_words());
 }
 
-// The next trial is to have the machine to itself.
+// Waits until the worker's threads are idle, so that the next trial has the machine to itself.
 void WorkerRunner::settle(Worker& worker) {
   Limits limits;
   limits.deadline = Clock::now() + machine::kMaxSpinTime + kSettleGrace;
   ask(worker, settle_message(), {}, limits);
 }
 
-// Ends a worker that is idle. Returns what went wrong when it released its backend.
+// Ends an idle worker. Returns the failure to release its backend, or an empty text.
 std::string WorkerRunner::end(std::size_t variant) {
   Worker& worker = workers_.at(variant);
   std::string failure;
@@ -319,9 +319,8 @@ std::string WorkerRunner::end(std::size_t variant) {
   return failure;
 }
 
-// After a worker's answer to a trial or a trace: whatever happens to the worker now is at the cost
-// of neither. Returns what went wrong with the release of the session or, where each trial has a
-// worker of its own, of the backend.
+// Releases the session after the answer to a trial or a trace, so that a failure affects neither.
+// Returns the failure to release the session or, if each trial has its own worker, the backend.
 std::string WorkerRunner::conclude(std::size_t variant) {
   if (const auto failed = failed_releases_.find(variant); failed != failed_releases_.end()) {
     let_go(variant);
@@ -346,7 +345,7 @@ std::string WorkerRunner::conclude(std::size_t variant) {
   return failure;
 }
 
-// Of a worker that has no answer. There may be none yet.
+// Kills a worker that does not answer, if there is one.
 void WorkerRunner::let_go(std::size_t variant) {
   const auto found = workers_.find(variant);
   if (found == workers_.end()) return;
@@ -368,8 +367,8 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   Answer answer = ask(worker, trial_message(message),
                       {starts_descriptor(task.fit.setting, task.starts)}, limits);
   if (answer.releasing) {
-    // The release has a deadline of its own, and its time is not the trial's: a release that hangs
-    // is told as one, also where `timeout` is shorter than what a release is given.
+    // The release has its own deadline and does not count as time of the trial, so that a hanging
+    // release is reported as such even if `timeout` is shorter than the release limit.
     const Clock::time_point begin = Clock::now();
     const std::string failure = await_release(worker, kSession, release_limits());
     if (!failure.empty()) throw LostInRelease(failure);
@@ -391,7 +390,8 @@ TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
     try {
       return attempt_once(task, record);
     } catch (const LostInRelease& lost) {
-      // Nothing is wrong with the fits of this backend: once more, with one session for both.
+      // The fits of this backend work, only its release does not: try again with one session for
+      // both fits.
       let_go(variant);
       failed_releases_.emplace(variant, lost.what());
       return attempt_once(task, record);
@@ -411,7 +411,7 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
     for (auto& [variant, worker] : workers_) {
       if (!failed_ends_.contains(variant)) worker.process.send(finish_message());
     }
-    // They release side by side.
+    // Workers release their backends concurrently.
     const Limits limits = release_limits();
     for (auto& [variant, worker] : workers_) {
       if (failed_ends_.contains(variant)) continue;
@@ -424,7 +424,7 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
   for (const std::string& text : std::exchange(notes_, {})) note(text);
 }
 
-// Of a worker that reports no failure.
+// Reads the trace from an answer without a failure.
 Trace WorkerRunner::take_trace(const Worker& worker, const Answer& answer,
                                std::int64_t clusters) const {
   if (!answer.has_trace) throw Lost(TrialStatus::failed, describe_end(worker, Event::answer));

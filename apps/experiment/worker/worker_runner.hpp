@@ -1,4 +1,4 @@
-// WorkerRunner: runs trials in processes of their own.
+// WorkerRunner: runs trials in separate processes.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@
 
 namespace lloyd::experiment {
 
-/// One worker for each backend and parameter set, or for each trial, as the plan's isolation says.
-/// Whatever happens to a worker costs the trial that it runs, or the trace that it makes, and the
-/// next one has a new worker.
-/// The untimed fit of one iteration comes first in every process.
+/// Runs one worker for each backend and parameter set, or for each trial, according to the plan's
+/// isolation. A worker that crashes, hangs or exceeds a limit fails its current trial or trace
+/// only; the next one gets a new worker. Every process makes the untimed fit of one iteration
+/// first.
 class WorkerRunner final : public SharedStartRunner {
  public:
-  /// `command` starts a worker; empty: this program's own. `plugin_limit` is for a worker to load
-  /// its plugin.
+  /// `command` starts a worker; if empty, this program does. `plugin_limit` is the time limit for a
+  /// worker to load its plugin.
   WorkerRunner(const Plan& plan, DatasetCache& datasets, Observer& observer, std::string run,
                Machine machine, std::vector<std::string> command = {},
                std::chrono::seconds plugin_limit = std::chrono::seconds(isolated::kPluginTimeout));
@@ -37,8 +37,8 @@ class WorkerRunner final : public SharedStartRunner {
 
   void finish(const std::function<void(const std::string&)>& note) override;
 
-  /// Workers that there are at most; beyond that the one that was idle for longest is ended. Fewer
-  /// where this process may have few descriptors.
+  /// Maximum number of workers; beyond it, the least recently used one is ended. The limit is lower
+  /// if this process may open few descriptors.
   static constexpr std::size_t kMaxWorkers = 32;
 
  private:
@@ -50,15 +50,15 @@ class WorkerRunner final : public SharedStartRunner {
     apps::WorkerProcess process;
     double start_ms = 0;
     bool has_dataset = false;
-    std::set<std::size_t> warm;  ///< settings whose untimed fit it has made
+    std::set<std::size_t> warm;  ///< settings whose untimed fit this worker has made
     std::int64_t last_trial = 0;
   };
-  /// How a trial ended that its worker has no answer for.
+  /// Thrown if the worker gives no answer; carries the status of the trial.
   struct Lost : std::runtime_error {
     Lost(TrialStatus how, const std::string& reason) : std::runtime_error(reason), status(how) {}
     TrialStatus status;
   };
-  /// A worker that was lost while it released the session of a trial's untimed fit.
+  /// Thrown if the worker was lost while it released the session of a trial's untimed fit.
   struct LostInRelease : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
@@ -92,18 +92,19 @@ class WorkerRunner final : public SharedStartRunner {
   std::vector<std::string> command_;
   std::chrono::seconds plugin_limit_;
   std::chrono::milliseconds release_limit_;
-  std::vector<int> processors_;  ///< that timed fits begin on
+  std::vector<int> processors_;  ///< candidates on which timed fits begin
   std::string dataset_key_;
   SharedDataset shared_;
-  apps::Descriptor starts_;  ///< of the initial centroids of the setting that is run
+  apps::Descriptor starts_;  ///< initial centroids of the current setting
   std::optional<std::size_t> starts_setting_;
-  /// External programs take data from files, which go with it, however a worker ends.
+  /// Folder of the data files of external programs; removed with this object, however a worker
+  /// ends.
   std::optional<apps::ScratchFolder> scratch_;
   std::map<std::size_t, Worker> workers_;  ///< by variant
-  /// How the release of a session or of the backend went wrong, by variant: not tried again.
+  /// Failures to release a session or a backend, by variant. Such a release is not tried again.
   std::map<std::size_t, std::string> failed_releases_;
   std::map<std::size_t, std::string> failed_ends_;
-  std::vector<std::string> notes_;  ///< that belong to no record
+  std::vector<std::string> notes_;  ///< messages that belong to no record
   std::int64_t trials_ = 0;
 };
 

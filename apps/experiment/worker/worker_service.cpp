@@ -33,7 +33,7 @@ namespace {
 using apps::Packet;
 using nlohmann::ordered_json;
 
-// With a descriptor, or none.
+// An answer and an optional descriptor.
 struct Reply {
   std::string text;
   apps::Descriptor descriptor;
@@ -62,7 +62,7 @@ class Service {
         releases_ = true;
         return trace(read_trace_message(message), packet);
       case MessageKind::settle:
-        // The next trial is to have the machine to itself.
+        // Spinning threads would disturb the next trial.
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
       case MessageKind::finish:
@@ -72,7 +72,8 @@ class Service {
     return {answer_done(), {}};
   }
 
-  // After a trial or a trace, whose answer is safe by now, this is one more answer; else empty.
+  // Releases the session after the answer to a trial or a trace was sent. Returns the second
+  // answer, or an empty text after other messages.
   std::string release() {
     if (!std::exchange(releases_, false)) return {};
     const apps::ForkBarrier barrier;
@@ -84,7 +85,7 @@ class Service {
 
  private:
   void start(const StartMessage& message) {
-    // Before a plugin is loaded: what starts threads looks at the affinity then.
+    // Set before the plugin is loaded, since thread pools read the affinity when they start.
     if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
       throw Error(fmt::format("cannot run on the processors {}: {}",
                               format_processors(message.cpus), ::strerror(errno)));
@@ -96,7 +97,6 @@ class Service {
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
   }
 
-  // The initial centroids of all restarts.
   std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {
     if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
       throw Error("a trial came before its backend, its data set or its centroids");
@@ -147,7 +147,7 @@ class Service {
   std::unique_ptr<const Dataset> dataset_;
   int socket_;
   bool releases_ = false;
-  std::unique_ptr<OpenSession> session_;  ///< of a trial or a trace that was answered
+  std::unique_ptr<OpenSession> session_;  ///< session of the trial or trace last answered
 };
 
 }  // namespace

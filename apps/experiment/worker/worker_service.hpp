@@ -1,11 +1,11 @@
-// serve_trials: what a worker process does.
+// serve_trials: the main loop of a worker process.
 #pragma once
 
 namespace lloyd::experiment {
 
-/// Answers the messages that come from `socket`, until nobody sends any more: loads a backend, maps
-/// data sets, runs trials and watches fits one by one. Holds no session between them. SIGTERM ends
-/// the fit that runs.
+/// Answers messages from `socket` until the peer closes it: loads a backend, maps data sets, and
+/// runs trials and traces one at a time. Releases each session before the next message. SIGTERM
+/// cancels the running fit.
 void serve_trials(int socket);
 
 }  // namespace lloyd::experiment

@@ -10,7 +10,7 @@
 
 namespace lloyd::experiment {
 void Place::fail(std::string_view message) const {
-  // What a message quotes may be as long as the file.
+  // A quoted value may be as long as the file.
   constexpr std::size_t kMaxBytes = 2000;
   throw InputError(fmt::format("{}:{}:{}: {}{}", *file, line, column, message.substr(0, kMaxBytes),
                                message.size() > kMaxBytes ? "..." : ""));

@@ -1,5 +1,5 @@
-// parse_config: from the events of yaml-cpp's parser to a ConfigNode. (YAML::Node would lose the
-// places on copying, and shows neither duplicate keys nor aliases.)
+// parse_config: builds a ConfigNode from the events of yaml-cpp's parser. (YAML::Node loses places
+// when it is copied, and shows neither duplicate keys nor aliases.)
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -30,7 +30,7 @@ std::size_t count_nodes(const ConfigNode& node) {
   return count;
 }
 
-// Levels of lists and maps inside each other; 0 for a scalar.
+// The nesting depth of lists and maps; 0 for a scalar.
 int levels_of(const ConfigNode& node) {
   if (!node.is_map() && !node.is_sequence()) return 0;
   int levels = 0;
@@ -51,7 +51,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (awaits_key()) {  // also for a key that is longer than the parser takes
+    if (awaits_key()) {  // yaml-cpp also reports a key that is too long as null
       fail(mark, fmt::format("a key must be a text of at most {} bytes", kMaxKeyBytes));
     }
     end_node(start_node(ConfigNode::Kind::null, mark, "?"), anchor);
@@ -100,10 +100,10 @@ class TreeBuilder final : public YAML::EventHandler {
   struct Open {
     ConfigNode node;
     YAML::anchor_t anchor;
-    std::string key;  // of the value that comes next, in a map
+    std::string key;  // key of the next value in a map
     Place key_place;
     bool has_key;
-    std::unordered_map<std::string, int> lines;  // of the keys so far
+    std::unordered_map<std::string, int> lines;  // line of each key so far
   };
 
   Place place_of(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
@@ -118,7 +118,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  // "?" and "!" stand for a value without a tag, plain or in quotes.
+  // yaml-cpp reports untagged values with the tag "?", or "!" if they are quoted.
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (tag.empty() || tag == "?" || tag == "!") return;
     fail(mark, fmt::format("tags such as '{}' are not supported", excerpt(tag)));
@@ -130,14 +130,14 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  // The parser takes all up to the end for a text whose quote is never closed.
+  // yaml-cpp reads a text with an unclosed quote up to the end of the file.
   void check_quote(const YAML::Mark& mark) const {
     const auto at = static_cast<std::size_t>(mark.pos);
     if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;
     if (!is_closed(text_, at)) fail(mark, fmt::format("the quote {} is never closed", text_[at]));
   }
 
-  // The parser also takes what begins with an open bracket for a key.
+  // yaml-cpp also reports an unclosed bracket as a key.
   [[noreturn]] void refuse_key(const YAML::Mark& mark, const char* what) const {
     const auto at = static_cast<std::size_t>(mark.pos);
     if (at < text_.size() && (text_[at] == '[' || text_[at] == '{') && !is_closed(text_, at)) {
@@ -179,7 +179,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void end_node(ConfigNode node, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) {
-      // Copies: anchors inside each other take memory as aliases do.
+      // Anchored values are copied, so nested anchors multiply memory as aliases do.
       anchored_ += count_nodes(node);
       if (anchored_ > kMaximumNodes) {
         node.fail(fmt::format("there are more than {} values with anchors", kMaximumNodes));
@@ -228,7 +228,7 @@ ConfigNode parse_config(const std::string& raw, const std::string& file) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    // Some of yaml-cpp's errors have no place.
+    // Some errors of yaml-cpp have no place.
     Place place{name};
     if (!error.mark.is_null()) {
       place.line = error.mark.line + 1;
@@ -246,7 +246,7 @@ ConfigNode read_config(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) {
     throw InputError(fmt::format("{}: is a folder, not a configuration file", file.string()));
   }
-  // A FIFO would be waited for, a device may never end.
+  // Opening a FIFO would block, and a device may never end.
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (exists(status) && !is_regular_file(status)) {
     throw InputError(fmt::format("{}: is not a regular file", file.string()));

@@ -17,7 +17,7 @@ using apps::continues_code_point;
 
 using Texts = std::pair<std::string_view, std::string_view>;
 
-// Messages of yaml-cpp, and what they mean to somebody who writes an experiment.
+// Messages of yaml-cpp with plainer words for authors of experiments.
 constexpr std::array<Texts, 8> kPlainWords = {{
     {"illegal map value",
      "no ':' may stand here: check the indentation, and put a text that holds ': ' in quotes"},
@@ -30,7 +30,8 @@ constexpr std::array<Texts, 8> kPlainWords = {{
     {"end of map not found", "a key of the map must stand here: check the indentation"},
 }};
 
-// Bytes of the UTF-8 code point at the begin of `text`, which is not empty; 0 where there is none.
+// Size in bytes of the UTF-8 code point at the start of `text`, which is not empty; 0 if it is
+// invalid.
 std::size_t code_point_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) return 1;
@@ -40,14 +41,15 @@ std::size_t code_point_size(std::string_view text) {
                    continues_code_point)) {
     return 0;
   }
-  // Overlong forms, surrogates, and what is beyond Unicode.
+  // Rejects overlong forms, surrogates, and code points beyond Unicode.
   const auto second = static_cast<unsigned char>(text[1]);
   const bool valid = !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second > 0x9f) &&
                      !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second > 0x8f);
   return valid ? size : 0;
 }
 
-// Behind the closing quote of the text in quotes that begins at `at`; npos where there is none.
+// Returns the position after the closing quote of the quoted text at `at`; npos if it is not
+// closed.
 std::size_t end_of_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (++at; at < text.size(); ++at) {
@@ -55,7 +57,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) {
       ++at;
     } else if (text[at] == quote) {
       if (quote == '"' || at + 1 >= text.size() || text[at + 1] != quote) return at + 1;
-      ++at;  // a doubled quote stands for one
+      ++at;  // a doubled quote is an escaped quote
     }
   }
   return std::string_view::npos;

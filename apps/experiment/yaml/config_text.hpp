@@ -1,4 +1,4 @@
-// The text of a configuration: what it may hold, and clear words for what is wrong with its YAML.
+// Checks of a configuration's text before parsing, and plain messages for YAML errors.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace lloyd::experiment {
 
-/// The text without a byte-order mark. Throws InputError with the place of the first byte that is
-/// not UTF-8 or is a control character other than a tab or a line break: the parser would replace
-/// or end at it in silence.
+/// Returns the text without a byte-order mark. Throws InputError with the place of the first byte
+/// that is not UTF-8 or is a control character other than a tab or a line break; yaml-cpp would
+/// replace such bytes, or stop there, without an error.
 std::string_view checked_text(std::string_view text, const Place& begin);
 
-/// Throws InputError with the place of a line that begins with '%', which the parser would leave
-/// out in silence. YAML's own directives may stand before everything else.
+/// Throws InputError with the place of a line that begins with '%', which yaml-cpp would skip
+/// without an error. YAML's own directives are allowed at the start of the text.
 void refuse_directives(std::string_view text, const Place& begin);
 
-/// Whether the bracket or quote at `text[at]` is closed before the text ends.
+/// Whether the bracket or quote at `text[at]` is closed within the text.
 bool is_closed(std::string_view text, std::size_t at);
 
-/// Bytes that the parser takes for a key at the most, where no '? ' stands before it.
+/// Maximum size of a key in bytes, as yaml-cpp limits keys without a leading '? '.
 inline constexpr int kMaxKeyBytes = 1024;
 
-/// What to say of the parser's `message` at `place`: a sentence about a tab in the indentation of
-/// that line, or else the message in plainer words.
+/// Returns the text to show for the parser's `message` at `place`: a sentence about a tab in the
+/// indentation of that line if there is one, else the message in plainer words.
 std::string yaml_error_text(std::string_view text, const Place& place, const std::string& message);
 
-/// A text for a message, cut when it is long.
+/// The text for use in a message, truncated if it is long.
 std::string excerpt(std::string_view text);
 
 }  // namespace lloyd::experiment

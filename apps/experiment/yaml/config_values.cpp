@@ -16,7 +16,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// Reads all of a plain scalar; false when it is no such number.
+// Parses the whole plain scalar; returns false if it is no such number.
 template <class T>
 bool convert(const ConfigNode& node, T& value) {
   if (!may_be_number(node)) return false;
@@ -51,7 +51,7 @@ std::uint64_t read_seed(const ConfigNode& node, std::string_view what) {
 double read_number(const ConfigNode& node, std::string_view what, double minimum) {
   double value = 0;
   if (convert(node, value) && std::isfinite(value) && value >= minimum) {
-    return value == 0 ? 0 : value;  // -0 would be another setting
+    return value == 0 ? 0 : value;  // -0 would count as another setting
   }
   node.fail(
       fmt::format("'{}' must be a finite number >= {}, not {}", what, minimum, node.kind_text()));
