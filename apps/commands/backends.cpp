@@ -1,4 +1,4 @@
-// lloyd backends: what is there, what it can do, and why something is not.
+// lloyd backends: lists the backends, their capabilities, and why a backend is unavailable.
 #include <string>
 
 #include <fmt/format.h>
