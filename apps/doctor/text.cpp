@@ -16,7 +16,7 @@ using experiment::format_bytes;
 
 constexpr std::size_t kColumns = 120;
 
-// Lines of a key and a text, which is broken between words.
+// Formats "key  text", wrapped between words.
 class Screen {
  public:
   void add(std::string_view key, std::string_view text) {
@@ -29,10 +29,10 @@ class Screen {
 
  private:
   void wrap(std::string line, const std::string& indent, std::string_view text) {
-    std::size_t begin = line.size();  // where the words of this line begin
+    std::size_t begin = line.size();  // first column of the words
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(' ', 1), text.size());
-      const std::string_view word = text.substr(0, end);  // with the spaces before it
+      const std::string_view word = text.substr(0, end);  // with the preceding spaces
       if (line.size() > begin && line.size() + word.size() > kColumns) {
         text_ += line + '\n';
         line = indent;

@@ -8,7 +8,7 @@
 namespace lloyd::machine {
 namespace {
 
-// omp_get_max_threads() of a library that is loaded.
+// Calls omp_get_max_threads() of a loaded library.
 int max_threads(const char* path) {
   const std::unique_ptr<void, int (*)(void*)> library(dlopen(path, RTLD_LAZY | RTLD_NOLOAD),
                                                       dlclose);
