@@ -9,11 +9,12 @@
 
 namespace lloyd::apps {
 
-/// Stored as one JSON object: {"format": "lloyd-model", "version": 1, "clusters": k, "features": d,
-/// "feature_names": [d texts, see utf8_text()] or [], "centroids": k lists of d float64 numbers
-/// (shortest digits that read back to the same bits), "inertia": number or null, "samples": n,
-/// "backend": name, "seeding": {"method", "seed"}}. The entries after "centroids" record the
-/// model's origin; `predict` does not need them.
+/// Stored as one JSON object:
+/// {"format": "lloyd-model", "version": 1, "clusters": k, "features": d,
+///  "feature_names": [d texts, see utf8_text()] or [],
+///  "centroids": k lists of d float64 numbers (shortest digits that read back to the same bits),
+///  "inertia": number or null, "samples": n, "backend": name, "seeding": {"method", "seed"}}
+/// The entries after "centroids" record the model's origin; `predict` does not need them.
 struct Model {
   std::int64_t clusters = 0;
   std::int64_t features = 0;
