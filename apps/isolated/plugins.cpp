@@ -84,7 +84,7 @@ std::unique_ptr<LoadedBackend> IsolatedPlugins::load(const fs::path& given) {
   return backend;
 }
 
-// All are told to end first, so that they end in parallel.
+// Closes all sockets before the first wait, so that the processes end in parallel.
 void IsolatedPlugins::finish() {
   for (const auto& [file, process] : processes_) process->finish();
   for (const auto& [file, process] : processes_) process->wait_for_end();

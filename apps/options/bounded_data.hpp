@@ -19,8 +19,7 @@ namespace lloyd::apps {
 
 /// Filled by the command line's parser.
 struct MemoryOption {
-  std::optional<std::uint64_t>
-      limit;  ///< bytes; not set: the memory usable by this process (machine, control group)
+  std::optional<std::uint64_t> limit;  ///< bytes; not set: the usable memory of this process
 
   void add_to(CLI::App& command);
 };

@@ -45,8 +45,7 @@ class WorkerProcess {
   /// Limits of a wait.
   struct Limits {
     std::optional<Clock::time_point> deadline;  ///< none: unlimited
-    std::optional<std::int64_t>
-        memory_bytes;            ///< resident memory of the process, or of one child of it
+    std::optional<std::int64_t> memory_bytes;   ///< resident, of the process or of one child
     std::function<bool()> stop;  ///< polled at least ten times a second; may be empty
   };
 

@@ -49,7 +49,7 @@ std::vector<std::string> online_processors(const SystemFiles& files) {
 std::string siblings_of(const SystemFiles& files, std::string_view processor) {
   const std::string topology = fmt::format("{}/{}/topology/", kFolder, processor);
   const std::string siblings = files.text(topology + "core_cpus_list");
-  // Linux before 5.3.
+  // Linux before 5.3 has only thread_siblings_list.
   return siblings.empty() ? files.text(topology + "thread_siblings_list") : siblings;
 }
 
