@@ -1,4 +1,4 @@
-// lloyd compare: are two recorded runs, or two backends of one, as fast as each other?
+// lloyd compare: compares the times of two recorded runs, or of two backends of one run.
 #include <algorithm>
 #include <charconv>
 #include <memory>

@@ -1,4 +1,4 @@
-// lloyd report: the summary of a run, from its records, as a table or a page.
+// lloyd report: prints the summary of a recorded run as tables, or writes it as an HTML page.
 #include <memory>
 #include <string>
 #include <utility>

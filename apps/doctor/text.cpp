@@ -67,7 +67,7 @@ std::string cores_text(const DoctorReport& report) {
   return text;
 }
 
-// AVX-512F AVX-512BW -> AVX-512F/BW
+// Abbreviates a common prefix: AVX-512F AVX-512BW -> AVX-512F/BW.
 std::string features_text(const std::vector<std::string>& features) {
   constexpr std::string_view kFamily = "AVX-512";
   std::string text;
@@ -127,7 +127,8 @@ void add_ceilings(const DoctorReport& report, Screen& screen) {
 void add_gpus(const machine::Gpus& gpus, Screen& screen) {
   if (!gpus.problem.empty()) screen.add("GPU", gpus.problem);
   if (gpus.driver_found && gpus.problem.empty() && gpus.list.empty()) screen.add("GPU", "none");
-  std::vector<std::pair<std::string, int>> kinds;  // equal ones are counted
+  // Description of a GPU, and the number of equal ones.
+  std::vector<std::pair<std::string, int>> kinds;
   for (const machine::Gpu& gpu : gpus.list) {
     const std::string text = fmt::format("{}, {}, compute capability {}", gpu.name,
                                          format_bytes(gpu.memory_bytes), gpu.compute_capability);

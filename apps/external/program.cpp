@@ -35,8 +35,8 @@ constexpr int kSliceMs = 100;
 
 // First byte of the packets that the started process sends before exec() and on failure.
 constexpr char kStarting = 's';
-constexpr char kFailed = 'f';  // followed by a sentence
-constexpr char kNoExec = 'x';  // followed by the error number
+constexpr char kFailed = 'f';  // followed by an error message
+constexpr char kNoExec = 'x';  // followed by errno in decimal
 
 std::pair<apps::Descriptor, apps::Descriptor> make_stream_sockets() {
   int ends[2];

@@ -15,7 +15,7 @@ struct FitReport {
   const ChosenBackend& chosen;
   const FitOptions& options;
   const Fit& fit;
-  double open_ms = 0;
+  double open_ms = 0;  ///< milliseconds for opening the session
 
   /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }

@@ -14,18 +14,19 @@
 
 namespace lloyd::experiment {
 
+/// Times are wall times in milliseconds; see FitResult for the meaning of loop and closing.
 struct Measurements {
   std::int64_t iterations = 0;
   std::string stop_reason;
   double inertia = std::numeric_limits<double>::quiet_NaN();
-  double open_ms = 0;
+  double open_ms = 0;  ///< opening the session
   double loop_ms = 0;
   double closing_ms = 0;
   double fit_ms = 0;  ///< of all restarts; all other values are of the restart that was kept
   PhaseTimes phases;
-  std::int64_t distances = 0;
+  std::int64_t distances = 0;  ///< evaluated, closing assignment included
   std::int64_t relocations = 0;
-  std::int64_t exact_fallbacks = -1;  ///< -1: no screening
+  std::int64_t exact_fallbacks = -1;  ///< -1: the backend does not screen
   std::string sum_form;
   std::int64_t restart = 0;  ///< the restart that was kept
   std::string notes;         ///< choices of the backend that depend on the sizes; may be empty
@@ -34,6 +35,7 @@ struct Measurements {
   std::optional<ResultCheck> check;
 };
 
+/// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.
 Measurements measurements_of(const Fit& fit, double open_ms);
 
 /// Keys "iterations", "stop_reason", "inertia", "open_ms", ... in this order. Values that were not

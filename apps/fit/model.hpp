@@ -21,7 +21,7 @@ struct Model {
   std::vector<std::string> feature_names;
   std::vector<double> centroids;  ///< k x d, row-major
   double inertia = 0;             ///< NaN if unknown: the fit was interrupted
-  std::int64_t samples = 0;
+  std::int64_t samples = 0;       ///< of the data set that was clustered
   std::string backend;
   std::string seeding_method;
   std::uint64_t seed = 0;

@@ -36,7 +36,7 @@ void print_text(fmt::format_string<Args...> text, Args&&... args) {
 }
 
 /// Prints indented JSON and a line feed to result_descriptor(); bytes that are not UTF-8 are
-/// replaced.
+/// replaced. Throws if it cannot be written.
 void print_json(const nlohmann::ordered_json& json);
 
 /// Throws InputError unless the file has one of the extensions, in lower or upper case. An empty

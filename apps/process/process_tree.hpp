@@ -12,7 +12,7 @@ namespace lloyd::apps {
 /// ended to its nearest ancestor that is a child subreaper, otherwise to process 1.
 std::vector<pid_t> descendants_of(pid_t ancestor);
 
-/// Whether the calling process has children, zombies included.
+/// True if the calling process has children, including zombies.
 bool has_children();
 
 /// Kills all descendants of `ancestor`, including those started meanwhile, except its children in

@@ -1,4 +1,5 @@
-// A supervisor: a process of Lloyd's own code between a process and a child that runs a plugin.
+// Supervisor: a process that runs only Lloyd's code, between a process and its child that runs a
+// plugin.
 #pragma once
 
 #include <sys/types.h>

@@ -15,6 +15,7 @@ namespace lloyd::apps {
 /// interrupted().
 class FitProgress : public InterruptObserver {
  public:
+  /// `samples`: n of the data set.
   FitProgress(const FitOptions& options, std::int64_t samples);
   ~FitProgress();
 

@@ -1,4 +1,4 @@
-// Handlers of the signals that stop or end the process.
+// Signal handlers that stop or end the process.
 #pragma once
 
 #include <sys/types.h>

@@ -288,8 +288,8 @@ class Supervisor {
   Clock::time_point rests_since_;  ///< since when the child has been idle outside of plugin calls,
                                    ///< after a request
   nanoseconds used_{};             ///< processor time of the child at the last poll
-  std::string killed_;             ///< why the child was killed; empty: it was not
-  bool by_request_ = false;        ///< it was killed because of a request
+  std::string killed_;             ///< why the child was killed; empty: not killed
+  bool by_request_ = false;        ///< killed after a stop request
 };
 
 // Called in the child of the supervising process; returns in the process that continues the

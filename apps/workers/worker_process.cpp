@@ -98,7 +98,7 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
     if (limits.stop && limits.stop()) return Event::stopped;
     if (limits.memory_bytes && is_over(*limits.memory_bytes)) return Event::over_memory;
     milliseconds slice = limits.memory_bytes ? kMemoryApart : kApart;
-    if (!socket_) slice = milliseconds(1);  // it is about to end
+    if (!socket_) slice = milliseconds(1);  // the process is about to end
     if (limits.deadline) {
       const auto left = std::chrono::ceil<milliseconds>(*limits.deadline - Clock::now());
       if (left.count() <= 0) return Event::timed_out;

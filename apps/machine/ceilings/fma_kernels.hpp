@@ -10,7 +10,7 @@ namespace lloyd::machine {
 template <class Real>
 struct FmaKernel {
   Real (*run)(std::int64_t rounds, Real factor, Real addend);
-  std::int64_t operations_per_round;
+  std::int64_t operations_per_round;  ///< multiplications plus additions, over all lanes
 };
 
 struct FmaKernels {

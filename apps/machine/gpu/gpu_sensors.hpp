@@ -25,6 +25,7 @@ struct GpuState {
 /// creates no CUDA context. Throws std::bad_alloc only.
 class GpuSensors {
  public:
+  /// `library`: file name for dlopen(3).
   explicit GpuSensors(const char* library = kNvmlLibrary);
 
   const std::string& driver() const { return driver_; }  ///< empty if unknown
@@ -35,6 +36,7 @@ class GpuSensors {
   /// Variables"). CUDA orders GPUs by speed, NVML by bus address: if the names differ, the GPU of
   /// that name is taken, provided there is only one.
   NvmlDevice find(std::int64_t index, std::string_view name) const;
+  /// `device`: from find(), not null.
   GpuState read(NvmlDevice device) const;
 
  private:

@@ -12,7 +12,7 @@ namespace lloyd::machine {
 // The part of nvml.h that is used (NVIDIA, NVML API Reference Guide, chapters "Device Queries" and
 // "NvmlClocksEventReasons"). The ABI of these functions is frozen: NVIDIA gives new versions new
 // names.
-using NvmlReturn = int;  // 0: success
+using NvmlReturn = int;  // 0: NVML_SUCCESS
 using NvmlDevice = struct NvmlDeviceOpaque*;
 struct NvmlMemory {
   unsigned long long total, free, used;  // bytes
@@ -20,6 +20,7 @@ struct NvmlMemory {
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
+/// Owns the loaded library; the destructor shuts NVML down. Functions are called by name.
 class Nvml {
  public:
   /// Loads and initializes the library; on failure problem() has the reason. Tests pass another
@@ -41,6 +42,7 @@ class Nvml {
     constexpr NvmlReturn kFunctionNotFound = 13;
     return address == nullptr ? kFunctionNotFound : address(arguments...);
   }
+  /// NVML's description of an error code.
   std::string error_text(NvmlReturn code) const;
 
  private:

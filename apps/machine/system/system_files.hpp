@@ -24,7 +24,7 @@ class SystemFiles {
   std::filesystem::path root_;
 };
 
-/// The lines of a text.
+/// Splits a text into lines, without line feeds. They point into `text`.
 std::vector<std::string_view> lines_of(std::string_view text);
 /// The value of the first line "key : value"; empty if there is none.
 std::string field_of(std::string_view text, std::string_view key);

@@ -1,4 +1,4 @@
-// Where and how the records were made.
+// The environment of the records: machines, build and backends.
 function addEnvironment() {
   const part = addPart('environment', 'Environment', null);
   const stop = Object.entries(data.stop).map(([key, value]) => `${key} ${value}`).join(', ');
