@@ -17,12 +17,12 @@ namespace lloyd::apps {
 /// Filled by the command line's parser.
 struct DataOptions {
   std::string file;
-  std::string delimiter;  ///< one character, "tab" or "\t"; empty: detected
+  std::string delimiter;  ///< one character, "tab" or "\t"; empty: see CsvOptions
   bool header = false;
   bool no_header = false;
   std::vector<std::string> columns;  ///< lists with commas, of names or numbers from 0; empty: all
   std::string label_column;          ///< name or number; empty: none
-  std::string dtype;                 ///< "float32" or "float64"; empty: default
+  std::string dtype;                 ///< "float32" or "float64"; empty: float32 for text
   std::string hdf5_dataset;          ///< path of the data set in an HDF5 file
 
   /// Adds the positional DATA and the options to a subcommand.

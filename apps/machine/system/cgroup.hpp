@@ -9,7 +9,7 @@ namespace lloyd::machine {
 
 /// The tightest limits of the process's control groups and their parents; 0: no limit.
 struct CgroupLimits {
-  double cpus = 0;  ///< processor time per time, e.g. 1.5 processors
+  double cpus = 0;  ///< CPU time quota as a number of processors, e.g. 1.5
   std::int64_t memory_bytes = 0;
 };
 
