@@ -26,8 +26,8 @@
 
 namespace {
 
-// An empty text, most often a variable that is not set, must not pass for an option that was not
-// given.
+// Throws InputError for an option with an empty value, most often an unset shell variable, which
+// would otherwise count as an option not given.
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::vector<std::string>& values = option->results();
@@ -37,18 +37,19 @@ void refuse_empty_values(const CLI::App& app) {
   for (const CLI::App* subcommand : app.get_subcommands()) refuse_empty_values(*subcommand);
 }
 
-// Started with a standard stream closed, the program's first file would take its place, and records
-// would be mixed with messages.
+// Opens /dev/null for closed standard streams. Otherwise the first file that the program opens
+// would take their number, and messages would be written to it.
 void open_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest free descriptor is this one. Standard output stays one that cannot be written.
+    // open() returns this number, the lowest free one. Standard output is opened read-only, so that
+    // writing results to it still fails.
     ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 
-// Plugins and their libraries take more of it than this program: too small a stack would be blamed
-// on the one that is loaded.
+// Plugins and their libraries need more stack than this program. Without this check, a plugin would
+// be blamed for the crash.
 void require_stack() {
   constexpr rlim_t kMinBytes = 128 << 10;
   rlimit limit{};
@@ -63,16 +64,16 @@ void require_stack() {
 int main(int argc, char** argv) {
   using namespace lloyd;
   open_standard_streams();
-  std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
+  std::signal(SIGCHLD, SIG_DFL);  // with SIG_IGN, exit statuses are lost
   apps::adopt_orphans();
   apps::install_cleanup_handler();
-  machine::processors_at_start();  // before any plugin is loaded
+  machine::processors_at_start();  // records the affinity mask before any plugin is loaded
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
   app.set_version_flag("--version", "lloyd " LLOYD_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  // Else CLI11 reads "--dry-run=no" as no --dry-run, and the experiment runs.
+  // Otherwise CLI11 accepts "--dry-run=no" as an unset flag, and the experiment would run.
   app.option_defaults()->disable_flag_override();
   apps::Context context;
   app.add_option("--plugin-dir", context.plugin_folders,

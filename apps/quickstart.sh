@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds, and runs the main job: a comparison of backends on blobs, and a fit of iris.
+# Installs packages, builds, compares backends on synthetic blobs, and clusters iris.
 # Usage: bash apps/quickstart.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,13 +1,12 @@
-# Installs the distribution's packages that are missing (Debian 12 or newer, Ubuntu 24.04 or newer).
+# Installs missing packages of the distribution (Debian 12 or newer, Ubuntu 24.04 or newer).
 # Sourced by apps/quickstart.sh and tests/run.sh: install_packages PACKAGE...
 
 build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
   nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)
-# Without these the build leaves something out: node-d3 draws the HTML report, and the other one is the style of
-# the documentation.
+# Optional: without node-d3 the build has no HTML report, without doxygen-awesome-css the documentation has no style.
 optional_packages=(node-d3 doxygen-awesome-css)
 
-# Drops from `missing` the optional packages for which COMMAND fails, with a line that says why:
+# Removes from `missing` the optional packages for which COMMAND fails, and prints REASON:
 # leave_out REASON COMMAND...
 leave_out() {
   local reason=$1 kept=() package
@@ -61,11 +60,11 @@ install_packages() {
   rm -f "$log"
 }
 
-# Arguments for cmake that put ccache in front of the compiler, where it is installed.
+# Sets cmake arguments in `compiler_cache` that run the compiler through ccache, if it is installed.
 compiler_cache=()
 use_compiler_cache() {
   if command -v ccache >/dev/null; then
     compiler_cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache # as an argument, it would be one too many without nvcc
+    export CMAKE_CUDA_COMPILER_LAUNCHER=ccache # as an argument, cmake would warn about an unused variable without nvcc
   fi
 }

@@ -1,4 +1,4 @@
-// lloyd backends: what is there, what it can do, and why something is not.
+// lloyd backends: lists the backends, their capabilities, and why a backend is unavailable.
 #include <string>
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ void print_details(const LoadedBackend& backend) {
   }
 }
 
-// "float32, threads": accuracy of labels and reproducibility.
+// Label accuracy and reproducibility: "float32, threads".
 std::string promise(const LoadedBackend& backend, DType dtype) {
   return fmt::format("{}, {}", to_string(backend.accuracy(dtype)),
                      to_string(backend.reproducibility(dtype)));

@@ -15,7 +15,7 @@ namespace lloyd::apps {
 
 namespace {
 
-// As run_to_status(), but results may still have to be written.
+// Like run_to_status(), but after a failure results may still be buffered.
 int run_to_report(const std::function<int()>& body) {
   try {
     const int status = body();
@@ -28,7 +28,7 @@ int run_to_report(const std::function<int()>& body) {
     return kBadInput;
   } catch (const BackendError& error) {
     report_failure(error.what());
-    // What a backend cannot do at all was a wrong request; else it failed.
+    // `unsupported` means that the request was wrong, not that the backend failed.
     if (error.code() == StatusCode::unsupported) return kBadInput;
     return interrupted() ? kInterrupted : kFailed;
   } catch (const Cancelled&) {
@@ -48,9 +48,9 @@ int run_to_report(const std::function<int()>& body) {
 int run_to_status(const std::function<int()>& body) {
   const int status = run_to_report(body);
   try {
-    flush_results();  // those from before a failure
+    flush_results();  // results written before a failure
   } catch (const std::exception&) {
-    // The failure has been reported.
+    // The first failure has been reported already.
   }
   return status;
 }

@@ -1,17 +1,17 @@
-// How a command ends: a status, and one sentence where it failed.
+// End of a command: an exit status, and one sentence on failure.
 #pragma once
 
 #include <functional>
 
 namespace lloyd::apps {
 
-/// Runs a command, or the part of it that delivers, and flushes standard output. Returns the
-/// ExitStatus that `body` returns or that belongs to what it throws, which report_failure() says.
-/// SupervisedEnd is a status too.
+/// Runs a command, or its delivering part, and flushes standard output. Returns the ExitStatus that
+/// `body` returns; maps an exception to its status and reports it by report_failure().
+/// SupervisedEnd carries its own status.
 int run_to_status(const std::function<int()>& body);
 
-/// As run_to_status(), and reports the end to a supervisor, see report_end(). What follows, such as
-/// the release of a plugin's objects, can lose neither results nor sentence.
+/// Like run_to_status(), then calls report_end(): a crash after this, such as in the release of a
+/// plugin's objects, loses neither the results nor the sentence.
 int run_to_end(const std::function<int()>& body);
 
 }  // namespace lloyd::apps

@@ -8,8 +8,8 @@
 
 namespace lloyd::apps {
 
-/// Each adds one subcommand, whose callback sets `context.action`. Actions return an ExitStatus and
-/// throw InputError (status 2) or any other exception (status 1).
+/// Each function adds one subcommand, whose callback sets `context.action`. An action returns an
+/// ExitStatus, or throws InputError (status 2) or another exception (status 1).
 void add_run_command(CLI::App& app, Context& context);
 void add_fit_command(CLI::App& app, Context& context);
 void add_predict_command(CLI::App& app, Context& context);

@@ -1,4 +1,4 @@
-// lloyd compare: are two recorded runs, or two backends of one, as fast as each other?
+// lloyd compare: compares the times of two recorded runs, or of two backends of one run.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -24,14 +24,14 @@ using namespace experiment;
 
 struct CompareCommand {
   std::vector<fs::path> records;
-  std::vector<std::string> runs;      // empty: the last ones
-  std::vector<std::string> backends;  // empty: the run has but two
+  std::vector<std::string> runs;      // ids; empty: the last run of each file
+  std::vector<std::string> backends;  // labels; empty: the run has exactly two
   std::string format = "text";
   bool json = false;
-  std::string fail_if_slower;  // a percentage; empty: not given, so never
+  std::string fail_if_slower;  // a percentage; empty: option not given, never fail
 };
 
-// "5%" as 0.05; nothing for what is no percentage.
+// Parses "5%" as 0.05; no value for another text.
 std::optional<double> read_percentage(const std::string& text) {
   double percent = 0;
   const char* end = text.data() + text.size();
@@ -42,7 +42,7 @@ std::optional<double> read_percentage(const std::string& text) {
   return std::nullopt;
 }
 
-// An empty text is refused here, and must not pass for an option that was not given.
+// Refuses an empty text too, which would otherwise count as an option not given.
 std::string check_percentage(const std::string& text) {
   if (read_percentage(text)) return {};
   return fmt::format("takes a percentage from 0% to 1000%, such as 5%, not '{}'", text);
@@ -67,7 +67,7 @@ std::vector<std::string> choose_backends(const CompareCommand& command, const Ch
       shown_names(labels)));
 }
 
-// A copy of the file counts; one whose times were changed since does not.
+// True for equal records, also in a copy of the file; false if any value, such as a time, differs.
 bool are_the_same(const RecordedRun& a, const RecordedRun& b) {
   const auto same = [](const Record& x, const Record& y) { return to_json(x) == to_json(y); };
   return a.id == b.id &&

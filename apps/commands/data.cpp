@@ -37,7 +37,7 @@ struct BlobsOptions {
   std::string output;
 };
 
-// Runs `copy` to an absolute path with progress and the interruption by a signal.
+// Runs `copy` to an absolute path, with progress, until interrupted().
 template <class Copy>
 int write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
                CopyOptions options, const Copy& copy) {
@@ -82,12 +82,13 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
   return dataset.feature_names.empty() ? std::to_string(j) : dataset.feature_names[j];
 }
 
-// Text as a whole; other files in one pass, with two blocks in memory.
+// Reads text as a whole; other files in one pass, with two blocks in memory.
 Dataset describe_file(const DataOptions& data) {
   if (find_format(data.file) == FileFormat::csv) return data.read(text_memory());
   std::unique_ptr<RowSource> source = data.open_rows();
   const std::int64_t row_bytes = source->features() * size_of(source->dtype());
-  // What is unpacked as a whole, for each block again, is of a block's size.
+  // A compressed part is unpacked as a whole for each block that touches it, so a block is at least
+  // as large as one.
   constexpr std::int64_t kMinBlockBytes = std::int64_t{8} << 20;
   const std::int64_t unpacking_bytes = source->reading_bytes();
   const std::int64_t block_rows =
@@ -127,7 +128,7 @@ int describe(const DataOptions& data, bool json) {
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
   if (!dataset.classes.empty()) print_text("each sample has a class\n");
-  constexpr std::size_t kMaxWidth = 40;  // a longer name moves its own row
+  constexpr std::size_t kMaxWidth = 40;  // longer names shift their own row only
   std::size_t width = 7;
   for (std::size_t j = 0; j < features.size(); ++j) {
     width = std::clamp(feature_name(dataset, j).size(), width, kMaxWidth);

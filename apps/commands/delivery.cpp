@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns where the file was kept; empty where it could not be.
+// Writes the file to a new folder in `folder`. Returns its path; empty on failure.
 fs::path keep_in(const fs::path& folder, const fs::path& name,
                  const std::function<void(const fs::path&)>& body) {
   std::string made = (folder / "lloyd-kept-XXXXXX").string();
@@ -31,7 +31,7 @@ fs::path keep_in(const fs::path& folder, const fs::path& name,
     return file;
   } catch (const std::exception&) {
     std::error_code error;
-    // Needs no descriptor, of which there may be none left.
+    // remove() first: unlike remove_all() it needs no descriptor, and none may be left.
     if (!fs::remove(made, error)) fs::remove_all(made, error);
     return {};
   }
@@ -60,7 +60,7 @@ void Delivery::print(const std::function<void()>& body) {
     failure = error.what();
   }
   ::signal(SIGPIPE, former);
-  // What is printed in two steps fails twice for one reason.
+  // Output printed in two steps fails twice for the same reason; report it once.
   if (!failure.empty() && (failures_.empty() || failures_.back() != failure)) {
     failures_.push_back(failure);
   }

@@ -1,4 +1,4 @@
-// Delivery: hands over what a command has computed, so that no failure costs another result.
+// Delivery: outputs the results of a command; a failure to write one result does not lose another.
 #pragma once
 
 #include <filesystem>
@@ -8,22 +8,21 @@
 
 namespace lloyd::apps {
 
-/// Used once, when the work is done: print, then write each file, then finish.
+/// One-shot: print(), then write() each file, then finish().
 class Delivery {
  public:
-  /// Prints with `body` and flushes standard output. A reader that has gone ends the process in
-  /// finish() only.
+  /// Calls `body`, which prints, and flushes standard output. If the reader is gone, the process
+  /// ends in finish(), not here.
   void print(const std::function<void()>& body);
 
-  /// Writes a file with `body`, which is given the path to write to. Where that fails, the file is
-  /// kept in a new folder in the working directory or, failing that, in the folder for temporary
-  /// files. Returns whether it is where it belongs.
+  /// Calls `body` with the path to write to. If that fails, writes the file to a new folder in the
+  /// working directory or, failing that, in the folder for temporary files. Returns true if the
+  /// file was written to `file`.
   bool write(const std::filesystem::path& file,
              const std::function<void(const std::filesystem::path&)>& body);
 
-  /// Throws Error with all that failed and where the files were kept; returns if nothing did. Where
-  /// the reader of standard output has gone and nothing else failed, ends with SIGPIPE, as programs
-  /// do that print.
+  /// Throws Error with all failures and the places of the kept files; returns if there were none.
+  /// If the only failure is that the reader of standard output is gone, raises SIGPIPE.
   void finish() const;
 
  private:

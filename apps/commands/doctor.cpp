@@ -1,4 +1,4 @@
-// lloyd doctor: what the machine is, what it can do, and what is wrong with it.
+// lloyd doctor: describes the machine, measures its ceilings, and warns of problems.
 #include <memory>
 
 #include <fmt/format.h>

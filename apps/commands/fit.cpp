@@ -46,7 +46,7 @@ struct FitCommandOptions {
   bool json = false;
 };
 
-// Settles where the results go and whether they can, so that no work is done in vain.
+// Completes and checks the output paths before the work begins.
 void prepare_outputs(FitCommandOptions& options) {
   if (!options.output.empty()) {
     const std::filesystem::path folder = options.output;
@@ -68,7 +68,7 @@ void prepare_outputs(FitCommandOptions& options) {
   try_outputs({options.labels, options.centroids, options.model});
 }
 
-// Centroids and model are kept of a fit that was interrupted too.
+// An interrupted fit leaves a model and centroids too, but no labels.
 void write_files(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
   const Fit& fit = report.fit;
   const Dataset& dataset = report.dataset;
@@ -114,7 +114,7 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-// Returns the feature names of a file of centroids, if any.
+// Returns the feature names of the centroids' file, if any.
 std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& seeding) {
   std::vector<std::string> names =
       parse_seeding_option(options.seeding, options.fit.clusters, options.memory.limit, seeding);
@@ -138,7 +138,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   options.fit.observe = kObserveIterations;
   const std::vector<std::string> centroid_names = set_seeding(options, options.fit.seeding);
-  prepare_outputs(options);  // first: it may lead the messages of both processes elsewhere
+  prepare_outputs(options);  // before supervise(): it may redirect the messages of both processes
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
   check_feature_names(file, centroid_names, options.seeding);

@@ -1,4 +1,4 @@
-// lloyd new-plugin: a folder with a plugin that builds and passes, to be changed.
+// lloyd new-plugin: writes a folder with a plugin that builds and passes the conformance suite.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -24,7 +24,7 @@ struct NewPluginArguments {
   fs::path folder;
 };
 
-// A word as a POSIX shell reads it.
+// Quotes a word for a POSIX shell if necessary.
 std::string shell_word(const std::string& text) {
   const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -42,7 +42,7 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-// The build folder or the installed one: the program is in its bin, and both are CMake packages.
+// The build folder or the install prefix: both have the program in bin/ and are CMake packages.
 fs::path lloyd_folder() {
   return program_file().parent_path().parent_path();
 }
@@ -77,7 +77,7 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
       target.commit();
     }
   } catch (...) {
-    fs::remove_all(folder, error);  // half a plugin would keep the next attempt from its folder
+    fs::remove_all(folder, error);  // the next attempt needs the folder's name
     throw;
   }
   note("wrote a plugin that builds and passes to {}; what to type next:\n", folder.string());

@@ -51,14 +51,14 @@ int predict(const Context& context, PredictOptions options) {
   options.labels = absolute_path(options.labels).string();
   refuse_overwriting({options.labels}, {options.model, options.data.file});
   try_outputs({options.labels});
-  supervise(context.plugin_limit());  // last: messages may have been led elsewhere
+  supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = read_model(options.model, options.memory.limit);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   GuestScope planning;
-  FitOptions planned;  // labels take no more than a fit from given centroids
+  FitOptions planned;  // labelling takes no more memory than a fit from given centroids
   planned.clusters = model.clusters;
   planned.seeding.method = SeedingMethod::file;
   const BoundedData data = file.hold(chosen, planned);

@@ -1,4 +1,4 @@
-// lloyd report: the summary of a run, from its records, as a table or a page.
+// lloyd report: prints the summary of a recorded run as tables, or writes it as an HTML page.
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,10 +26,10 @@ using namespace experiment;
 
 struct ReportCommand {
   fs::path records;
-  std::string run;  // empty: the last one
+  std::string run;  // id; empty: the last run
   bool json = false;
-  fs::path page;      // empty: print tables
-  fs::path ceilings;  // empty: none
+  fs::path page;      // file of the HTML page; empty: print tables
+  fs::path ceilings;  // output of `lloyd doctor --json`; empty: none
 };
 
 void write_page(const ReportCommand& command, const ChosenRun& chosen) {
@@ -50,7 +50,7 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
   page.commit();
 }
 
-// A run may have a million trials: what the summary has taken over is given back.
+// A run may have a million trials: frees the records after the summary has been made of them.
 Summary summarize_digests(std::vector<FitDigest> fits, bool per_iteration) {
   Summarizer summarizer(per_iteration);
   StepProgress progress("summarizing", "rows");

@@ -62,7 +62,7 @@ RunFiles files_of(const fs::path& folder) {
   return {place / "records.jsonl", place / "summary.csv"};
 }
 
-// Nothing that the experiment reads may be a file that it writes.
+// Throws InputError if an input of the experiment is one of its outputs.
 void check_inputs(const RunFiles& files, const fs::path& config, const Experiment& experiment) {
   std::vector<fs::path> inputs = {config};
   for (const Setting& setting : experiment.settings) {
@@ -73,7 +73,7 @@ void check_inputs(const RunFiles& files, const fs::path& config, const Experimen
   refuse_overwriting({files.records, files.summary}, inputs);
 }
 
-// Keeps the run's records elsewhere too where another program has changed their file.
+// If another program has changed the records' file, writes the run's records to another place too.
 void rescue_records(Delivery& delivery, const fs::path& records, RecordWriter& writer,
                     const std::vector<std::vector<Record>>& fits) {
   if (writer.interference().empty()) return;
@@ -87,7 +87,7 @@ void rescue_records(Delivery& delivery, const fs::path& records, RecordWriter& w
   });
 }
 
-// Prints the summary and, unless records are missing in it, writes it as a file.
+// Prints the summary and, if it is complete, writes it to a file.
 void deliver_summary(Delivery& delivery, const Plan& plan, const RunFiles& files,
                      const Summary& summary, bool json, bool complete) {
   delivery.print([&] {
@@ -119,20 +119,21 @@ std::unique_ptr<SharedStartRunner> make_runner(const Plan& plan, DatasetCache& d
                                         std::vector<std::string>(), plugin_limit);
 }
 
-// The run: a new one, or the one that is resumed.
+// A new or resumed run.
 struct Run {
   std::string id = make_run_id();
   EarlierTrials earlier;
 };
 
-// Opened before anything is planned where there are records, so that a second run ends at once.
+// Existing records are opened, and thereby locked, before planning, so that a concurrent run fails
+// at once.
 std::unique_ptr<RecordWriter> open_records(const fs::path& file) {
   auto writer = std::make_unique<RecordWriter>(file);
   if (!writer->note().empty()) note("lloyd: {}\n", writer->note());
   return writer;
 }
 
-// The last run of the plan's experiment in its folder; none where there are no records.
+// The last run of the plan's experiment in the records; none if there are no records.
 std::optional<LastRun> last_run(const Plan& plan, const fs::path& file, const Machine& machine) {
   std::error_code error;
   if (fs::file_size(file, error) == 0 || error) return std::nullopt;
@@ -162,7 +163,7 @@ Run resumed_run(const Plan& plan, const fs::path& file, const Machine& machine, 
   return run;
 }
 
-// Says so where a new run begins beside one that could be finished.
+// Notes that the new run leaves an earlier one unfinished that could be resumed.
 void note_unfinished(const Plan& plan, const fs::path& file, const Machine& machine) {
   try {
     std::optional<LastRun> last = last_run(plan, file, machine);
@@ -172,7 +173,7 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
     note("lloyd: a new run begins; the run {} in {} has {} of {} left, which --resume would make\n",
          last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
   } catch (const InputError&) {
-    // What others left in the file does not keep a new run from beginning.
+    // Unreadable records of earlier runs do not prevent a new run.
   }
 }
 
@@ -204,12 +205,13 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   const Summary summary = summarize(result.records);
   Delivery delivery;
   {
-    const ProtectedFile records(files.records);  // the summary may have become a link to it
+    // In case the summary's path has become a link to the records.
+    const ProtectedFile records(files.records);
     deliver_summary(delivery, plan, files, summary, command.json, result.error.empty());
   }
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
-  // A plugin in this process may not let it go on from here.
+  // Before finish(): releasing a plugin in this process may crash or hang it.
   report_end(status_of(plan, result));
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });
   if (!result.error.empty()) throw Error(result.error);
@@ -221,7 +223,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   return status_of(plan, result);
 }
 
-// The same variants on plugins of this process, which the user has asked for.
+// `isolation: none`: replaces the backends of the variants by plugins loaded into this process.
 void load_into_this_process(std::vector<Variant>& variants, std::chrono::seconds limit) {
   std::map<fs::path, std::shared_ptr<const LoadedBackend>> loaded;
   for (Variant& variant : variants) {
@@ -251,7 +253,7 @@ int run(const RunCommand& command, const Context& context) {
   const bool in_process = experiment.isolation.mode == IsolateMode::none && !command.dry_run;
   const RunFiles files = files_of(experiment.output);
   check_inputs(files, command.config, experiment);
-  // Not before: messages may have been led elsewhere.
+  // After check_inputs(), which may redirect messages.
   if (in_process) supervise(context.plugin_limit(), Scratch::own);
   std::unique_ptr<RecordWriter> writer;
   std::error_code error;

@@ -14,13 +14,13 @@
 namespace lloyd::apps {
 namespace {
 
-// The subcommand that was parsed, or the one of it.
+// The innermost subcommand that was parsed.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   return parsed.empty() ? app : innermost(*parsed.front());
 }
 
-// "fit", "data blobs"; empty for the program itself.
+// Names of the subcommands, "data blobs"; empty for the program itself.
 std::string path_of(const CLI::App& app) {
   if (app.get_parent() == nullptr) return {};
   const std::string outer = path_of(*app.get_parent());
@@ -37,8 +37,8 @@ std::vector<std::string> names_of_options(const CLI::App& app) {
   return names;
 }
 
-// CLI11 calls a misspelt subcommand a missing one. Where subcommands may follow, the first word is
-// meant to be one.
+// CLI11 reports a misspelt subcommand as missing. A first word that is not an option is taken for
+// the misspelt name.
 std::string missing_subcommand(const CLI::App& app, int count, const char* const* arguments) {
   std::vector<std::string> known;
   for (const CLI::App* subcommand : app.get_subcommands(nullptr)) {
@@ -74,7 +74,8 @@ std::string unexpected(const CLI::App& app, const CLI::App& sub) {
                       : fmt::format("unexpected argument '{}'", rest.back());
 }
 
-// Of an option's values, "NAME: what is wrong", or of a flag that is given one.
+// Rewords CLI11's messages about the number of an option's values, or about a value given to a
+// flag.
 std::string wrong_count(const std::string& text) {
   std::smatch match;
   if (std::regex_search(text, match, std::regex("^(.*) was given a disallowed flag override"))) {
@@ -97,7 +98,7 @@ std::string wrong_count(const std::string& text) {
   return text.substr(0, text.find(':')) + " has a wrong number of values";
 }
 
-// Of a value: what this program's own validators say stays as it is.
+// Rewords CLI11's messages about a value; messages of Lloyd's own validators are kept.
 std::string wrong_value(const std::string& text) {
   std::smatch match;
   if (std::regex_search(text, match,

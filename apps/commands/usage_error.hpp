@@ -1,4 +1,4 @@
-// What is said of a command line that cannot be parsed.
+// Message for a command line that cannot be parsed.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lloyd::apps {
 
-/// One sentence of this program's own, without its name, for what CLI11 refused in `arguments`.
+/// Replaces CLI11's message by one sentence, without the program's name.
 std::string usage_error(const CLI::App& app, int count, const char* const* arguments,
                         const CLI::ParseError& error);
 

@@ -1,4 +1,4 @@
-// lloyd verify: the conformance suite on one plugin file, in a process of the plugin's own.
+// lloyd verify: runs the conformance suite on one plugin file, in a separate process.
 #include <string.h>
 
 #include <chrono>
@@ -30,11 +30,11 @@ using Json = nlohmann::ordered_json;
 struct VerifyArguments {
   std::filesystem::path file;
   conformance::Options options;
-  std::int64_t timeout = 120;  // seconds, for a case under a sanitizer on a slow machine
+  std::int64_t timeout = 120;  // seconds for each case; enough for a sanitizer on a slow machine
   bool json = false;
 };
 
-// What the plugin's header says of it, read without loading it.
+// Reads the plugin's descriptor without loading the plugin.
 struct Subject {
   std::filesystem::path file;
   std::string backend;
@@ -57,7 +57,7 @@ void print_result(const conformance::Result& result) {
   print_text("{:<8}{}", conformance::to_string(result.outcome), result.name);
   if (!result.message.empty()) print_text(": {}", result.message);
   print_text("\n");
-  flush_results();  // a case may take long
+  flush_results();  // show finished cases now: the next may take long
 }
 
 void print_summary(const Subject& subject, const conformance::Report& report) {

@@ -1,5 +1,5 @@
 // lloyd worker: runs trials for `lloyd run`, describes a plugin for any command, or becomes an
-// external program. They start it, and nobody else does.
+// external program. Internal: started by Lloyd only.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@
 namespace lloyd::apps {
 namespace {
 
-// Should the machine run out of memory, this process is what the system ends, not its parent.
+// Makes the kernel's OOM killer prefer this process to its parent.
 void offer_memory_back() {
   std::FILE* const file = std::fopen("/proc/self/oom_score_adj", "we");
   if (file == nullptr) return;
@@ -37,8 +37,8 @@ void offer_memory_back() {
   std::fclose(file);
 }
 
-// A number that no plugin finds by accident, where the limit of descriptors allows one, and that a
-// program started by a plugin does not inherit.
+// Moves the socket to a high number, which a plugin is unlikely to hit by accident (if the
+// descriptor limit allows), close-on-exec so that programs started by a plugin do not inherit it.
 int take_socket() {
   constexpr int kHighNumber = 200;
   int type = 0;
@@ -59,7 +59,7 @@ int take_socket() {
 struct WorkerCommand {
   pid_t parent = 0;
   bool describe = false;
-  std::string program;  ///< to become; empty: none
+  std::string program;  ///< external program to become; empty: none
   std::string argument;
 };
 
@@ -74,7 +74,7 @@ int work(const WorkerCommand& command) {
   }
   try {
     run_supervised(parent);
-  } catch (const Error& error) {  // no fault of the plugin
+  } catch (const Error& error) {  // not the plugin's fault
     const std::string answer = describe ? isolated::failure_answer(error.what())
                                         : experiment::answer_failure(error.what());
     send_packet(socket, answer, {});
@@ -82,7 +82,7 @@ int work(const WorkerCommand& command) {
   }
   install_interrupt_handler_of(::getppid());
   offer_memory_back();
-  // The last words of a process that crashes are those that have left it.
+  // Line-buffered, so that a crash loses at most the last line of output.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   abort_after_sanitizer_report();
   describe_termination(say_to_standard_error);

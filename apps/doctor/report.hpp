@@ -1,4 +1,4 @@
-// DoctorReport: everything on this machine that Lloyd's results and times depend on.
+// DoctorReport: the properties of this machine that affect Lloyd's results and times.
 #pragma once
 
 #include <cstdint>
@@ -23,45 +23,45 @@
 
 namespace lloyd::apps {
 
-/// A plugin that was loaded.
+/// A loaded plugin.
 struct PluginReport {
   std::string name;
   std::string version;
-  std::string abi;  ///< version of the boundary it was built with, "1.0"
+  std::string abi;  ///< ABI version that it was built with, "1.0"
   std::string file;
   std::string summary;
-  std::string unavailable;  ///< why it cannot run here; empty when it can
+  std::string unavailable;  ///< why it cannot run here; empty if it can
 };
 
 struct DoctorReport {
   machine::Build build;
   std::string os;
-  double load = -1;  ///< mean number of running threads over the last minute; negative: not known
+  double load = -1;  ///< mean number of running threads over the last minute; negative: unknown
   machine::Cpu cpu;
-  std::int64_t allowed_processors = 0;  ///< logical, by the affinity mask
+  std::int64_t allowed_processors = 0;  ///< logical processors in the affinity mask
   machine::CgroupLimits cgroup;
   std::vector<machine::Cache> caches;
   machine::Memory memory;
-  std::optional<machine::Ceilings> ceilings;  ///< none: not measured
-  std::string ceilings_problem;               ///< why they could not be measured
+  std::optional<machine::Ceilings> ceilings;  ///< no value: not measured
+  std::string ceilings_problem;               ///< reason of a failed measurement; empty if none
   machine::Gpus gpus;
   std::vector<machine::OpenmpRuntime> openmp_runtimes;
-  machine::NamedTexts environment;  ///< those that are set
+  machine::NamedTexts environment;  ///< see machine::set_variables()
   std::vector<PluginReport> plugins;
   std::vector<RefusedPlugin> refused;
 
-  /// Whether any backend can run here.
+  /// True if any backend can run here.
   bool usable() const;
 };
 
-/// Asks the system, loads all plugins of the registry, in the processes of `plugins`, and measures
-/// where it is wanted.
+/// Collects the report: queries the system, loads all plugins of the registry in the processes of
+/// `plugins`, and, if `measure`, measures the ceilings.
 DoctorReport examine(Registry& registry, const isolated::IsolatedPlugins& plugins, bool measure);
 
-/// What is wrong or disturbs measurements: a sentence each, with what to do.
+/// One sentence, with the remedy, for each problem or disturbance of measurements.
 std::vector<std::string> warnings_of(const DoctorReport& report);
 
-/// One screen, at most 120 columns wide but for words that are wider.
+/// The report as text, at most 120 columns wide unless a single word is wider.
 std::string doctor_text(const DoctorReport& report);
 nlohmann::ordered_json doctor_json(const DoctorReport& report);
 

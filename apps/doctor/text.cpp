@@ -16,7 +16,7 @@ using experiment::format_bytes;
 
 constexpr std::size_t kColumns = 120;
 
-// Lines of a key and a text, which is broken between words.
+// Formats "key  text", wrapped between words.
 class Screen {
  public:
   void add(std::string_view key, std::string_view text) {
@@ -29,10 +29,10 @@ class Screen {
 
  private:
   void wrap(std::string line, const std::string& indent, std::string_view text) {
-    std::size_t begin = line.size();  // where the words of this line begin
+    std::size_t begin = line.size();  // first column of the words
     while (!text.empty()) {
       const std::size_t end = std::min(text.find(' ', 1), text.size());
-      const std::string_view word = text.substr(0, end);  // with the spaces before it
+      const std::string_view word = text.substr(0, end);  // with the preceding spaces
       if (line.size() > begin && line.size() + word.size() > kColumns) {
         text_ += line + '\n';
         line = indent;
@@ -67,7 +67,7 @@ std::string cores_text(const DoctorReport& report) {
   return text;
 }
 
-// AVX-512F AVX-512BW -> AVX-512F/BW
+// Abbreviates a common prefix: AVX-512F AVX-512BW -> AVX-512F/BW.
 std::string features_text(const std::vector<std::string>& features) {
   constexpr std::string_view kFamily = "AVX-512";
   std::string text;
@@ -127,7 +127,8 @@ void add_ceilings(const DoctorReport& report, Screen& screen) {
 void add_gpus(const machine::Gpus& gpus, Screen& screen) {
   if (!gpus.problem.empty()) screen.add("GPU", gpus.problem);
   if (gpus.driver_found && gpus.problem.empty() && gpus.list.empty()) screen.add("GPU", "none");
-  std::vector<std::pair<std::string, int>> kinds;  // equal ones are counted
+  // Description of a GPU, and the number of equal ones.
+  std::vector<std::pair<std::string, int>> kinds;
   for (const machine::Gpu& gpu : gpus.list) {
     const std::string text = fmt::format("{}, {}, compute capability {}", gpu.name,
                                          format_bytes(gpu.memory_bytes), gpu.compute_capability);

@@ -27,7 +27,7 @@ void check_plugins(const DoctorReport& report, Warnings& warnings) {
   }
 }
 
-// The entries of LLOYD_PLUGIN_PATH that the registry passes over.
+// Warnings of ignored entries of LLOYD_PLUGIN_PATH.
 void check_plugin_path(std::string_view value, Warnings& warnings) {
   while (!value.empty()) {
     const std::size_t end = std::min(value.find(':'), value.size());

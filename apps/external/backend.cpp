@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kDefaultCloseLimit{60};
-// What a backend of this file is asked for its ServingProgram by.
+// Interface name for Backend::query() that gives the ServingProgram of an ExternalBackend.
 constexpr char kServingProgram[] = "lloyd.serving_program";
 
-// One program for all sessions: they are made one after the other.
+// One program serves all sessions, which must not overlap.
 class ExternalBackend final : public Backend {
  public:
   ExternalBackend(fs::path file, std::string_view description)
@@ -38,7 +38,7 @@ class ExternalBackend final : public Backend {
                   const FitSpec&) const noexcept override {
     return {};
   }
-  // What the program takes is not known; that it copies the samples is likely.
+  // The program's memory is unknown; assume that it copies the samples.
   Status estimate(const ProblemShape& shape, const ParameterList&, const FitSpec&,
                   MemoryEstimate& memory) const noexcept override {
     memory.host_bytes = shape.samples * shape.features * size_of(shape.dtype);
@@ -87,7 +87,7 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
   PluginHeader header = make_plugin_header("", "");
   std::copy(description.name.begin(), description.name.end(), header.name);
   std::copy(description.version.begin(), description.version.end(), header.version);
-  // What the description holds must stay where it is; `release()` of LoadedBackend deletes it.
+  // Ownership passes to LoadedBackend, which calls release().
   Backend* const object = backend.release();
   return std::make_shared<const LoadedBackend>(file, header, object, description.devices,
                                                description.unavailable);
@@ -95,7 +95,7 @@ std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
 
 namespace {
 
-// Null for a plugin.
+// Null if the backend is a plugin.
 ServingProgram* serving_program(const LoadedBackend& backend) {
   if (!is_program(backend.path())) return nullptr;
   return static_cast<ServingProgram*>(backend.backend().query(kServingProgram));

@@ -1,4 +1,4 @@
-// Programs of others as backends: what speaks the protocol of docs/external_programs.md.
+// External programs as backends; the protocol is in docs/external_programs.md.
 #pragma once
 
 #include <chrono>
@@ -10,24 +10,23 @@
 
 namespace lloyd::external {
 
-/// Asks a program for its description and makes a backend of it; its name and version are the
-/// program's. The program is started again for fits, and kept until the backend ends. Throws
-/// InputError, one sentence that names the program, where it is none; Error where this machine has
-/// no process or descriptor left for it.
+/// Runs `PROGRAM describe` and makes a backend with the name and version of the description. For
+/// fits, the program is started again and runs until the backend is released. Throws InputError,
+/// one sentence that names the program, if it cannot be executed or its description is invalid;
+/// Error if no process or descriptor is left.
 std::shared_ptr<const LoadedBackend> load_program(const std::filesystem::path& file);
 
-/// Whether a backend's file is a program, and no shared library.
+/// True if a backend's file is a program, not a shared library (by its extension, .so).
 bool is_program(const std::filesystem::path& file);
 
-/// How long the program of a backend may take to answer `close`, from now on; a minute unless this
-/// is called. No effect on a plugin.
+/// Sets the time limit for answering `close`; the default is one minute. No effect on a plugin.
 void set_close_limit(const LoadedBackend& backend, std::chrono::milliseconds limit);
 
-/// What went wrong when the last session of a program's backend was closed, one sentence, which is
-/// told once. Empty where nothing did, and for a plugin.
+/// Returns and clears the error, one sentence, of closing the last session of a program's backend.
+/// Empty if there was none, and for a plugin.
 std::string take_close_failure(const LoadedBackend& backend);
 
-/// A plugin of a shared library, or a program. Throws InputError.
+/// Loads a plugin or a program, see is_program(). Throws InputError.
 std::shared_ptr<const LoadedBackend> load_plugin_or_program(const std::filesystem::path& file);
 
 }  // namespace lloyd::external

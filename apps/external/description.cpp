@@ -24,10 +24,10 @@ constexpr std::int64_t kProtocol = 1;
 constexpr std::size_t kMostNameBytes = sizeof(PluginHeader::name) - 1;
 constexpr std::size_t kMostVersionBytes = sizeof(PluginHeader::version) - 1;
 constexpr std::size_t kMostParameters = 1000;
-// As for plugins, see plugin_loader.cpp.
+// Same limit as for plugins, see plugin_loader.cpp.
 constexpr std::size_t kMaxTextBytes = 1000;
-// Of the names of all parameters, each with its longest choice, as JSON: the process of a trial is
-// told the values of all parameters in one packet.
+// Maximum bytes of all parameter names with their longest choices as JSON: all values must fit into
+// one packet to the trial's process.
 constexpr std::size_t kMaxParameterBytes = 32768;
 
 bool is_backend_name(std::string_view name) {
@@ -38,7 +38,7 @@ bool is_backend_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-// A text of at most kMaxTextBytes on one line.
+// Reads a single line of at most kMaxTextBytes.
 std::string read_line(const JsonFields& fields, std::string_view key) {
   std::string text = fields.text(key);
   if (text.find_first_of("\n\r") != std::string::npos) fields.fail(key, "one line");
@@ -48,7 +48,7 @@ std::string read_line(const JsonFields& fields, std::string_view key) {
   return text;
 }
 
-// A reason of any length, such as a traceback, which tables and records repeat.
+// Shortens a reason, which may be a whole traceback, because tables and records repeat it.
 std::string cut_reason(const std::string& text) {
   const std::string_view beginning = cut_text(text, kMaxTextBytes);
   return std::string(beginning) + (beginning.size() < text.size() ? "..." : "");
@@ -77,14 +77,15 @@ ProgramDescription::ProgramDescription(std::string_view text) {
                                     kMostNameBytes));
   }
   unavailable = cut_reason(fields.text_or_nothing("unavailable"));
-  // A program whose packages are missing may not know its version.
+  // A program that is unavailable, for example because a package is missing, may not know its
+  // version.
   if (unavailable.empty() || fields.has("version")) {
     version = cut_text(read_line(fields, "version"), kMostVersionBytes);
   }
   info.summary = keep(unavailable.empty() || fields.has("summary") ? read_line(fields, "summary")
                                                                    : std::string());
   info.algorithm = keep("lloyd");
-  info.preference = -1;  // never taken unless it is named
+  info.preference = -1;  // chosen only by name
   info.capabilities = kCapabilityHostMemory | kCapabilityStrided;
   if (!unavailable.empty()) {
     info.capabilities |= kCapabilityFloat32 | kCapabilityFloat64;

@@ -1,4 +1,4 @@
-// ProgramDescription: what an external program says of itself.
+// ProgramDescription: the answer of `PROGRAM describe`.
 #pragma once
 
 #include <deque>
@@ -12,24 +12,24 @@
 
 namespace lloyd::external {
 
-/// What an experiment calls every external program.
+/// Backend name of all external programs in an experiment.
 inline constexpr char kBackendName[] = "external";
-/// What names the program among the parameters of `external` in an experiment.
+/// Parameter of the backend `external` in an experiment: the program's path.
 inline constexpr char kProgramKey[] = "program";
-/// Levels that the JSON of an external program may be nested to.
+/// Maximum nesting of an external program's JSON.
 inline constexpr int kMaxJsonLevels = 8;
 
-/// Answer of `PROGRAM describe`; docs/external_programs.md has its keys. Not copied or moved:
-/// `info` points into it.
+/// The keys are documented in docs/external_programs.md. Neither copyable nor movable: `info`
+/// points into it.
 struct ProgramDescription {
-  /// Throws InputError, one sentence without the program's name, for what is no description.
+  /// Throws InputError, one sentence without the program's name, if the description is invalid.
   explicit ProgramDescription(std::string_view json);
   ProgramDescription(const ProgramDescription&) = delete;
   ProgramDescription& operator=(const ProgramDescription&) = delete;
 
   std::string name;
   std::string version;
-  std::string unavailable;  ///< why it cannot run here; empty where it can
+  std::string unavailable;  ///< why the program cannot run here; empty if it can
   std::vector<DeviceInfo> devices;
   BackendInfo info;
 

@@ -29,14 +29,14 @@ namespace {
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxQuotedBytes = 80;
 constexpr std::chrono::seconds kDescribeLimit{60};
-// From the end of its output until it has ended.
+// Time from the end of the program's output to its end.
 constexpr std::chrono::seconds kEndGrace{5};
 constexpr int kSliceMs = 100;
 
-// What the started process says before it becomes the program, and where it cannot.
+// First byte of the packets that the started process sends before exec() and on failure.
 constexpr char kStarting = 's';
-constexpr char kFailed = 'f';  // followed by a sentence
-constexpr char kNoExec = 'x';  // followed by the error number
+constexpr char kFailed = 'f';  // followed by an error message
+constexpr char kNoExec = 'x';  // followed by errno in decimal
 
 std::pair<apps::Descriptor, apps::Descriptor> make_stream_sockets() {
   int ends[2];
@@ -118,7 +118,7 @@ Program::~Program() {
 void Program::send(std::string line) {
   line += '\n';
   for (std::size_t sent = 0; sent < line.size();) {
-    // No signal where it has ended: what follows finds out.
+    // No SIGPIPE if the program has ended: receive() detects the end.
     const ssize_t count =
         ::send(input_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
@@ -127,7 +127,8 @@ void Program::send(std::string line) {
   }
 }
 
-// Waits for what the program writes; false once it cannot write any more.
+// Waits up to `wait_ms` milliseconds for output and appends it to `received_`. Returns false at the
+// end of the output.
 bool Program::receive(int wait_ms) {
   std::array<pollfd, 2> waited = {{{output_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
   if (::poll(waited.data(), waited.size(), wait_ms) <= 0) return open_;
@@ -148,7 +149,7 @@ std::string Program::sentence(std::string text) {
   return apps::with_last_words(std::move(text), words_.text());
 }
 
-// How the program ended, after the end of its output.
+// Sentence on how the program ended. Call it after the end of its output.
 std::string Program::end_text() {
   const Clock::time_point patience = Clock::now() + kEndGrace;
   while (!process_.has_ended() && Clock::now() < patience) ::poll(nullptr, 0, 5);
@@ -162,7 +163,7 @@ std::string Program::end_text() {
                   end.signalled ? end.text() : fmt::format("exit status {}", end.code)));
 }
 
-// Else it would be taken for the answer to the next request.
+// A stray line would be taken for the answer to the next request.
 void Program::refuse_stray_line() {
   while (open_ && received_.size() <= kMaxAnswerBytes) {
     const std::size_t before = received_.size();

@@ -1,4 +1,4 @@
-// Program: an external program that is kept running and answers requests.
+// Program: a running external program that answers requests.
 #pragma once
 
 #include <sys/types.h>
@@ -16,33 +16,34 @@
 
 namespace lloyd::external {
 
-/// A child process whose standard input and output are a socket each, so that the end of its output
-/// is seen while its input is open. It runs under a supervisor, see
-/// run_supervised(): what it has started ends with it. What it writes to standard error is read and
-/// thrown away, but for the last words, which the sentences about it end with. It is killed with
-/// this object, and ends by itself when its input does.
+/// A child process with one socket as standard input and another as standard output, so that the
+/// end of its output is detected while its input is open. It runs under a supervisor, see
+/// run_supervised(): its descendants end with it. Its standard error is discarded except for the
+/// last words, which are appended to error messages. The destructor kills it. By the protocol it
+/// exits at the end of its input.
 class Program {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Starts `file` with one argument. Throws InputError where it cannot be executed, and Error
-  /// where this machine has no process or descriptor left.
+  /// Starts `file` with one argument. Throws InputError if it cannot be executed, and Error if no
+  /// process or descriptor is left.
   Program(const std::filesystem::path& file, const char* argument);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Sends the request `name`, a line, and waits for the next line, without its line feed. `stop`
-  /// is asked ten times a second and may be empty; once it returns true the program is killed and
-  /// there is no answer. Throws Error when the program ends instead, with how, when it answers a
-  /// line without end or not within `limit`, and when it has written a line that nobody waited for.
+  /// Sends the request `line` and returns the next line of the program, without line feed. `name`:
+  /// of the request, for messages. `stop` may be empty; it is polled ten times a second, and if it
+  /// returns true the program is killed and there is no answer. Throws Error if the program ends
+  /// (the message says how), if its line exceeds 1 MiB or does not come within `limit`, and if it
+  /// wrote an unrequested line before.
   std::optional<std::string> ask(std::string_view name, const std::string& line,
                                  const std::function<bool()>& stop = {},
                                  std::optional<std::chrono::milliseconds> limit = {});
-  /// Throws Error where the program has written a line that nobody waited for.
+  /// Throws Error if the program has written an unrequested line.
   void refuse_stray_line();
-  /// All that it prints until it ends with status 0. Throws InputError for another end, after a
-  /// minute, and for more than a description can be.
+  /// Returns the program's whole output after it has exited with status 0. Throws InputError if it
+  /// ends otherwise, takes more than a minute, or prints more than 1 MiB.
   std::string output();
 
  private:
@@ -53,21 +54,21 @@ class Program {
   std::string sentence(std::string text);
 
   std::filesystem::path file_;
-  apps::Descriptor input_;   // of the program: requests
-  apps::Descriptor output_;  // of the program: answers
+  apps::Descriptor input_;   // the program's input: requests
+  apps::Descriptor output_;  // the program's output: answers
   apps::LastWords words_;
-  bool open_ = true;  // whether it may still write
+  bool open_ = true;  // the output has not ended
   std::string received_;
-  std::string request_;  // the last one that was answered; empty: none
+  std::string request_;  // name of the last answered request; empty: none
   apps::SpawnedProcess process_{apps::SpawnedProcess::Reach::group};
 };
 
-/// The other side of Program's start, in the process that it has started: goes on as the supervisor
-/// and, in a child of that, becomes the program. `socket` leads to Program, `parent` is its
-/// process. Returns where that cannot be; Program is told why.
+/// The started process's side of Program's constructor: becomes the supervisor and, in its child,
+/// executes the program. `socket`: the packet socket to the process `parent`, to which errors are
+/// reported. Returns only on failure.
 void become_program(int socket, pid_t parent, const std::string& file, const std::string& argument);
 
-/// What a program wrote, shortened, for a sentence.
+/// A program's line, shortened and quoted for a message.
 std::string quoted_line(std::string_view line);
 
 }  // namespace lloyd::external

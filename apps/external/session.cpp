@@ -26,14 +26,14 @@ namespace {
 using experiment::JsonFields;
 using nlohmann::ordered_json;
 
-// Of an answer that is not what it must be: which, and what is wrong with it.
+// Throws Error for an invalid answer, which the message quotes.
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view request,
                          std::string_view answer, std::string_view fault) {
   throw Error(fmt::format("the program {} answered the request '{}' with {}: {}", file.string(),
                           request, quoted_line(answer), fault));
 }
 
-// Throws where the program answers that it failed.
+// Parses an answer. Throws Error if it is invalid, StatusError if it reports a failure.
 ordered_json parse_answer(const std::filesystem::path& file, std::string_view request,
                           const std::string& answer) {
   ordered_json json;
@@ -90,8 +90,7 @@ double inertia_of(const DatasetView& dataset, const double* centroids, const std
   return sum.value();
 }
 
-// Calls take(row, values) for each row of `source`, block by block: what is read takes little
-// memory beside that of the results.
+// Calls take(row, values) for each row of `source`. Reads in small blocks to save memory.
 template <class T, class Take>
 void for_each_row(const RowSource& source, Take&& take) {
   constexpr std::int64_t kBlockValues = std::int64_t{1} << 16;
@@ -105,8 +104,8 @@ void for_each_row(const RowSource& source, Take&& take) {
   }
 }
 
-// Reads an array that the program wrote: take(row, values) is called for each row. Of a file of
-// another shape only the header is read.
+// Reads an array that the program wrote and calls take(row, values) for each row. Throws Error,
+// before any values are read, if the shape is wrong.
 template <class Take>
 void read_array(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
                 Take&& take) {
@@ -146,8 +145,9 @@ ExternalSession::~ExternalSession() {
   });
 }
 
-// A second answer to `close` that came after the session's end belongs to that session: it must not
-// cost a trial of this one.
+// A stray line at this point is a late second answer to the former session's `close`. It is
+// recorded as that session's failure and the program is replaced, so that no trial of this session
+// fails.
 void ExternalSession::replace_after_stray_line() {
   if (program_.process == nullptr) return;
   try {
@@ -158,7 +158,7 @@ void ExternalSession::replace_after_stray_line() {
   }
 }
 
-// Starts the program where it is not running, and hands the data over.
+// Starts the program if it is not running, and opens the data set in it.
 void ExternalSession::open() {
   replace_after_stray_line();
   if (program_.process == nullptr) {
@@ -172,7 +172,7 @@ void ExternalSession::open() {
   }
 }
 
-// What fits have computed is safe by now, so that nobody waits for it twice.
+// All results have been read, so if `close` timed out before, the program is killed at once.
 void ExternalSession::close() {
   if (program_.process == nullptr) return;
   if (program_.close_hangs) {
@@ -205,8 +205,8 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
   if (program_.process == nullptr) open();
   const std::span<const double> start(spec.initial_centroids,
                                       static_cast<std::size_t>(spec.clusters * dataset_.features));
-  // Those of the fit before need not outlive a power cut, which replacing them would wait for.
-  // Those that it wrote before must not pass for what it writes now.
+  // Removes the files of the former fit: replacing centroids.npy would sync it to disk in vain, and
+  // the program's former results must not be taken for new ones.
   for (const char* file : {"centroids.npy", "final_centroids.npy", "labels.npy"}) {
     std::filesystem::remove(folder_ / file);
   }
@@ -230,7 +230,7 @@ void ExternalSession::run_fit(const FitSpec& spec, Observer* observer, FitResult
   }
   if (!answer) {
     program_.process.reset();
-    // It keeps no iteration that was finished.
+    // The finished iterations are lost: the result is the initial centroids.
     if (result.centroids != nullptr) std::copy(start.begin(), start.end(), result.centroids);
     result.iterations = 0;
     result.valid = kValidCentroids;

@@ -1,4 +1,4 @@
-// ExternalSession: fits by an external program, over files.
+// ExternalSession: fits by an external program; arrays are exchanged as files.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@
 
 namespace lloyd::external {
 
-/// The program of a backend, which serves its sessions one after the other.
+/// The program of a backend; serves one session at a time.
 struct ServingProgram {
   std::filesystem::path file;
-  std::chrono::milliseconds close_limit;       ///< for the answer to `close`
-  std::unique_ptr<Program> process = nullptr;  ///< null: to be started
-  std::string close_failure = {};              ///< of the last session that was closed; empty: none
-  bool close_hangs = false;                    ///< it has not answered `close` in time before
+  std::chrono::milliseconds close_limit;       ///< time limit for the answer to `close`
+  std::unique_ptr<Program> process = nullptr;  ///< null: not running
+  std::string close_failure = {};              ///< error of closing the last session; empty: none
+  bool close_hangs = false;                    ///< an earlier `close` exceeded the limit
 };
 
-/// Fits only: labelling and partial passes are unsupported.
+/// Supports fits only: label() and partial() return `unsupported`.
 class ExternalSession final : public Session, public SessionNotes {
  public:
-  /// Hands the data set to the program, started where it does not run, with parameters as a JSON
-  /// object. `program` must outlive the session; it is started again after a fit that was
-  /// cancelled, or that it did not survive. Throws StatusError or Error.
+  /// Starts the program if it is not running, and opens the data set in it. `parameters`: a JSON
+  /// object. `program` must outlive the session; it is restarted after a fit that was cancelled or
+  /// in which it ended. Throws StatusError or Error.
   ExternalSession(ServingProgram& program, const DatasetView& dataset,
                   const std::string& parameters);
-  /// Asks the program to close the data set. What goes wrong becomes its `close_failure`.
+  /// Sends `close` to the program. An error is stored in `close_failure`.
   ~ExternalSession();
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;

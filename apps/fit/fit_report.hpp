@@ -1,4 +1,4 @@
-// FitReport: what `lloyd fit` says of a fit.
+// FitReport: the result of `lloyd fit` as text or JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,19 +9,19 @@
 
 namespace lloyd::apps {
 
-/// A fit and all it came from.
+/// A fit and its inputs.
 struct FitReport {
   const Dataset& dataset;
   const ChosenBackend& chosen;
   const FitOptions& options;
   const Fit& fit;
-  double open_ms = 0;
+  double open_ms = 0;  ///< milliseconds for opening the session
 
-  /// Whether labels, counts and inertia are there: not when the only fit was cancelled.
+  /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }
 };
 
-/// With the keys of an experiment's record.
+/// Has the keys of an experiment's record.
 nlohmann::ordered_json to_json(const FitReport& report);
 
 /// Prints a summary to standard output.

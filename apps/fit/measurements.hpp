@@ -1,4 +1,4 @@
-// Measurements: what a fit leaves in a record, and in the answer of `lloyd fit --json`.
+// Measurements: the part of a record, and of `lloyd fit --json`, that describes one fit.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,36 @@
 
 namespace lloyd::experiment {
 
+/// Times are wall times in milliseconds; see FitResult for the meaning of loop and closing.
 struct Measurements {
   std::int64_t iterations = 0;
   std::string stop_reason;
   double inertia = std::numeric_limits<double>::quiet_NaN();
-  double open_ms = 0;
+  double open_ms = 0;  ///< opening the session
   double loop_ms = 0;
   double closing_ms = 0;
-  double fit_ms = 0;  ///< of all restarts; the rest is of the one that was kept
+  double fit_ms = 0;  ///< of all restarts; all other values are of the restart that was kept
   PhaseTimes phases;
-  std::int64_t distances = 0;
+  std::int64_t distances = 0;  ///< evaluated, closing assignment included
   std::int64_t relocations = 0;
-  std::int64_t exact_fallbacks = -1;  ///< -1: no screening
+  std::int64_t exact_fallbacks = -1;  ///< -1: the backend does not screen
   std::string sum_form;
-  std::int64_t restart = 0;  ///< the one that was kept
-  std::string notes;         ///< what the backend chose from the sizes; may be empty
-  /// What the result was held to; nothing where it was not checked, and in records of earlier
-  /// versions. Its inertia is not kept: it is the one above.
+  std::int64_t restart = 0;  ///< the restart that was kept
+  std::string notes;         ///< choices of the backend that depend on the sizes; may be empty
+  /// Check of the result; no value if it was not checked, and in records of earlier versions. The
+  /// check's inertia is not stored: it equals `inertia`.
   std::optional<ResultCheck> check;
 };
 
+/// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.
 Measurements measurements_of(const Fit& fit, double open_ms);
 
-/// "iterations", "stop_reason", "inertia", "open_ms", ... in this order. What was not measured is
-/// null; "phase_ms" has the phases that were measured.
+/// Keys "iterations", "stop_reason", "inertia", "open_ms", ... in this order. Values that were not
+/// measured are null; "phase_ms" contains the measured phases only.
 nlohmann::ordered_json to_json(const Measurements& measurements);
-/// "samples" whose labels were compared, "wrong_labels" of them, "worst_ratio".
+/// Keys "samples" (number of labels compared), "wrong_labels", "worst_ratio".
 nlohmann::ordered_json to_json(const ResultCheck& check);
-/// Throws InputError for a key that is missing or whose value has another type or range.
+/// Throws InputError if a key is missing or its value has another type or range.
 Measurements measurements_from_json(const JsonFields& json);
 
 }  // namespace lloyd::experiment

@@ -28,8 +28,8 @@ constexpr int kVersion = 1;
   throw InputError(fmt::format("{}: {}", file.string(), what));
 }
 
-// The values of a list take up to three times their own 16 bytes while it grows, a list of its own
-// some more.
+// Estimates the memory of the parsed JSON. A value takes 16 bytes, up to three times that while its
+// list grows; each list has its own overhead.
 double bytes_to_parse(std::string_view text) {
   constexpr double kBytesOfValue = 48;
   constexpr double kBytesOfList = 96;
@@ -52,7 +52,7 @@ Json parse(const std::filesystem::path& file, std::optional<std::uint64_t> memor
   }
 }
 
-// For messages.
+// The value for a message.
 std::string text_of(const Json& value) {
   return value.is_number() ? value.dump() : fmt::format("of type {}", value.type_name());
 }
@@ -94,7 +94,7 @@ std::vector<double> read_centroids(const std::filesystem::path& file, const Json
   return centroids;
 }
 
-// The entries that a model may lack.
+// Reads the optional entries.
 void read_origin(const Json& document, Model& model) {
   const experiment::JsonFields fields(document);
   model.inertia = std::nan("");

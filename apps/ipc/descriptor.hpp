@@ -12,7 +12,7 @@ namespace lloyd::apps {
 using lloyd::descriptor_error;
 using lloyd::descriptor_limit;
 
-/// Closes it when it goes. Negative: none.
+/// The destructor closes the descriptor. Negative: none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -28,7 +28,7 @@ class Descriptor {
   }
 
   int get() const { return descriptor_; }
-  /// The caller closes it from now on.
+  /// Passes ownership to the caller.
   int release() { return std::exchange(descriptor_, -1); }
   explicit operator bool() const { return descriptor_ >= 0; }
   void close() {
@@ -39,12 +39,12 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-/// A copy that is closed on exec, with a number from 200 on, which no plugin finds by accident, or
-/// the lowest free one where the limit of descriptors allows no such number. Negative, with errno
-/// set, where none can be made.
+/// Duplicates a descriptor, close-on-exec, to a number >= 200, which a plugin is unlikely to hit by
+/// accident; to the lowest free number if the descriptor limit is too small. Returns a negative
+/// value, with errno set, on failure.
 int copy_to_high_number(int descriptor);
-/// Whether an error number says that this machine, or a limit of this process, has no more
-/// descriptors, processes, memory or space: nothing that the caller's input is to blame for.
+/// True if the error number means that the machine or a limit of this process is out of
+/// descriptors, processes, memory or disk space, so that the input is not to blame.
 bool is_shortage(int error);
 
 }  // namespace lloyd::apps

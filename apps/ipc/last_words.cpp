@@ -41,7 +41,7 @@ LastWords::LastWords() {
 }
 
 void LastWords::drain() {
-  std::array<char, 4096> bytes;  // on the stack, which may be small
+  std::array<char, 4096> bytes;  // small: the thread's stack may be
   for (int reads = 0; reads < 256 && input_; ++reads) {
     const ssize_t count = ::read(input_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

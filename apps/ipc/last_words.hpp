@@ -1,4 +1,4 @@
-// LastWords: the end of what another process prints.
+// LastWords: the tail of another process's output.
 #pragma once
 
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace lloyd::apps {
 
-/// The text in one line of ASCII: other bytes are '?', and a run of blanks is one space.
+/// Converts a text to one line of printable ASCII: other bytes become '?', a run of white space one
+/// space.
 std::string printable_ascii(std::string_view text);
 
-/// Reads a pipe that other processes write to, and keeps the end of it.
+/// Reads a pipe that other processes write to, and keeps the last bytes.
 class LastWords {
  public:
-  /// Makes the pipe. Throws Error.
+  /// Creates the pipe. Throws Error.
   LastWords();
 
-  /// The end that is written to, for the other process. To be taken once, and closed here.
+  /// The write end, for the other process. Take it once, and close this process's copy.
   Descriptor take_output() { return std::move(output_); }
 
-  /// Reads what is there, without waiting for more. What is written faster than that can be read
-  /// is left for the next call.
+  /// Reads the available bytes without waiting. The amount per call is limited; a fast writer's
+  /// rest is left for the next call.
   void drain();
-  /// Forgets what was read.
   void clear() { words_.clear(); }
   /// See printable_ascii(); may be empty.
   std::string text() const { return printable_ascii(words_); }
-  /// What there is to poll; negative once nobody can write any more.
+  /// Descriptor for poll(2); negative once all write ends are closed.
   int descriptor() const { return input_.get(); }
 
  private:
@@ -37,7 +37,8 @@ class LastWords {
   std::string words_;
 };
 
-/// The sentence with the words behind it, where there are some.
+/// Appends the words to the sentence: "<sentence>; last words: <words>". Unchanged if `words` is
+/// empty.
 std::string with_last_words(std::string sentence, const std::string& words);
 
 }  // namespace lloyd::apps

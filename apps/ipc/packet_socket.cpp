@@ -80,7 +80,8 @@ Received receive_packet(int socket, bool wait, Packet& packet) {
   message.msg_controllen = control.size();
   const int flags = MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT);
   ssize_t count = 0;
-  // A peer that has ended with a packet unread is told once; what it had sent comes after that.
+  // If the peer closed its socket with a packet unread, recvmsg() reports ECONNRESET once; the
+  // packets that the peer had sent follow.
   bool told_of_end = false;
   do {
     count = ::recvmsg(socket, &message, flags);

@@ -10,26 +10,27 @@
 
 namespace lloyd::apps {
 
-/// A packet keeps its ends whatever is in it, so that what somebody else writes in between is one
-/// more packet and spoils no other.
+/// The socket preserves packet boundaries, so stray bytes that a plugin writes to it form a packet
+/// of their own and corrupt no other.
 struct Packet {
   std::string text;
   std::vector<Descriptor> descriptors;
 };
 
-/// Bytes of the longest packet.
+/// Maximum packet size.
 inline constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 17;
 
-/// Two ends that are connected; both are closed on exec. Throws Error.
+/// Creates a pair of connected sockets, close-on-exec. Throws Error.
 std::pair<Descriptor, Descriptor> make_packet_sockets();
 
-/// Sends one packet with copies of the descriptors; false when nobody listens any more. Throws
-/// Error for a packet that is too long, or when the system cannot send it.
+/// Sends one packet with copies of the descriptors (at most 4). Returns false if the peer is
+/// closed. Throws Error for a packet beyond the limits, or if sending fails.
 bool send_packet(int socket, std::string_view text, const std::vector<int>& descriptors = {});
 
 enum class Received { packet, nothing, end };
-/// Receives one packet, waiting for it where `wait` says so. `end`: nobody sends any more. What a
-/// packet has beyond kMaxPacketBytes is cut off.
+/// Receives one packet; waits for it if `wait` is true. `end`: the peer is closed. A packet is
+/// truncated to kMaxPacketBytes. Throws Error if there are no descriptors left for those in the
+/// packet.
 Received receive_packet(int socket, bool wait, Packet& packet);
 
 }  // namespace lloyd::apps

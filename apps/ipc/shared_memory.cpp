@@ -42,7 +42,7 @@ Descriptor make_shared_memory(const void* data, std::int64_t bytes) {
 }
 
 std::int64_t shared_memory_bytes(int descriptor) {
-  const int seals = ::fcntl(descriptor, F_GET_SEALS);  // the system may have set more
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);  // the kernel may add further seals
   struct stat status {};
   if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &status) != 0) {
     throw Error("what came is no sealed shared memory");

@@ -1,4 +1,4 @@
-// Memory that several processes map.
+// Memory shared between processes.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace lloyd::apps {
 
-/// Anonymous memory that can be written no more, with the bytes at `data` in it. It has no name in
-/// any file system, and ends with the last process that holds it. Throws Error.
+/// Copies the bytes at `data` into sealed, read-only memory. It has no name in any file system, and
+/// is freed when the last descriptor and mapping of it are closed. Throws Error.
 Descriptor make_shared_memory(const void* data, std::int64_t bytes);
 
-/// The size of what make_shared_memory() has made, in bytes. Throws Error where the descriptor is
-/// of something else, or of nothing: whoever sent it could take it away while it is read.
+/// Size in bytes of memory made by make_shared_memory(). Throws Error if the descriptor is invalid
+/// or lacks the seals: its sender could truncate the memory while it is read.
 std::int64_t shared_memory_bytes(int descriptor);
 
-/// The first `bytes` bytes of a file, read-only, and present in the page tables of this process, so
-/// that no later access has to wait for them. Throws Error. `bytes` >= 1.
+/// Maps the first `bytes` bytes (>= 1) of a file read-only, with all pages populated, so that later
+/// accesses do not fault. Throws Error.
 std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes);
 
 }  // namespace lloyd::apps

@@ -44,7 +44,7 @@ class Reader {
     return value;
   }
   std::string get_text() { return std::string(take(get<std::uint64_t>())); }
-  /// Of a list whose entries take a byte or more each.
+  /// Number of entries of a list. Each entry takes at least one byte, which bounds the number.
   std::size_t get_count() {
     const auto count = get<std::uint64_t>();
     if (count > rest_.size()) fail();

@@ -1,6 +1,6 @@
-// What this program and the process of a plugin say to each other: one packet for each message.
-// Both ends are the same executable, so structs of the boundary travel as they lie in memory, their
-// pointers replaced by what they point to.
+// Messages between this program and the process of a plugin, one packet each. Both ends are the
+// same executable, so structs of the boundary are sent as raw bytes, followed by the data that
+// their pointers refer to.
 #pragma once
 
 #include <deque>
@@ -16,18 +16,18 @@
 
 namespace lloyd::isolated {
 
-/// What a loaded plugin says of itself, as a copy that this process owns. Not copied or moved:
-/// `info` points into it.
+/// Description of a loaded plugin, owned by this process. Neither copyable nor movable: `info`
+/// points into it.
 struct Description {
-  /// Throws InputError for what encode_description() has not made.
+  /// Decodes the bytes of encode_description(). Throws InputError if they are malformed.
   explicit Description(std::string_view bytes);
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
 
   BackendInfo info;
   std::vector<DeviceInfo> devices;
-  std::string unavailable;  ///< why it cannot run here; empty where it can
-  std::vector<machine::OpenmpRuntime> openmp_runtimes;  ///< that the plugin's process has loaded
+  std::string unavailable;  ///< why the backend cannot run here; empty if it can
+  std::vector<machine::OpenmpRuntime> openmp_runtimes;  ///< loaded in the plugin's process
 
  private:
   std::deque<std::string> texts_;
@@ -35,11 +35,11 @@ struct Description {
   std::vector<ParameterInfo> parameters_;
 };
 
-/// The answer to the first message, which is the plugin's path.
+/// First byte of the answer to the first message, which is the plugin's path.
 enum class LoadOutcome : char {
-  described = 'd',  ///< followed by a description
-  refused = 'r',    ///< followed by the loader's sentence
-  failed = 'f',     ///< followed by a sentence; the plugin is not to blame
+  described = 'd',  ///< followed by encode_description()
+  refused = 'r',    ///< followed by the loader's error message
+  failed = 'f',     ///< followed by an error message; the plugin is not to blame
 };
 
 std::string encode_description(const LoadedBackend& backend,
@@ -47,25 +47,25 @@ std::string encode_description(const LoadedBackend& backend,
 
 enum class QuestionKind : std::int32_t { supports, estimate };
 
-/// A call of Backend::supports or Backend::estimate. Initial centroids do not travel.
+/// Arguments of Backend::supports() or Backend::estimate(). Initial centroids are not sent.
 struct Question {
   QuestionKind kind = QuestionKind::supports;
   ProblemShape shape;
   FitSpec spec;
 };
 
-/// What the call returned.
+/// Result of the call.
 struct Reply {
   Status status;
-  MemoryEstimate memory;  ///< of `estimate`
+  MemoryEstimate memory;  ///< for `estimate`
 };
 
 std::string encode_question(const Question& question, const ParameterList& parameters);
-/// The parameters' values are written over those of `parameters`, a backend's defaults. Throws
-/// InputError for what encode_question() has not made for this backend.
+/// Overwrites the values of `parameters`, initially the backend's defaults. Throws InputError if
+/// the bytes are malformed or do not match the backend's parameters.
 Question decode_question(std::string_view bytes, std::vector<ParameterValue>& parameters);
 std::string encode_reply(const Reply& reply);
-/// Throws InputError for what encode_reply() has not made.
+/// Throws InputError if the bytes are malformed.
 Reply decode_reply(std::string_view bytes);
 
 }  // namespace lloyd::isolated

@@ -27,7 +27,7 @@ PluginProcess::Event PluginProcess::wait() {
   return process_->wait(limits);
 }
 
-// What to say of a process that has not answered as it should; it is killed.
+// Kills the process, which did not answer as expected, and returns the sentence that says why.
 std::string PluginProcess::lost(Event event, std::string_view during) {
   const bool ended = event == Event::ended;
   const bool socket_lost =

@@ -1,4 +1,4 @@
-// PluginProcess: a process that has loaded one plugin and answers for it.
+// PluginProcess: a child process that loads one plugin and answers questions about it.
 #pragma once
 
 #include <chrono>
@@ -12,27 +12,27 @@
 
 namespace lloyd::isolated {
 
-/// The plugin's library is loaded there and nowhere else, so whatever it does to its process
-/// becomes one sentence here. Thread-safe but for description().
+/// The plugin's library is loaded only in that process; a crash or hang of it is reported as one
+/// sentence. Thread-safe except for description().
 class PluginProcess {
  public:
-  /// Starts the process, which begins to load. `limit` is for loading, from now on, and for each
-  /// question. Throws Error where there can be no further process.
+  /// Starts the process, which begins to load the plugin. `limit`: time for loading, counted from
+  /// here, and for each question. Throws Error if the process cannot be started.
   PluginProcess(std::filesystem::path file, std::chrono::seconds limit);
 
-  /// Waits until the plugin is loaded. Throws InputError, one sentence that names the file, where
-  /// it is refused, or has ended its process, or has not answered in time; Error where the process
-  /// could not do its work. The same again each time.
+  /// Waits until the plugin is loaded. Throws InputError, one sentence that names the file, if the
+  /// plugin is refused, ends its process, or exceeds the limit; Error if the process failed for
+  /// another reason. Further calls return or throw the same.
   const Description& description();
-  /// Whether description() has returned.
+  /// True after description() has returned.
   bool described() const { return description_.has_value(); }
-  /// Asks the backend. A plugin that does not survive a question, or answers none in time, is asked
-  /// no more: that and all further questions have a status with the reason.
+  /// Sends a question and waits for the reply. If the plugin crashes or exceeds the limit, this and
+  /// all further replies have an error status with the reason.
   Reply ask(const Question& question, const ParameterList& parameters);
-  /// Lets the process end, without waiting for that; there are no more questions.
+  /// Tells the process to end; does not wait. No questions afterwards.
   void finish();
-  /// finish(), and waits until the process has ended, but not for long: then it is killed. The
-  /// destructor does so too.
+  /// finish(), then waits for the end of the process for at most WorkerProcess::kGrace, then kills
+  /// it. So does the destructor.
   void wait_for_end();
 
  private:
@@ -47,8 +47,8 @@ class PluginProcess {
   std::optional<apps::WorkerProcess> process_;  ///< none after wait_for_end()
   apps::WorkerProcess::Clock::time_point deadline_;
   std::optional<Description> description_;
-  std::string refusal_;  ///< empty where there is none
-  std::string failure_;  ///< why there are no more answers; likewise
+  std::string refusal_;  ///< error of description(); empty if there is none
+  std::string failure_;  ///< why there are no more answers; empty if there is none
   std::mutex mutex_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each takes a process and two descriptors.
+// Limits processes and descriptors: each plugin takes one process and two descriptors.
 constexpr std::size_t kMaxStartedAhead = 64;
 
 class IsolatedBackend final : public Backend {
@@ -63,7 +63,7 @@ PluginLoader IsolatedPlugins::loader() {
 std::shared_ptr<PluginProcess> IsolatedPlugins::process_of(const fs::path& file) {
   const auto known = processes_.find(file);
   if (known != processes_.end()) return known->second;
-  // Made before it is kept: where no process can be started, there is none to end either.
+  // Constructed before the insertion, so that a failed start leaves no null entry for finish().
   return processes_.emplace(file, std::make_shared<PluginProcess>(file, limit_)).first->second;
 }
 
@@ -84,7 +84,7 @@ std::unique_ptr<LoadedBackend> IsolatedPlugins::load(const fs::path& given) {
   return backend;
 }
 
-// They end side by side.
+// Closes all sockets before the first wait, so that the processes end in parallel.
 void IsolatedPlugins::finish() {
   for (const auto& [file, process] : processes_) process->finish();
   for (const auto& [file, process] : processes_) process->wait_for_end();

@@ -1,4 +1,4 @@
-// IsolatedPlugins: backends whose plugins are loaded in other processes only.
+// IsolatedPlugins: backends whose plugins are loaded in separate processes only.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ namespace lloyd::isolated {
 
 class PluginProcess;
 
-/// Seconds that a plugin is given to load, and to answer a question, unless the user says
-/// otherwise.
+/// Default of --plugin-timeout: seconds for loading a plugin and for each answer.
 inline constexpr std::int64_t kPluginTimeout = 60;
 
-/// Loads each plugin in a process of its own. The backends that it makes describe themselves, and
-/// answer supports() and estimate() where they are kept for questions; open() is refused.
+/// Loads each plugin in a separate process. The resulting backends provide their description and,
+/// with Use::questions, supports() and estimate(); open() returns `unsupported`.
 class IsolatedPlugins {
  public:
-  /// What the processes are for: a description only, after which they end; or questions too.
+  /// `description`: a process ends after it has described its plugin. `questions`: it stays for
+  /// supports() and estimate().
   enum class Use { description, questions };
 
   explicit IsolatedPlugins(std::chrono::seconds limit, Use use = Use::description);
@@ -31,11 +31,11 @@ class IsolatedPlugins {
   IsolatedPlugins(const IsolatedPlugins&) = delete;
   IsolatedPlugins& operator=(const IsolatedPlugins&) = delete;
 
-  /// For a registry, which must not outlive this object.
+  /// Loader for a Registry. This object must outlive the registry.
   PluginLoader loader();
-  /// Ends the processes, and waits for that: there are no more questions.
+  /// Ends all processes and waits for their end. No questions afterwards.
   void finish();
-  /// Those that some plugin's process has loaded, each once.
+  /// The runtimes loaded in any plugin's process, without duplicates.
   std::vector<machine::OpenmpRuntime> openmp_runtimes() const;
 
  private:

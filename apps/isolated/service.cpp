@@ -23,7 +23,7 @@ std::string led_by(LoadOutcome outcome, std::string_view text) {
   return static_cast<char>(outcome) + std::string(text);
 }
 
-// `backend` is null where it was not loaded.
+// Loads the plugin and returns the answer. `backend` stays null on failure.
 std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backend) {
   const apps::ForkBarrier barrier;
   try {
@@ -64,7 +64,7 @@ Reply answer(const LoadedBackend& backend, std::string_view bytes) {
   return reply;
 }
 
-// False when nobody listens any more. Does not return where the plugin has closed the socket.
+// Returns false if the peer is closed. Exits with kSocketLost if the plugin has closed the socket.
 bool send_answer(int socket, std::string_view answer) {
   try {
     return apps::send_packet(socket, answer);

@@ -1,4 +1,4 @@
-// The process of a plugin: loads it and answers for it.
+// The plugin's side of PluginProcess: loads the plugin and answers questions.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace lloyd::isolated {
 
-/// The exit status of a process whose socket a plugin has closed: it cannot say so otherwise.
+/// Exit status if the plugin has closed the socket, so that no answer can be sent.
 inline constexpr int kSocketLost = 113;
 
-/// Loads the plugin that the first packet names, describes it, and then answers questions of the
-/// backend until nobody sends any more; see messages.hpp.
+/// Loads the plugin named by the first packet, sends its description, then answers questions until
+/// the peer closes the socket; see messages.hpp.
 void serve_plugin(int socket);
 
-/// The answer of a process that cannot load its plugin, for a reason that is no fault of the
-/// plugin.
+/// Answer (LoadOutcome::failed) of a process that cannot load its plugin for a reason that is not
+/// the plugin's fault.
 std::string failure_answer(std::string_view reason);
 
 }  // namespace lloyd::isolated

@@ -11,7 +11,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// The value for a message: cut when it is long.
+// The value for a message, shortened if it is long.
 std::string json_excerpt(const ordered_json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";

@@ -1,4 +1,4 @@
-// JSON values that are null where something is not known, or where there is none.
+// JSON values that are null if unknown or absent.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace lloyd::apps {
 
-/// The number, or null for what JSON cannot say: NaN and infinities.
+/// null for NaN and infinities, which JSON cannot represent.
 inline nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }

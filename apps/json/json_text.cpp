@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// Where the text stops being JSON. The library counts bytes from 1.
+// Message for a syntax error. `byte` counts from 1, as the library does.
 std::string syntax_error(std::string_view text, std::size_t byte) {
   if (text.empty()) return "it is not JSON: it is empty";
   if (byte > text.size()) {
@@ -33,21 +33,21 @@ std::string syntax_error(std::string_view text, std::size_t byte) {
                      byte);
 }
 
-// What is said of a text that the library refuses.
+// Message for a text that the library refuses.
 std::string refusal_of(std::string_view text, const Json::exception& error) {
   const auto* const syntax = dynamic_cast<const Json::parse_error*>(&error);
   if (syntax != nullptr) return syntax_error(text, syntax->byte);
   return "it is not JSON that can be read: a number is beyond the range of float64";
 }
 
-// What a text of JSON holds if it is well-formed.
+// Counts from a quick scan of a JSON text; meaningful only if it is well-formed.
 struct Outline {
-  int levels = 0;                   // of nesting
-  std::size_t keys = 0;             // of all objects, with those that are there twice
-  std::size_t keys_of_largest = 0;  // object
+  int levels = 0;                   // maximum nesting
+  std::size_t keys = 0;             // of all objects, duplicates included
+  std::size_t keys_of_largest = 0;  // of the object with most keys
 };
 
-// Of levels beyond `most_levels` only the number is right.
+// Deeper than `most_levels`, only `levels` is exact.
 Outline outline_of(std::string_view text, int most_levels) {
   Outline outline;
   std::vector<std::size_t> keys(static_cast<std::size_t>(most_levels) + 1);  // by level
@@ -77,7 +77,8 @@ Outline outline_of(std::string_view text, int most_levels) {
   return outline;
 }
 
-// Of two members with the same key the library keeps one.
+// Number of keys in all objects. Less than Outline::keys if there were duplicates, of which the
+// library keeps one.
 std::size_t keys_in(const Json& json) {
   if (!json.is_structured()) return 0;
   std::size_t keys = json.is_object() ? json.size() : 0;
@@ -85,9 +86,9 @@ std::size_t keys_in(const Json& json) {
   return keys;
 }
 
-// Throws InputError for what is no JSON, and names a key that is there twice.
+// Throws InputError for invalid JSON, excessive nesting, or a duplicate key, which it names.
 Json parse_strictly(std::string_view text, int most_levels) {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  std::vector<std::set<std::string>> keys;  // of the enclosing objects
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
     using Event = Json::parse_event_t;
     if ((event == Event::object_start || event == Event::array_start) && depth >= most_levels) {
@@ -132,7 +133,7 @@ std::string read_text_file(const std::filesystem::path& file) {
     stream.read(piece.data(), piece.size());
     const std::string_view read(piece.data(), static_cast<std::size_t>(stream.gcount()));
     const std::size_t zero = read.find('\0');
-    if (zero != std::string_view::npos) {  // and maybe a hole of any size
+    if (zero != std::string_view::npos) {  // do not read on: a sparse file may have any size
       throw InputError(fmt::format("{}: byte {} (counted from 0) is zero, which text has none of",
                                    file.string(), text.size() + zero));
     }
@@ -169,7 +170,8 @@ std::vector<std::string> utf8_texts(const std::vector<std::string>& texts) {
 }
 
 Json parse_json(std::string_view text, int most_levels) {
-  // Without a callback the library takes a third of the time.
+  // Parsing without a callback takes a third of the time, so duplicates are detected by counts
+  // first.
   const Outline outline = outline_of(text, most_levels);
   if (outline.keys_of_largest > kMaxJsonKeys) {
     throw InputError(fmt::format("it has an object of {} keys; at most {} are allowed",

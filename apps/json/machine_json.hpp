@@ -1,4 +1,4 @@
-// What is known of a machine as JSON, for `lloyd doctor` and for records alike.
+// Description of the machine as JSON, for `lloyd doctor` and for records.
 #pragma once
 
 #include <string>

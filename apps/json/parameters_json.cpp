@@ -8,11 +8,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// The shortest text of the number, so 1 and not 1.0: hashes of plans are made of it.
+// Shortest text of the number (1, not 1.0). Hashes of plans depend on it.
 ordered_json number_json(double number) {
   const std::string text = fmt::format("{}", number);
   ordered_json json = ordered_json::parse(text, nullptr, false);
-  return json.is_discarded() ? ordered_json(text) : json;  // infinite: JSON has no such number
+  // Infinity: a string, as JSON has no such number.
+  return json.is_discarded() ? ordered_json(text) : json;
 }
 
 ordered_json value_json(const ParameterInfo& parameter, const ParameterList& values) {

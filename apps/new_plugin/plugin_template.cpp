@@ -3,7 +3,7 @@
 namespace lloyd::apps {
 namespace {
 
-// The names that the template, which builds as it stands, has in the place of a plugin's own.
+// The template builds unchanged, so its placeholders are valid names.
 constexpr std::string_view kName = "plugin-template";
 constexpr std::string_view kLloyd = "/path/to/lloyd";
 

@@ -1,4 +1,4 @@
-// The files of apps/plugin_template/, which are compiled into the program.
+// The files of apps/plugin_template/, compiled into the program.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ struct TemplateFile {
   std::string_view text;
 };
 
-/// All files of the folder, as they are there. Defined in a source that CMake makes of them.
+/// All files of the folder, unchanged. Defined in a source that CMake generates.
 std::span<const TemplateFile> plugin_template();
 
-/// A text of the template as the files of a plugin have it: `name` in the place of the template's
-/// own, `lloyd` (the folder of Lloyd, as a shell reads it) in that of its stand-in.
+/// Replaces the template's name by `name` and its placeholder for Lloyd's folder by `lloyd`, which
+/// must be quoted for a shell.
 std::string fill_template(std::string_view text, std::string_view name, std::string_view lloyd);
 
 }  // namespace lloyd::apps

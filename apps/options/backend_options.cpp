@@ -18,8 +18,8 @@ void check_available(const LoadedBackend& backend) {
       fmt::format("the backend '{}' is not available: {}", backend.name(), backend.unavailable()));
 }
 
-// The plugin's file. The processes that describe plugins have ended when it is returned, and with
-// them what they held of a device.
+// Path of the backend's plugin. The describing processes have ended on return, so they hold no
+// device memory.
 std::filesystem::path find(const Context& context, const std::string& name) {
   isolated::IsolatedPlugins plugins(context.plugin_limit());
   Registry registry = context.registry(plugins);

@@ -26,9 +26,9 @@ struct BackendOptions {
 
   void add_to(CLI::App& command);
 
-  /// Finds the named backend, or the preferred one, loads its plugin into this process and sets its
-  /// parameters. Every plugin that is touched is loaded in a process of its own before. Call it in
-  /// a supervised process, see supervision.hpp. Throws InputError.
+  /// Finds the named backend, or the preferred one if `name` is empty, loads its plugin into this
+  /// process, and sets its parameters. Candidates are first loaded in separate processes. Call it
+  /// in a supervised process, see supervision.hpp. Throws InputError.
   ChosenBackend choose(const Context& context) const;
 };
 

@@ -37,7 +37,8 @@ std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
   return usable > 0 ? usable : kMax;
 }
 
-// glibc keeps freed memory of up to 32 MiB apiece; each block and each thread would add to it.
+// glibc's adaptive threshold keeps freed chunks of up to 32 MiB in the heap, for each block and
+// thread. A fixed threshold returns them to the system.
 void give_back_what_is_freed() {
 #ifdef M_MMAP_THRESHOLD
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -55,7 +56,8 @@ void MemoryOption::add_to(CLI::App& command) {
 }
 
 std::int64_t text_memory(std::optional<std::uint64_t> limit) {
-  // What a limit below the program's own leaves is enough to say how much a fit would take.
+  // Minimum even if the limit is below the program's own memory: enough to report the memory that a
+  // fit would need.
   constexpr std::int64_t kMinBytes = std::int64_t{8} << 20;
   return std::max(kMinBytes, limit_of(limit) - kProgramBytes);
 }
@@ -124,7 +126,8 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend) 
   if (!memory.limit || is_sanitized()) return;
   const std::int64_t limit = limit_of(memory.limit);
   const std::int64_t peak = machine::peak_memory();
-  // Plans are right to some megabytes, and a runtime may take more for itself than they count.
+  // Tolerance of a quarter: plans are accurate to some megabytes, and runtimes may use more than
+  // planned.
   if (peak - kProgramBytes <= limit + limit / 4) return;
   note(
       "lloyd: {} of memory were taken at the peak, and --memory-limit is {}: the backend '{}' "
@@ -134,19 +137,19 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend) 
 
 namespace {
 
-// What --columns must be for such names, where it can be given and read; else empty.
+// Value of --columns that selects these names, quoted for a shell; empty if it cannot be expressed.
 std::string columns_option(const std::vector<std::string>& names) {
   constexpr std::size_t kMaxBytes = 500;
   const std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
     return name.empty() || name.find(',') != std::string::npos;
   });
-  // Elsewhere a shell takes apart what is not in quotes, and a message shows other characters.
+  // Other characters need quotes in a shell, or are shown differently in a message.
   const bool plain = std::all_of(list.begin(), list.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
   });
-  // What begins with a hyphen is an option to the command line's parser.
+  // The parser would take a leading hyphen for an option.
   if (divides || list.size() > kMaxBytes || list.starts_with('-')) return {};
   if (plain) return list;
   if (list.find('\'') != std::string::npos || printable(list) != list) return {};

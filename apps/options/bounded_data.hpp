@@ -1,4 +1,4 @@
-// A data file within a limit of memory: read as a whole, or block by block in every pass.
+// A data file within a memory limit: read as a whole, or in blocks in every pass.
 #pragma once
 
 #include <cstdint>
@@ -19,41 +19,43 @@ namespace lloyd::apps {
 
 /// Filled by the command line's parser.
 struct MemoryOption {
-  std::optional<std::uint64_t> limit;  ///< bytes; not set: what the machine lets this process use
+  std::optional<std::uint64_t> limit;  ///< bytes; not set: the usable memory of this process
 
   void add_to(CLI::App& command);
 };
 
-/// Bytes that a text may take while it is read, within such a limit for the whole process; without
-/// one, what the machine lets this process use.
+/// Bytes available for reading a text file: the limit of the whole process (not set: its usable
+/// memory) minus the program's own memory; at least 8 MiB.
 std::int64_t text_memory(std::optional<std::uint64_t> limit = std::nullopt);
 
-/// Throws InputError where reading `file` takes more `bytes` than text_memory(limit).
+/// Throws InputError if `bytes`, needed to read `file`, exceeds text_memory(limit).
 void check_reading_memory(const std::string& file, double bytes,
                           std::optional<std::uint64_t> limit);
 
-/// The data set whose values are left where the source reads them from, with progress. Throws as
-/// Dataset does, and Cancelled on interruption.
+/// Makes a data set that reads its values from the source in blocks; computes the statistics in one
+/// pass, with progress. Throws as Dataset does, and Cancelled once interrupted().
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows);
 
 struct BoundedData {
   Dataset dataset;
-  std::int64_t block_rows = 0;  ///< for OpenSession; 0: in memory
+  std::int64_t block_rows = 0;  ///< rows per block, for OpenSession; 0: in memory
 };
 
-/// A data file that is open, but not yet held: what it is called and what its columns are is known.
+/// An open data file: name and columns are known; values are loaded by hold(). Keeps references to
+/// both constructor arguments.
 class BoundedFile {
  public:
-  /// Reads text as a whole, within the limit; opens other files only. Throws InputError.
+  /// Reads a text file as a whole, within the limit; only opens other formats. Throws InputError.
   BoundedFile(const DataOptions& data, const MemoryOption& memory);
 
   const std::string& name() const { return text_ ? text_->name() : source_->name(); }
   std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
-  /// Empty where they have no names.
+  /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
 
-  /// The data for such a fit with the chosen backend, within the limit; once. Throws InputError
-  /// when that does not fit, or for a bad value; Cancelled on interruption.
+  /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in
+  /// blocks. Call it once. Throws InputError if the fit exceeds the limit or a value is invalid;
+  /// Cancelled once interrupted().
   BoundedData hold(const ChosenBackend& chosen, const FitOptions& options);
 
  private:
@@ -63,12 +65,12 @@ class BoundedFile {
   std::unique_ptr<RowSource> source_;
 };
 
-/// Says on standard error where this process has held clearly more memory than the option allows:
-/// plans take the word of the backend for what it needs. Nothing without the option.
+/// Notes on standard error if the peak memory of this process clearly exceeded the limit: the plan
+/// relies on the backend's own estimate. No effect without the option.
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
 
-/// Features are told apart by their place alone; where both sides name them, the names must agree.
-/// `names` are those of `owner`, such as "the model m.json". Throws InputError.
+/// Features are matched by position. If both sides have names, throws InputError unless they agree
+/// in order. `names`: those of `owner`, e.g. "the model m.json".
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
                          const std::string& owner);
 

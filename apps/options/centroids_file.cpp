@@ -21,7 +21,7 @@ void check_count(const std::filesystem::path& file, std::int64_t rows, std::int6
                                file.string(), rows, columns, *limits.clusters));
 }
 
-// Of the values of a source, and of the same as float64.
+// Memory for the values in the source's data type plus their copy in float64.
 double bytes_to_read(const RowSource& rows) {
   return static_cast<double>(rows.samples()) * static_cast<double>(rows.features()) *
          static_cast<double>(size_of(rows.dtype()) + 8);

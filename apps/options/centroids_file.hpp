@@ -1,4 +1,4 @@
-// Centroids from a data file.
+// Reading centroids from a data file.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct CentroidsFile {
   std::vector<double> centroids;           ///< k x d, row-major
 };
 
-/// What reading centroids is held to.
+/// Limits for reading centroids.
 struct CentroidsLimits {
-  std::optional<std::uint64_t> memory;   ///< bytes of the whole process; not set: the machine's
-  std::optional<std::int64_t> clusters;  ///< k that is needed; not set: any
+  std::optional<std::uint64_t> memory;   ///< bytes of the whole process; not set: its usable memory
+  std::optional<std::int64_t> clusters;  ///< required k; not set: any
 };
 
-/// Reads a file of any format that data has; each row is a centroid. Text is read as float64.
-/// Throws InputError, where the file is not of text before its values are read.
+/// Reads a file of any data format; each row is a centroid. Text is read as float64. Throws
+/// InputError; except for text, the limits are checked before the values are read.
 CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits);
 
 }  // namespace lloyd::apps

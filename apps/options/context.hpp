@@ -23,9 +23,9 @@ struct Context {
   std::function<int()> action;
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
-  /// Loads plugins in processes of their own. `plugins` must outlive the registry. A note says
-  /// which entries of LLOYD_PLUGIN_PATH are passed over. Throws Error where the folder of this
-  /// program and its plugins cannot be told.
+  /// Registry that loads plugins in separate processes. `plugins` must outlive it. Notes the
+  /// ignored entries of LLOYD_PLUGIN_PATH on standard error. Throws Error if this program's folder
+  /// is unknown, in which plugins are searched.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
     program_file();
     for (const std::string& entry : Registry::ignored_entries()) {

@@ -14,7 +14,7 @@
 namespace lloyd::apps {
 namespace {
 
-// Of a list with commas.
+// Splits a list at its commas and appends the pieces. Throws InputError for an empty piece.
 void append_columns(const std::string& list, std::vector<std::string>& columns) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -40,7 +40,7 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");
   command.add_flag("--no-header", no_header, "Text: the first line is a sample");
-  // One text at a time: the parser would read on into DATA, and take brackets for a list.
+  // One value per option: otherwise the parser would also take DATA, and parse brackets as a list.
   command.add_option("--columns", columns, "Text: columns to use, by name or number from 0")
       ->allow_extra_args(false);
   command.add_option("--label-column", label_column,

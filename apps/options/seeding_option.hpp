@@ -1,4 +1,4 @@
-// The seeding as one word: a method, or a file of centroids.
+// Seeding option: the name of a method, or a file of centroids.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace lloyd::apps {
 
-/// Sets method and centroids of `seeding` from "k-means++", "k-means||", "random", "first" or the
-/// name of a data file with k rows, for which the process may use `memory` bytes (not set: what the
-/// machine lets it use). Returns the file's feature names, if any. Throws InputError for
-/// an unknown word or a bad file.
+/// Sets method and centroids of `seeding`. `text`: "k-means++", "k-means||", "random", "first" or
+/// the name of a data file with k rows. `memory`: bytes of the whole process while the file is
+/// read; not set: its usable memory. Returns the file's feature names, if any. Throws InputError
+/// for an unknown method or an invalid file.
 std::vector<std::string> parse_seeding_option(const std::string& text, std::int64_t k,
                                               std::optional<std::uint64_t> memory,
                                               Seeding& seeding);

@@ -1,4 +1,4 @@
-// FileIdentity: whether two paths name one file.
+// FileIdentity: detects that two paths name the same file.
 #pragma once
 
 #include <filesystem>
@@ -8,21 +8,21 @@
 
 namespace lloyd::apps {
 
-/// Equal for paths that reach one file, by whatever links, mounts or spelling: of a file that
-/// exists, device and inode; of one that writing would make, those of its folder, and its name.
+/// Equal for all paths of one file, regardless of links, mounts or spelling. An existing file is
+/// identified by its device and inode, a file to be created by those of its folder and its name.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
-  std::string name;  ///< empty for a file that exists; the whole path where its folder does not
+  std::string name;  ///< empty for an existing file; the whole path if the folder does not exist
 
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Throws InputError, see output_target().
+/// Resolves links as output_target() does. Throws InputError as that does.
 FileIdentity identify(const std::filesystem::path& file);
 
-/// Of a file that this process has open, such as standard output; one with inode 0, which no file
-/// has, unless it is a regular file.
+/// Identity of an open file, such as standard output. Inode 0, which no file has, unless it is a
+/// regular file.
 FileIdentity identify(int descriptor);
 
 }  // namespace lloyd::apps

@@ -21,14 +21,14 @@ namespace lloyd::apps {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
-// More than a pipe holds: what comes after it is written by a process that has escaped.
+// More than a pipe holds. Bytes beyond it come from a process that escaped the supervisor.
 constexpr std::size_t kMaxRest = std::size_t{1} << 21;
 
-// Bytes at the end of a text that may be the beginning of a UTF-8 sequence.
+// Number of bytes at the end of the text that may begin an incomplete UTF-8 sequence.
 std::size_t cut_sequence(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(3, text.size()); ++length) {
     const auto byte = static_cast<unsigned char>(text[text.size() - length]);
-    if ((byte & 0xc0) == 0x80) continue;  // not the first byte of one
+    if ((byte & 0xc0) == 0x80) continue;  // continuation byte
     const std::size_t needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return needed > length ? length : 0;
   }
@@ -51,7 +51,7 @@ ForeignOutput::ForeignOutput(Descriptor pipe) : pipe_(std::move(pipe)) {
 
 pollfd ForeignOutput::waited() const {
   if (!shown_.empty()) return {message_descriptor(), POLLOUT, 0};
-  return {pipe_.get(), POLLIN, 0};  // a negative one is passed over
+  return {pipe_.get(), POLLIN, 0};  // poll(2) ignores negative descriptors
 }
 
 void ForeignOutput::pass_on() {
@@ -81,7 +81,7 @@ void ForeignOutput::read_some() {
   shown_ += last_words_;
 }
 
-// What cannot be written is dropped.
+// Drops the text if it cannot be written.
 void ForeignOutput::write_some() {
   const int messages = message_descriptor();
   const ssize_t written = write_at_once(messages, shown_);

@@ -1,4 +1,4 @@
-// ForeignOutput: what a plugin prints, on its way to standard error.
+// ForeignOutput: forwards a plugin's output to standard error.
 #pragma once
 
 #include <poll.h>
@@ -14,27 +14,26 @@
 
 namespace lloyd::apps {
 
-/// What the reader of a child's last messages is given after a request to stop and the child's end.
+/// Time for a reader to take a child's last messages, after a stop request and the child's end.
 inline constexpr std::chrono::seconds kMessageGrace{1};
 
-/// Two ends of a pipe that are closed on exec, the one to read from first. Throws Error.
+/// Creates a pipe, close-on-exec: {read end, write end}. Throws Error.
 std::pair<Descriptor, Descriptor> make_pipe();
 
-/// Passes on what comes out of a pipe to where the messages of this process go, as
-/// printable_lines() shows it, so that nothing in it steers a terminal. Keeps some kilobytes at
-/// most: who prints faster than it is read waits.
+/// Forwards the content of a pipe to message_descriptor(), made printable by printable_lines() so
+/// that it cannot control a terminal. Buffers a few kilobytes at most: a faster writer blocks.
 class ForeignOutput {
  public:
-  /// `pipe` is the end to read from.
+  /// `pipe`: the read end.
   explicit ForeignOutput(Descriptor pipe);
 
-  /// What pass_on() waits for, for poll(2).
+  /// The condition, for poll(2), on which to call pass_on().
   pollfd waited() const;
-  /// Reads and writes what can be read and written without waiting.
+  /// Reads and writes without waiting.
   void pass_on();
-  /// Passes on what is still in the pipe when the writer has ended, ends the last line, and writes
-  /// `last_words` of this program, which are printable lines. Waits for whoever reads the messages,
-  /// unless `stop`, which is called ten times a second, returns true.
+  /// Call it after the writer's end. Forwards the rest of the pipe, ends the last line, and writes
+  /// `last_words`, which are printable lines of this program. Waits for the reader of the messages
+  /// until `stop`, polled ten times a second, returns true.
   void finish(std::string_view last_words, const std::function<bool()>& stop);
 
  private:
@@ -42,11 +41,11 @@ class ForeignOutput {
   void write_some();
 
   Descriptor pipe_;
-  std::string cut_;    ///< the beginning of a UTF-8 sequence whose end has not been read
-  std::string shown_;  ///< what is to be written
+  std::string cut_;    ///< first bytes of an incomplete UTF-8 sequence
+  std::string shown_;  ///< printable text to be written
   bool line_open_ = false;
   bool ending_ = false;
-  std::size_t left_ = 0;  ///< bytes that are read at most, once the writer has ended
+  std::size_t left_ = 0;  ///< maximum bytes still to read after the writer's end
   std::string_view last_words_;
 };
 

@@ -1,23 +1,23 @@
-// Messages: where this program's own words go that are no results.
+// Messages: the destination of all text that is not a result.
 #pragma once
 
 #include <string_view>
 
 namespace lloyd::apps {
 
-/// The descriptor of standard error, or of what it was before divert_standard_error().
+/// Descriptor of standard error as it was before divert_standard_error().
 int message_descriptor() noexcept;
 
-/// Writes `text`, which the caller has made printable, to message_descriptor(). Waits for a reader
-/// only until a request to stop, see interrupted(); then what is not read at once is dropped.
-/// Errors are ignored: a closed pipe neither throws nor raises SIGPIPE.
+/// Writes `text`, which must be printable, to message_descriptor(). Waits for a slow reader until
+/// interrupted(); after that, text that cannot be written at once is dropped. Errors are ignored: a
+/// closed pipe neither throws nor raises SIGPIPE.
 void write_message(std::string_view text);
 
-/// Whether somebody reads the messages at a terminal, where a line can be written anew.
+/// True if messages go to a terminal, on which a line can be overwritten.
 bool messages_go_to_terminal() noexcept;
 
-/// From now on what is written to standard error goes to the descriptor `output`; messages go
-/// where they went. Throws Error.
+/// Redirects standard error to the descriptor `output`; messages keep their destination. Throws
+/// Error.
 void divert_standard_error(int output);
 
 }  // namespace lloyd::apps

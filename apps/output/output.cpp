@@ -33,8 +33,8 @@ void check_extension(const std::filesystem::path& file,
 
 namespace {
 
-// A message about a file that standard error was redirected to must not end up in that file: it
-// goes to standard output, or nowhere where that is one of the files too. From then on.
+// If standard error is redirected to one of the files, messages must not end up in it: they go to
+// standard output instead, or are dropped if that is one of the files too.
 void keep_messages_out_of(const std::vector<FileIdentity>& files) {
   const auto is_named = [&](int stream) {
     const FileIdentity file = identify(stream);
@@ -49,7 +49,7 @@ void keep_messages_out_of(const std::vector<FileIdentity>& files) {
   ::dup2(nothing.get(), STDERR_FILENO);
 }
 
-// Until the process ends.
+// Lives until the process ends.
 void protect(const std::filesystem::path& input) {
   static std::vector<ProtectedFile> inputs;
   inputs.emplace_back(input);
@@ -65,7 +65,7 @@ void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
   std::string clash;
   for (const std::filesystem::path& input : inputs) {
     std::error_code error;
-    // One that is not there, or cannot be reached, is refused where it is read.
+    // A missing or unreachable input is reported by its reader.
     if (input.empty() || !std::filesystem::exists(input, error)) continue;
     const FileIdentity& file = read.emplace_back(identify(input));
     protect(input);

@@ -1,4 +1,4 @@
-// What the subcommands print and write in the same way.
+// Printing and writing, common to all subcommands.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +17,9 @@
 
 namespace lloyd::apps {
 
-/// Prints to message_descriptor(), and goes on where that cannot be written or nobody reads it.
-/// Whatever a file, a plugin or an argument put into the text, a terminal is only sent what is
-/// printable, and line feeds. Where there is no memory for it, the message says so instead.
+/// Prints to message_descriptor(); errors are ignored. Only printable characters and line feeds are
+/// sent, whatever files, plugins or arguments put into the text. If memory runs out, a message
+/// about that is printed instead.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
   try {
@@ -29,38 +29,38 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
   }
 }
 
-/// The same to result_descriptor(). Throws where that cannot be written.
+/// Like note(), but to result_descriptor(). Throws if it cannot be written.
 template <class... Args>
 void print_text(fmt::format_string<Args...> text, Args&&... args) {
   write_result(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
 }
 
-/// Prints indented JSON and a line feed to result_descriptor(); bytes that are no UTF-8 are
-/// replaced.
+/// Prints indented JSON and a line feed to result_descriptor(); bytes that are not UTF-8 are
+/// replaced. Throws if it cannot be written.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Throws InputError unless the file has one of these extensions, in small or capital letters.
-/// Passes over an empty path.
+/// Throws InputError unless the file has one of the extensions, in lower or upper case. An empty
+/// path is ignored.
 void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions);
 
-/// The rule of every command, before its work begins: what it reads is not what it writes, whatever
-/// the paths. Standard output and standard error are outputs too, and may be one file. Throws
-/// InputError where an output is an input, and where two outputs are one file. Empty paths are
-/// passed over. Where standard error goes to one of the files, messages go to standard output from
-/// then on, or nowhere where that is one of them too.
+/// Every command calls this before its work begins. Throws InputError if an output is the same file
+/// as an input or another output, whatever the paths (FileIdentity). Standard output and standard
+/// error count as outputs; only these two may be the same file. Empty paths are ignored. If
+/// standard error is redirected to one of the files, messages go to standard output from then on,
+/// or are dropped if that is one of the files too.
 void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
                         const std::vector<std::filesystem::path>& inputs);
 
-/// Makes and removes a temporary file where each output would be written, so that no work is done
-/// in vain. Throws as NewFile does. Empty paths are passed over.
+/// Checks before the work that all outputs can be written: creates and removes a temporary file
+/// beside each. Throws as NewFile does. Empty paths are ignored.
 void try_outputs(const std::vector<std::filesystem::path>& outputs);
 
-/// The path from the root, so that the file stays where it is when a plugin changes the working
-/// directory. An empty path stays empty. Throws InputError where the working directory is gone.
+/// Makes a path absolute, so that it stays valid if a plugin changes the working directory. An
+/// empty path stays empty. Throws InputError if the working directory does not exist any more.
 std::filesystem::path absolute_path(const std::filesystem::path& file);
 
-/// Makes a folder for results with its parents. Throws InputError.
+/// Creates a folder for results and its parents. Throws InputError.
 void make_folder(const std::filesystem::path& folder);
 
 }  // namespace lloyd::apps

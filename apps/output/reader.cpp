@@ -17,33 +17,33 @@
 namespace lloyd::apps {
 namespace {
 
-// A pipe that poll(2) finds writable takes as much at once.
+// PIPE_BUF: a pipe that poll(2) reports as writable takes this many bytes at once.
 constexpr std::size_t kPipeBlock = 4096;
 
-// A descriptor of the same pipe or terminal, which write(2) does not wait for.
+// A non-blocking descriptor of a pipe or terminal.
 struct Unblocked {
   dev_t device = 0;
   ino_t inode = 0;
-  int descriptor = -1;  // negative: it could not be opened
+  int descriptor = -1;  // negative: cannot be opened
 };
 
-// A terminal that poll(2) finds writable may have room for a single byte, and a pipe's room may be
-// taken by another process meanwhile: write(2) then waits for more. So they are opened once more,
-// since others share the flags of `descriptor`. Of what is neither, and of what cannot be opened:
-// `descriptor` itself.
+// A terminal that poll(2) reports as writable may have room for a single byte, and another process
+// may fill a pipe after poll(2): write(2) would block. Pipes and terminals are therefore reopened
+// with O_NONBLOCK; setting the flag on `descriptor` would affect the processes that share it.
+// Returns `descriptor` itself for other files and if reopening fails.
 int without_waiting(int descriptor) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) return descriptor;
   if (!S_ISFIFO(status.st_mode) && ::isatty(descriptor) == 0) return descriptor;
   static std::mutex mutex;
-  static std::array<Unblocked, 2> opened;  // of messages and results
+  static std::array<Unblocked, 2> opened;  // one for messages, one for results
   static std::size_t next = 0;
   const std::lock_guard lock(mutex);
   for (const Unblocked& known : opened) {
     if (known.device != status.st_dev || known.inode != status.st_ino) continue;
     return known.descriptor < 0 ? descriptor : known.descriptor;
   }
-  std::array<char, 32> path;  // no message needs memory here
+  std::array<char, 32> path;  // no allocation: used by messages about lack of memory
   std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", descriptor);
   const Descriptor low(::open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   Unblocked& entry = opened[next++ % opened.size()];
@@ -72,7 +72,7 @@ ssize_t write_at_once(int descriptor, std::string_view text) {
   const ssize_t written =
       write_unsignalled(without_waiting(descriptor), text.substr(0, kPipeBlock));
   if (written < 0 && errno == EAGAIN) {
-    constexpr int kMilliseconds = 10;  // poll(2) does not wait for it
+    constexpr int kMilliseconds = 10;  // poll(2) reports room that write(2) does not find
     ::poll(nullptr, 0, kMilliseconds);
     errno = EAGAIN;
   }
@@ -81,7 +81,7 @@ ssize_t write_at_once(int descriptor, std::string_view text) {
 
 ssize_t write_to_reader(int descriptor, std::string_view text, std::chrono::milliseconds grace) {
   using Clock = std::chrono::steady_clock;
-  constexpr int kMilliseconds = 100;  // between looks at the request
+  constexpr int kMilliseconds = 100;  // polling interval of the stop request
   Clock::time_point since = Clock::now();
   for (;;) {
     const ssize_t written = write_at_once(descriptor, text);

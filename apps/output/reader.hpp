@@ -1,4 +1,4 @@
-// Writing to whoever reads messages or results, who may not do so.
+// Writes to readers of messages and results that may be slow or gone.
 #pragma once
 
 #include <sys/types.h>
@@ -8,12 +8,14 @@
 
 namespace lloyd::apps {
 
-/// As write(2), but writes only a part of `text`, does not wait (EAGAIN), and raises no SIGPIPE
-/// where nobody reads any more (EPIPE). It may wait for what the caller must not open anew.
+/// Like write(2), but may write only a part of `text`, does not block (EAGAIN), and raises no
+/// SIGPIPE if the reader is gone (EPIPE). It may block on a pipe or terminal that cannot be
+/// reopened.
 ssize_t write_at_once(int descriptor, std::string_view text);
 
-/// As write_at_once(), but waits for the reader. Returns 0 if nothing was read within `grace` of
-/// the later of this call and the request to stop, see interrupted().
+/// Like write_at_once(), but waits for the reader. Returns 0 if nothing could be written within
+/// `grace`, counted from this call or from the stop request (see interrupted()), whichever is
+/// later.
 ssize_t write_to_reader(int descriptor, std::string_view text, std::chrono::milliseconds grace);
 
 }  // namespace lloyd::apps

@@ -20,7 +20,7 @@ namespace lloyd::apps {
 namespace {
 
 constexpr std::size_t kMaxKept = std::size_t{1} << 16;  // bytes
-// For a reader that is slow.
+// Time for a slow reader after a stop request.
 constexpr std::chrono::seconds kReaderGrace{1};
 
 int results = STDOUT_FILENO;
@@ -54,7 +54,7 @@ void flush_results() {
     if (written == 0) throw Error("interrupted before the whole result was printed");
     if (written < 0) {
       if (errno == EPIPE) {
-        ::raise(SIGPIPE);  // as for other programs that print
+        ::raise(SIGPIPE);  // the default of programs that print
         errno = EPIPE;
       }
       throw std::system_error(errno, std::generic_category(), "standard output cannot be written");

@@ -1,8 +1,8 @@
-// A k-means backend that looks at as few features as it can: partial distance search.
+// A k-means backend that skips features where it can: partial distance search.
 //
-// A squared distance only grows from one feature to the next. Once the part that has been added up
-// for a centroid is no less than the smallest distance so far, that centroid cannot be the nearest,
-// and its other features need not be looked at.
+// The partial sum of a squared distance never decreases from one feature to the next. Once the
+// partial sum for a centroid reaches the smallest distance so far, that centroid cannot be the
+// nearest, and its remaining features are skipped.
 // Source: C.-D. Bei and R. M. Gray, "An improvement of the minimum distortion encoding algorithm
 // for vector quantization", IEEE Transactions on Communications, 1985.
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 namespace {
 
-// What a user may set: name, default, least and greatest value, meaning. Values are checked before
-// they come here.
+// Parameters for the user: name, default, minimum, maximum, meaning. Values are checked before they
+// are passed to the backend.
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("portion", 8, 1, 4096,
                              "features that are added up before a centroid may be given up"),
 };
 
-// What the backend claims, and the conformance suite holds it to: labels by the definition, to the
-// last bit. The kernel may, because it adds in the definition's order, features ascending, and a
-// rounded sum of squares never falls.
+// Properties that the backend declares and the conformance suite tests. exact_step_info() declares
+// labels that are exact by the definition. That holds because the kernel adds in the definition's
+// order (features ascending), and rounded partial sums of squares never decrease.
 constexpr lloyd::BackendInfo kInfo = [] {
   lloyd::BackendInfo info = lloyd::exact_step_info("gives up early on centroids that are far");
   info.parameters = kParameters;
@@ -29,8 +29,8 @@ constexpr lloyd::BackendInfo kInfo = [] {
   return info;
 }();
 
-// Made once for a data set, of float32 or float64 samples. Everything but the labels is done by
-// lloyd::LloydLoop.
+// Constructed once for each data set, of float32 or float64 samples. It computes the labels;
+// lloyd::LloydLoop does the rest.
 template <class T>
 class PartialDistanceStep : public lloyd::RowStep<PartialDistanceStep<T>, T> {
  public:
@@ -51,7 +51,7 @@ class PartialDistanceStep : public lloyd::RowStep<PartialDistanceStep<T>, T> {
   }
 
  private:
-  // The squared distance where it is below `bound`; else something that is not.
+  // The squared distance if it is below `bound`; else any value >= `bound`.
   double distance_below(double bound, const T* x, const double* centroid, std::int64_t d) const {
     double sum = 0;
     for (std::int64_t begin = 0; begin < d && sum < bound; begin += portion_) {

@@ -7,7 +7,7 @@ enum ExitStatus : int {
   kDone = 0,
   kFailed = 1,        ///< a trial or a check failed
   kBadInput = 2,      ///< bad usage or input
-  kInterrupted = 130  ///< SIGINT; what was done is kept
+  kInterrupted = 130  ///< SIGINT; finished work is kept
 };
 
 }  // namespace lloyd::apps

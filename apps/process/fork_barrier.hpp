@@ -1,13 +1,13 @@
-// ForkBarrier: one process makes a call, and one process comes back.
+// ForkBarrier: ends a process that a plugin forked and let return from a call.
 #pragma once
 
 #include <unistd.h>
 
 namespace lloyd::apps {
 
-/// Surrounds a call of a plugin. A plugin may fork and, where the new process fails to start
-/// another program, return in both processes. The new one ends here: it would otherwise go on with
-/// the command and give its results a second time.
+/// Surrounds a call into a plugin. If a plugin forks and exec() fails, the call may return in both
+/// processes. The forked one is ended here; otherwise it would continue the command and deliver the
+/// results twice.
 class ForkBarrier {
  public:
   ForkBarrier() = default;

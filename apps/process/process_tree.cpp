@@ -34,12 +34,12 @@ struct Process {
   bool zombie = false;
 };
 
-// Its line in /proc is "12 (name) S 1 ...", where the name may have blanks and parentheses. False
-// for a process that has ended.
+// Parses /proc/PID/stat: "12 (name) S 1 ..."; the name may contain blanks and parentheses. Returns
+// false if the process has ended.
 bool read_process(pid_t pid, Process& process) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
-  std::getline(file, text, '\0');  // the whole of it; nothing where the process ends meanwhile
+  std::getline(file, text, '\0');  // the whole file; empty if the process has just ended
   const std::size_t end = text.rfind(") ");
   if (end == std::string::npos) return false;
   std::istringstream rest(text.substr(end + 2));
@@ -50,14 +50,14 @@ bool read_process(pid_t pid, Process& process) {
   return true;
 }
 
-// The entries of a folder that are numbers.
+// The numeric entries of a folder.
 std::vector<pid_t> numbers_in(const std::string& path) {
   std::vector<pid_t> numbers;
   const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
   if (folder == nullptr) return numbers;
   while (const dirent* const entry = ::readdir(folder.get())) {
     const std::string_view name(entry->d_name);
-    pid_t number = 0;  // stays 0 where the name is no number
+    pid_t number = 0;  // stays 0 if the name is not a number
     std::from_chars(name.data(), name.data() + name.size(), number);
     if (number > 0) numbers.push_back(number);
   }
@@ -73,8 +73,8 @@ std::map<pid_t, Process> all_processes() {
   return processes;
 }
 
-// The children of a process, zombies included, in microseconds. Nothing where the kernel does not
-// list them.
+// Children of a process, including zombies. Takes microseconds. No value if the kernel does not
+// provide the list.
 std::optional<std::vector<pid_t>> listed_children(pid_t parent) {
   std::vector<pid_t> children;
   for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", parent))) {
@@ -87,9 +87,9 @@ std::optional<std::vector<pid_t>> listed_children(pid_t parent) {
 
 using Clock = std::chrono::steady_clock;
 
-// Kills the children of `ancestor` until there is no new one. A process that starts its successor
-// and ends within a millisecond is never seen by a reader of the whole of /proc, but its successor
-// becomes a child of `ancestor`, if that is a subreaper.
+// Kills the children of `ancestor` until no new one appears. A scan of all of /proc can miss a
+// process that forks its successor and exits within a millisecond; that successor becomes a child
+// of `ancestor` if `ancestor` is a subreaper.
 void kill_children(pid_t ancestor, const std::set<pid_t>& spared, Clock::time_point deadline) {
   std::set<pid_t> killed;
   bool more = true;
@@ -105,7 +105,7 @@ void kill_children(pid_t ancestor, const std::set<pid_t>& spared, Clock::time_po
   }
 }
 
-// That called adopt_orphans(); 0: none.
+// The process that called adopt_orphans(); 0: none. Differs from getpid() in a forked child.
 pid_t adopting_process = 0;
 
 struct Descendants {
@@ -146,7 +146,7 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
 }
 
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
-  // Reading the whole of /proc takes milliseconds.
+  // Avoids the scan of /proc, which takes milliseconds.
   if (ancestor == ::getpid() && !has_children()) return;
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
   std::vector<pid_t> known_zombies;
@@ -154,7 +154,8 @@ void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
     kill_children(ancestor, spared, deadline);
     Descendants found = find_descendants(ancestor, spared);
     for (const pid_t pid : found.living) ::kill(pid, SIGKILL);
-    // A process that was listed alive and read as a zombie may have started another one in between.
+    // A process that became a zombie during the scan may have forked before it ended: scan again
+    // until the zombies are the same.
     const bool complete = found.living.empty() && found.zombies == known_zombies;
     if (complete || Clock::now() >= deadline) return;
     known_zombies = std::move(found.zombies);
@@ -174,7 +175,7 @@ void kill_orphans(const std::set<pid_t>& own) {
   if (children && std::all_of(children->begin(), children->end(), is_own)) return;
   kill_descendants(::getpid(), own);
   for (const pid_t zombie : find_descendants(::getpid(), own).zombies) {
-    ::waitpid(zombie, nullptr, WNOHANG);  // or a long run would gather them
+    ::waitpid(zombie, nullptr, WNOHANG);  // otherwise zombies accumulate in a long run
   }
 }
 

@@ -1,4 +1,4 @@
-// The processes that a process has started, directly or through others.
+// Descendants of a process.
 #pragma once
 
 #include <sys/types.h>
@@ -8,26 +8,25 @@
 
 namespace lloyd::apps {
 
-/// The processes that `ancestor` has started and those that they have started, without zombies.
-/// A process whose parent has ended belongs to its nearest ancestor that is a child subreaper,
-/// otherwise to the first process of the system.
+/// All descendants of `ancestor` except zombies. The kernel reparents a process whose parent has
+/// ended to its nearest ancestor that is a child subreaper, otherwise to process 1.
 std::vector<pid_t> descendants_of(pid_t ancestor);
 
-/// Whether the calling process has children, zombies included.
+/// True if the calling process has children, including zombies.
 bool has_children();
 
-/// Kills all of them, also those that are started meanwhile, but for children of `ancestor` that
-/// are in `spared` and what those have started. Returns when none is left, or after two seconds: a
-/// process that waits for a device cannot be killed before that answers.
+/// Kills all descendants of `ancestor`, including those started meanwhile, except its children in
+/// `spared` and their descendants. Returns when none is left, or after two seconds: a process in
+/// uninterruptible sleep (waiting for a device) cannot be killed.
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared = {});
 
-/// From now on what a descendant of this process leaves behind belongs to this process, unless the
-/// process has children already: those came with the program, by a shell's exec, and cannot be told
-/// from what is left behind. A forked child does not inherit that.
+/// Makes this process the child subreaper, so that it adopts its orphaned descendants. Has no
+/// effect if the process already has children: they were inherited through a shell's exec and could
+/// not be told from orphans. Forked children do not inherit this.
 void adopt_orphans();
 
-/// After adopt_orphans(): kills what was left to this process, that is, its descendants as in
-/// kill_descendants(). `own`: the children that it has started itself.
+/// After adopt_orphans(): kills the adopted orphans and their descendants, see kill_descendants().
+/// `own`: the children that this process started itself; they are spared.
 void kill_orphans(const std::set<pid_t>& own);
 
 }  // namespace lloyd::apps

@@ -19,14 +19,14 @@
 namespace lloyd::apps {
 namespace {
 
-// Waits for the end of its input, then removes its argument. A program that is being killed may
-// still write there, so it tries more than once. The caller's PATH could lead to programs of the
-// working directory, or to none.
+// Waits for the end of its input, then removes its argument. Retries, because a process that is
+// being killed may still write there. Sets PATH, because the caller's could find programs in the
+// working directory, or none.
 constexpr char kRemover[] =
     "PATH=/usr/bin:/bin; trap '' HUP INT TERM; read -r _; "
     "for _ in 1 2 3 4 5 6 7 8 9; do rm -rf -- \"$0\" && exit 0; sleep 1; done";
 
-// A process in a session of its own, so that what ends this one's does not reach it.
+// Starts the remover in its own session, so that signals to this process's session do not reach it.
 pid_t start_remover(const std::filesystem::path& folder, int input) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -58,8 +58,8 @@ pid_t start_remover(const std::filesystem::path& folder, int input) {
 
 namespace {
 
-// The folder for temporary files, as std::filesystem::temp_directory_path() chooses it, and the
-// variable that names it.
+// The folder that std::filesystem::temp_directory_path() chooses, and the environment variable that
+// names it (empty: none).
 std::pair<std::string, std::string> temporary_folder() {
   for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
     const char* const folder = std::getenv(variable);
@@ -100,8 +100,8 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void ScratchFolder::remove() {
-  std::error_code error;  // what cannot be removed stays
-  // To remove an empty folder takes no descriptor, of which there may be none left.
+  std::error_code error;  // ignored: files that cannot be removed stay
+  // remove() first: unlike remove_all() it needs no descriptor, and none may be left.
   if (!std::filesystem::remove(path_, error)) std::filesystem::remove_all(path_, error);
 }
 

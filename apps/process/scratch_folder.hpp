@@ -1,4 +1,4 @@
-// ScratchFolder: a folder for as long as the object lives.
+// ScratchFolder: a temporary folder with the lifetime of the object.
 #pragma once
 
 #include <filesystem>
@@ -8,26 +8,25 @@
 
 namespace lloyd::apps {
 
-/// Should this process be killed, a process beside it removes the folder.
+/// If this process is killed, a helper process removes the folder.
 class ScratchFolder {
  public:
-  /// Makes one in the system's folder for temporary files. Throws Error.
+  /// Creates a folder in the system's folder for temporary files (TMPDIR). Throws Error.
   ScratchFolder();
-  /// Removes it and what is in it.
+  /// Removes the folder and its content.
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  /// Its path.
   const std::filesystem::path& path() const { return path_; }
-  /// A file's path in it.
+  /// Path of a file in the folder.
   std::filesystem::path operator/(const char* name) const { return path_ / name; }
 
  private:
   void remove();
 
   std::filesystem::path path_;
-  Descriptor alive_;  ///< its other end closes when this process ends, however it does
+  Descriptor alive_;  ///< write end of the helper's input; closes when this process ends in any way
   SpawnedProcess remover_{SpawnedProcess::Reach::process};
 };
 

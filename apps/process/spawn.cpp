@@ -16,7 +16,7 @@
 namespace lloyd::apps {
 namespace {
 
-// Owns what posix_spawn is told.
+// Owns the file actions and attributes of a posix_spawn() call.
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -73,7 +73,7 @@ pid_t spawn(const std::vector<std::string>& command, const std::vector<int>& des
       plan.open_nothing(to);
       continue;
     }
-    // Out of the way of the numbers that are assigned.
+    // Duplicated above the target numbers, so that no dup2() overwrites a source.
     moved.emplace_back(::fcntl(from, F_DUPFD_CLOEXEC, count));
     if (!moved.back()) {
       throw Error(fmt::format("cannot duplicate a descriptor: {}", descriptor_error(errno)));

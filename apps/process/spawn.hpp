@@ -1,4 +1,4 @@
-// Starts a program with exactly the descriptors that it is meant to have.
+// Starts a program with exactly the given descriptors.
 #pragma once
 
 #include <sys/types.h>
@@ -8,10 +8,10 @@
 
 namespace lloyd::apps {
 
-/// Starts `command`, a program's path and its arguments, as the leader of a process group of its
-/// own, with no signal blocked or ignored. `descriptors[i]` becomes its descriptor i, or /dev/null
-/// where it is negative; it has no others. `environment`: "NAME=value" each; without one, that of
-/// this process. Throws Error where no process can be started.
+/// Starts `command` (the program's path, then its arguments) as the leader of a new process group,
+/// with no signal blocked or ignored. `descriptors[i]` becomes its descriptor i, /dev/null if
+/// negative; all others are closed. `environment`: strings "NAME=value"; null: the environment of
+/// this process. Throws Error if the process cannot be started.
 pid_t spawn(const std::vector<std::string>& command, const std::vector<int>& descriptors,
             const std::vector<std::string>* environment = nullptr);
 

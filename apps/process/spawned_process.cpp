@@ -20,7 +20,7 @@ std::string ProcessEnd::text() const {
 
 namespace {
 
-// Of all objects, of processes that have not been waited for.
+// The processes of all SpawnedProcess objects that have not been reaped.
 std::set<pid_t>& own_processes() {
   static std::set<pid_t> processes;
   return processes;
@@ -33,19 +33,19 @@ void SpawnedProcess::adopt(pid_t pid) {
   own_processes().insert(pid);
 }
 
-// The process has been waited for.
+// Call it after the process has been reaped.
 void SpawnedProcess::conclude(bool signalled, int code) {
   end_ = {signalled, code};
   ended_ = true;
   own_processes().erase(pid_);
-  // What has killed its supervisor has come to this process.
+  // Descendants that killed their supervisor have been adopted by this process.
   if (reach_ == Reach::group) kill_orphans(own_processes());
 }
 
 bool SpawnedProcess::has_ended() {
   if (ended_) return true;
   siginfo_t info{};
-  // It is left a zombie until its group is killed: so its number names nothing else.
+  // WNOWAIT leaves a zombie until the group is killed, so that the group's number is not reused.
   const int options = WEXITED | WNOHANG | WNOWAIT;
   if (::waitid(P_PID, static_cast<id_t>(pid_), &info, options) != 0 || info.si_pid == 0) {
     return false;
@@ -63,10 +63,11 @@ void SpawnedProcess::signal(int number) {
 void SpawnedProcess::kill() {
   if (pid_ < 0 || ended_) return;
   if (reach_ == Reach::group) {
-    kill_descendants(pid_);  // first: those that have left the group are still known as such
+    // Before the process itself: afterwards, descendants outside the group cannot be found.
+    kill_descendants(pid_);
     ::kill(-pid_, SIGKILL);
   }
-  ::kill(pid_, SIGKILL);  // should it have left its group
+  ::kill(pid_, SIGKILL);  // in case it has left its group
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
   }

@@ -1,4 +1,4 @@
-// SpawnedProcess: a process that this one has started, until it is known how it ended.
+// SpawnedProcess: owns a child process until it has been reaped.
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,7 @@
 
 namespace lloyd::apps {
 
-/// How a process ended.
+/// End of a process.
 struct ProcessEnd {
   bool signalled = false;
   int code = 0;  ///< the exit status, or the number of the signal
@@ -17,10 +17,11 @@ struct ProcessEnd {
   std::string text() const;
 };
 
-/// Whoever starts the process hands it over with adopt(); it does not outlive this object.
+/// Owns the process passed to adopt(); the destructor kills it.
 class SpawnedProcess {
  public:
-  /// What is killed: the process alone, or, where it leads a group, all that it has started too.
+  /// What kill() kills: the process alone, or the process, which must lead its group, with the
+  /// group and all its descendants.
   enum class Reach { process, group };
 
   explicit SpawnedProcess(Reach reach) : reach_(reach) {}
@@ -31,16 +32,17 @@ class SpawnedProcess {
   void adopt(pid_t pid);
   pid_t pid() const { return pid_; }
 
-  /// Whether the process has ended, without waiting. What is left of its group is killed then.
+  /// True if the process has ended; does not wait. If it has, the rest of its group is killed.
   bool has_ended();
-  /// Sends a signal to the process, unless it was seen to have ended.
+  /// Sends a signal to the process. No effect once ended().
   void signal(int number);
-  /// Kills what there is and waits for the process's end. Nothing without a process that lives.
+  /// Kills the process (see Reach) and waits for its end. No effect without a process or once
+  /// ended().
   void kill();
 
-  /// Whether has_ended() or kill() have seen the end.
+  /// True after has_ended() or kill() reaped the process.
   bool ended() const { return ended_; }
-  /// How it ended, once that was seen.
+  /// Valid once ended().
   const ProcessEnd& end() const { return end_; }
 
  private:

@@ -21,7 +21,7 @@ namespace lloyd::apps {
 namespace {
 
 [[noreturn]] void end_supervisor_by(int signal) {
-  // The core of the child is the one that tells something.
+  // Only the child's core dump is useful.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
@@ -33,7 +33,7 @@ namespace {
   ::_exit(EXIT_FAILURE);
 }
 
-// Reaps what has ended. Whether `child` was among it, and how that ended.
+// Reaps all ended children. Returns true, and sets `status`, if `child` was among them.
 bool reap(pid_t child, int& status) {
   bool ended = false;
   int how = 0;
@@ -45,14 +45,14 @@ bool reap(pid_t child, int& status) {
   return ended;
 }
 
-// A supervisor that kept the child's descriptors open would hide that the child has closed them.
+// If the supervisor kept the child's descriptors open, nobody could see the child close them.
 void close_descriptors() {
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);
   ::close_range(STDERR_FILENO + 1, ~0u, 0);
 }
 
-// `signals` are blocked.
+// `signals` must be blocked.
 [[noreturn]] void supervise(pid_t parent, pid_t child, const sigset_t& signals) {
   close_descriptors();
   for (;;) {
@@ -90,10 +90,10 @@ void run_supervised(pid_t parent, ChildGroup group) {
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_PDEATHSIG, SIGHUP);
-  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it ended before the line above
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // the parent ended before prctl()
   const pid_t supervisor = ::getpid();
   const pid_t group_before = ::getpgrp();
-  // First: a signal of the terminal would end the supervisor, and with it the child.
+  // Before fork(): a terminal signal would end the supervisor, and thereby the child.
   if (group == ChildGroup::parents) ::setpgid(0, 0);
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));

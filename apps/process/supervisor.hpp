@@ -1,26 +1,27 @@
-// A supervisor: a process of Lloyd's own code between a process and a child that runs a plugin.
+// Supervisor: a process that runs only Lloyd's code, between a process and its child that runs a
+// plugin.
 #pragma once
 
 #include <sys/types.h>
 
 namespace lloyd::apps {
 
-/// The process group that a supervised child is in.
+/// Process group of a supervised child.
 enum class ChildGroup {
-  own,      ///< it leads one: signals of a terminal do not reach it
-  parents,  ///< that of `parent`, and the supervisor leads one
+  own,      ///< it leads its own group: terminal signals do not reach it
+  parents,  ///< the group of `parent`; the supervisor leads a group of its own
 };
 
-/// Forks, and returns in the child, which goes on with what this process was started for. What was
-/// this process becomes the supervisor and does not return:
-/// - It is the ancestor of all that the child starts, in whatever session or group, and kills it
-///   when the child ends or when `parent`, the process that has started this one, does. No signal
-///   mask or handler of a plugin has a part in that.
-/// - It ends as the child did, with the same exit status or signal.
-/// - It passes on SIGHUP, SIGINT, SIGQUIT and SIGTERM from `parent`; such a signal from another
-///   sender ends child and supervisor.
-/// The child is killed should its supervisor be killed. Call it while this process has one thread.
-/// Throws Error where there can be no further process.
+/// Forks. Returns in the child, which continues the work of this process. The calling process
+/// becomes the supervisor and does not return:
+/// - It is the ancestor of every process that the child starts, in any session or group, and kills
+///   them when the child ends or when `parent`, the process that started this one, ends. The
+///   plugin's signal masks and handlers do not affect this.
+/// - It ends like the child: with the same exit status or signal.
+/// - It forwards SIGHUP, SIGINT, SIGQUIT and SIGTERM from `parent` to the child; one of these
+///   signals from another sender ends the child and the supervisor.
+/// The child is killed if its supervisor is killed. Call this while the process has a single
+/// thread. Throws Error if fork(2) fails.
 void run_supervised(pid_t parent, ChildGroup group = ChildGroup::own);
 
 }  // namespace lloyd::apps

@@ -19,7 +19,7 @@ namespace {
 
 void (*say_termination)(const char* sentence) = nullptr;
 
-// Of the exception that is not caught.
+// Type of the uncaught exception.
 std::string type_name() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "an unknown type";

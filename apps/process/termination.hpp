@@ -1,14 +1,14 @@
-// What this process says where std::terminate() ends it.
+// Message of std::terminate().
 #pragma once
 
 namespace lloyd::apps {
 
-/// From now on std::terminate() has `say` called with one printable sentence, on why, and aborts.
-/// The C++ runtime's own words are not printed. A plugin with a runtime of its own has its own
-/// words.
+/// Installs a terminate handler that calls `say` with one printable sentence, the reason, and
+/// aborts. It replaces the message of the C++ runtime, except in a plugin that is linked with a
+/// runtime of its own.
 void describe_termination(void (*say)(const char* sentence));
 
-/// Writes the sentence to standard error, as a line.
+/// Writes the sentence and a line feed to standard error.
 void say_to_standard_error(const char* sentence);
 
 }  // namespace lloyd::apps

@@ -1,4 +1,4 @@
-// FitProgress: says on standard error how far one fit is.
+// FitProgress: progress of a fit on standard error.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,12 @@
 
 namespace lloyd::apps {
 
-/// Observes all restarts of a fit. On a terminal one line is kept up to date; elsewhere there is a
-/// line every ten seconds. The time left is that of max_iterations and so the longest. Also stops
-/// the fit on interruption.
+/// Observes all restarts of a fit. Updates one line on a terminal; elsewhere prints a line every
+/// ten seconds. The time left assumes max_iterations, so it is an upper bound. Stops the fit once
+/// interrupted().
 class FitProgress : public InterruptObserver {
  public:
+  /// `samples`: n of the data set.
   FitProgress(const FitOptions& options, std::int64_t samples);
   ~FitProgress();
 

@@ -1,4 +1,4 @@
-// RowsProgress: says on standard error how far a pass over a data file is.
+// RowsProgress: progress of a pass over a data file on standard error.
 #pragma once
 
 #include <chrono>
@@ -7,16 +7,16 @@
 
 namespace lloyd::apps {
 
-/// On a terminal one line is kept up to date; elsewhere there is a line every ten seconds.
+/// Updates one line on a terminal; elsewhere prints a line every ten seconds.
 class RowsProgress {
  public:
-  /// `done` is what has been done to the samples: "written".
+  /// `done`: participle for the samples processed, e.g. "written".
   explicit RowsProgress(std::string done);
   ~RowsProgress();
   RowsProgress(const RowsProgress&) = delete;
   RowsProgress& operator=(const RowsProgress&) = delete;
 
-  /// `part` of all, 0 to 1. False when the work is to end: on interruption.
+  /// `part`: fraction done, 0 to 1. Returns false once interrupted(): stop the work.
   bool update(std::int64_t samples, double part);
 
  private:

@@ -1,4 +1,4 @@
-// StepProgress: says on standard error how far a step is that takes longer than a second.
+// StepProgress: progress, on standard error, of a step that takes longer than a second.
 #pragma once
 
 #include <chrono>
@@ -7,14 +7,14 @@
 
 namespace lloyd::apps {
 
-/// Nothing is said in the first second, and never of fewer than kMinTotal units: so small a step
-/// takes long only where the machine is busy. On a terminal one line is kept up to date; elsewhere
-/// there is a line after a second and then every ten seconds.
+/// Prints nothing in the first second, and nothing at all for fewer than kMinTotal units: so small
+/// a step is slow only on a busy machine. Then updates one line on a terminal; elsewhere prints a
+/// line after one second and then every ten seconds.
 class StepProgress {
  public:
   static constexpr std::int64_t kMinTotal = 10'000;
 
-  /// `step`: what is being done, and `unit`, in the plural: "planning", "pairs".
+  /// `step`: name of the step ("planning"); `unit`: plural noun ("pairs").
   StepProgress(std::string step, std::string unit);
   ~StepProgress();
   StepProgress(const StepProgress&) = delete;

@@ -1,4 +1,4 @@
-// read_ceilings: what a processor can do at most, from the output of `lloyd doctor --json`.
+// read_ceilings: the ceilings from the output of `lloyd doctor --json`.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace lloyd::report {
 
-/// The processor's `cpu`, and the `ceilings` as doctor prints them. Throws InputError, with the
-/// file, for one that is no such output or in which nothing was measured.
+/// Returns the ceilings as doctor prints them, with the processor's model as `cpu`. Throws
+/// InputError, naming the file, if it is not such output or has no measured ceilings.
 nlohmann::ordered_json read_ceilings(const std::filesystem::path& file);
 
 }  // namespace lloyd::report

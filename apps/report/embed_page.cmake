@@ -1,6 +1,6 @@
-# Compiles the page of `lloyd report` into lloyd_apps, as report/page.hpp declares it: the files of
-# page/, and D3 from the distribution with its licence. Without D3 there is no page; the global property
-# LLOYD_HTML_REPORT says whether there is one.
+# Compiles the page of `lloyd report` into lloyd_apps (declared in report/page.hpp): the files of page/, and the
+# distribution's D3 with its licence. Without D3 the build has no page. The global property LLOYD_HTML_REPORT is true if
+# it has one.
 find_file(LLOYD_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH
   DOC "D3, one file, version 5 or newer")
 find_file(LLOYD_D3_LICENSE copyright PATHS /usr/share/doc/node-d3 NO_DEFAULT_PATH
@@ -21,7 +21,7 @@ else()
   set_property(GLOBAL PROPERTY LLOYD_HTML_REPORT ON)
 endif()
 
-# Pieces of this size: some compilers warn of longer literals.
+# Size of the pieces: some compilers warn about longer literals.
 set(piece_size 50000)
 set(entries "")
 function(embed name path)

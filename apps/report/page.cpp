@@ -32,7 +32,7 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string script_json(const nlohmann::ordered_json& data) {
-  // Only texts hold '<', and there its escape means the same.
+  // '<' occurs in JSON strings only, in which the escape is equivalent.
   std::string result;
   for (const char c : data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
     if (c == '<') {

@@ -1,4 +1,4 @@
-// report_page: one HTML file that needs no other.
+// report_page: a self-contained HTML file.
 #pragma once
 
 #include <span>
@@ -9,27 +9,26 @@
 
 namespace lloyd::report {
 
-/// A file of apps/report/page/, or D3 or its licence, or a piece of one: pieces of a file have one
-/// name and follow each other.
+/// A file of apps/report/page/, D3, or D3's licence, or a piece of one. Pieces of a file have the
+/// same name and are consecutive.
 struct PageFile {
   std::string_view name;
   std::string_view text;
 };
 
-/// All files, as they are there; none in a build without D3. Defined in a source that CMake makes
-/// of them.
+/// All files, unchanged; empty in a build without D3. Defined in a source that CMake generates.
 std::span<const PageFile> page_files();
 
-/// Throws InputError if there are no files: this build has no page.
+/// Throws InputError if `files` is empty: the build has no HTML report.
 void require_page(std::span<const PageFile> files = page_files());
 
-/// `page.html` with each `{{name}}` replaced by the file of that name, `{{title}}` by the title and
-/// `{{data}}` by the data, both escaped. Throws InputError where require_page() does.
+/// Expands `page.html`: `{{name}}` becomes the file of that name, `{{title}}` and `{{data}}` become
+/// the escaped title and data. Throws InputError as require_page() does.
 std::string report_page(std::string_view title, const nlohmann::ordered_json& data);
 
-/// A text as it may stand between tags and in attributes.
+/// Escapes a text for use between tags and in attributes.
 std::string escape_html(std::string_view text);
-/// JSON as it may stand in a script element: without '<'. Bytes that are no UTF-8 are replaced.
+/// Serializes JSON for a script element, with '<' escaped. Bytes that are not UTF-8 are replaced.
 std::string script_json(const nlohmann::ordered_json& data);
 
 }  // namespace lloyd::report

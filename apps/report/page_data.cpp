@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// The times that the row's median is of, in the order of the records.
+// The timings behind the row's median, in the order of the records.
 ordered_json samples_json(const std::vector<Record>& records, bool per_iteration) {
   ordered_json samples = ordered_json::array();
   for (const Record& record : records) {
@@ -34,7 +34,7 @@ ordered_json samples_json(const std::vector<Record>& records, bool per_iteration
   return samples;
 }
 
-// Milliseconds per iteration, so that the parts add up to one.
+// In milliseconds per iteration. Only `overhead_ms` is stored per fit, hence the division.
 ordered_json phases_json(const SummaryRow& row) {
   if (!row.phases || row.most_iterations == 0) return nullptr;
   const PhaseSummary& phases = *row.phases;
@@ -101,7 +101,8 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
   return json;
 }
 
-// One for each kind of machine and program; of what changes from trial to trial the first values.
+// One entry per combination of machine and build; values that vary between trials are those of the
+// first.
 ordered_json machines_json(const RecordedRun& run) {
   ordered_json machines = ordered_json::array();
   std::set<std::string> seen;
@@ -137,7 +138,7 @@ ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
   return rows;
 }
 
-// `for_interval`: of fewer trials an interval is their range.
+// `for_interval`: with fewer trials, an interval is their range.
 ordered_json trials_json(const Summary& summary) {
   const TrialCounts counts = count_trials(summary);
   return {

@@ -1,4 +1,4 @@
-// page_data: what the page of a report draws, as JSON.
+// page_data: the data of a report's page, as JSON.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace lloyd::report {
 
-/// The summary of one run with every sample, its traces, published numbers and machines. `source`
-/// is the file of the records, for the page's title; `unfinished` is that of the ChosenRun;
-/// `ceilings` is what read_ceilings() gives, or null. Traces are thinned out, and replays beyond a
-/// megabyte left out and counted, so that hundreds of trials still make a page of at most 3 MB.
+/// The summary of one run with all timings, traces, published numbers and machines. `source`: the
+/// records' file, for the page's title; `unfinished`: ChosenRun::unfinished; `ceilings`: from
+/// read_ceilings(), or null. Traces are thinned out, and replays beyond a total of one megabyte are
+/// omitted and counted, so that a page with hundreds of trials takes at most 3 MB.
 nlohmann::ordered_json page_data(const experiment::RecordedRun& run,
                                  const std::filesystem::path& source, const std::string& unfinished,
                                  const nlohmann::ordered_json& ceilings);

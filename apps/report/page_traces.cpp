@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxStates = 120;
 constexpr std::size_t kMaxReplayBytes = 1'000'000;
 
-// The first and the last, and between them as many as fit at even distances.
+// At most kMaxStates evenly spaced indices, including the first and the last. `states` >= 2.
 std::vector<std::size_t> states_to_show(std::size_t states) {
   std::vector<std::size_t> shown;
   const std::size_t count = std::min(states, kMaxStates);

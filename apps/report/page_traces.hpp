@@ -1,4 +1,4 @@
-// The traces and replays of a report's page.
+// Traces and replays of a report's page.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,12 +7,12 @@
 
 namespace lloyd::report {
 
-/// Six significant digits, which is more than a chart shows; null for NaN and infinities.
+/// Rounds to six significant digits, more than a chart shows; null for NaN and infinities.
 nlohmann::ordered_json rounded(double value);
 
-/// Adds to the page's data: to each row that has one its `trace`, of at most 120 states; `replays`,
-/// each with the `row` it is of, while they take no more than a megabyte; `replays_left_out`, how
-/// many did not fit. The rows are those of the run's fits.
+/// Adds to `data`: `trace`, of at most 120 states, to each row with one; `replays`, each with the
+/// index of its `row`, up to a total of one megabyte of JSON; `replays_left_out`, the number of
+/// those omitted. `data["rows"]` must have one row for each of the run's fits, in their order.
 void add_traces(const experiment::RecordedRun& run, nlohmann::ordered_json& data);
 
 }  // namespace lloyd::report

@@ -10,14 +10,14 @@ GuestScope::~GuestScope() {
   try {
     end();
   } catch (const Error&) {
-    // An exception that is under way says what has happened.
+    // Ignored: the exception in flight reports the failure.
   }
 }
 
 void GuestScope::end() {
   if (ended_) return;
   ended_ = true;
-  std::fflush(stdout);  // what the plugin printed and has not flushed
+  std::fflush(stdout);  // output of the plugin that is still buffered
   before_.restore();
 }
 

@@ -1,23 +1,23 @@
-// GuestScope: the time in which a plugin runs in this process.
+// GuestScope: restores the state of this process after a plugin has run in it.
 #pragma once
 
 #include <lloyd/process_state.hpp>
 
 namespace lloyd::apps {
 
-/// At its end the process is as it was before: working directory, standard streams, signal handlers
-/// and what else ProcessState keeps. What the plugin prints in between goes to standard error, see
-/// keep_results_apart(). Call it on one thread.
+/// Restores the working directory, standard streams, signal handlers and everything else that
+/// ProcessState keeps. Output of the plugin goes to standard error, see keep_results_apart().
+/// Construct and end it on the same thread.
 class GuestScope {
  public:
   /// Throws Error.
   GuestScope() = default;
-  /// Ends the scope unless end() has; what cannot be put back is not reported.
+  /// Restores the state unless end() has; failures are ignored.
   ~GuestScope();
   GuestScope(const GuestScope&) = delete;
   GuestScope& operator=(const GuestScope&) = delete;
 
-  /// Ends the scope. Throws Error where the process cannot be put back.
+  /// Restores the state. Throws Error on failure.
   void end();
 
  private:

@@ -22,12 +22,12 @@
 namespace lloyd::apps {
 namespace {
 
-// What asks once may send twice: timeout(1) signals its child, and then the child's whole group.
+// One request may arrive as two signals: timeout(1) signals its child and then the child's group.
 constexpr std::time_t kSecondsOfOneRequest = 1;
-std::atomic<std::time_t> first_at{0};  // as now(); 0: there was none
+std::atomic<std::time_t> first_at{0};  // now() of the first signal; 0: none
 static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
-// Monotonic seconds, from 1.
+// Monotonic seconds, at least 1. Async-signal-safe.
 std::time_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -38,7 +38,7 @@ void write_error(const char* text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-// For handlers: ends the process and blames a file, not a plugin.
+// Ends the process with a message that blames the file, not a plugin. Async-signal-safe.
 [[noreturn]] void end_by_file(const char* file, const char* reason) {
   remove_temporary_files();
   write_error("lloyd: ");
@@ -48,14 +48,13 @@ void write_error(const char* text) {
   ::_exit(kBadInput);
 }
 
-// Ends the process if a library crashed while it read a file; otherwise does nothing.
+// Ends the process if the crash happened while a library was reading a file.
 void report_library_crash() {
   if (const char* const file = file_read_by_library()) {
     end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
   }
 }
 
-// A handler.
 [[noreturn]] void end_by(int signal) {
   if (signal == SIGABRT) report_library_crash();
   remove_temporary_files();
@@ -63,8 +62,8 @@ void report_library_crash() {
 }
 
 void handle(int signal) {
-  // The time decides which signal is the first: if the flag did, another thread's could come
-  // before the time was there.
+  // The first signal is decided by the exchange of the time, not by the stop flag: with the flag, a
+  // handler on another thread could see the flag before the time is stored.
   std::time_t first = 0;
   if (first_at.compare_exchange_strong(first, now())) {
     request_stop();
@@ -73,7 +72,7 @@ void handle(int signal) {
   }
 }
 
-// 0: nobody.
+// The process whose SIGTERM is a request; 0: none.
 std::atomic<pid_t> asker{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
@@ -85,7 +84,7 @@ void handle_of_asker(int signal, siginfo_t* info, void*) {
   }
 }
 
-// What stands behind mapped memory is gone.
+// SIGBUS: the storage behind mapped memory is gone.
 void report_bus_error(int, siginfo_t* info, void*) {
   if (const char* const file = mapped_file_at(info->si_addr)) {
     end_by_file(file, ": the file was cut, or its disk failed, while it was in use\n");
@@ -100,8 +99,9 @@ void report_bus_error(int, siginfo_t* info, void*) {
 constexpr std::array<int, 2> kFaults = {SIGSEGV, SIGFPE};
 std::array<struct sigaction, kFaults.size()> former_actions;
 
-// A fault that no file is to blame for ends the process as it would have without this handler: the
-// instruction is executed again, with the former action in force.
+// If no file is to blame, the fault ends the process as it would have without this handler: the
+// former action is restored and the faulting instruction is executed again (a sent signal is raised
+// again).
 void report_fault(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;
   if (!sent) report_library_crash();
@@ -111,13 +111,13 @@ void report_fault(int signal, siginfo_t* info, void*) {
 }
 
 void handle_file_errors() {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of its writer
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes EFBIG of write(2)
   struct sigaction action {};
   action.sa_sigaction = report_bus_error;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &action, nullptr);
   action.sa_sigaction = report_fault;
-  action.sa_flags |= SA_ONSTACK;  // of a sanitizer, which has it for a stack that overflows
+  action.sa_flags |= SA_ONSTACK;  // sanitizers install an alternate stack to report stack overflows
   for (std::size_t i = 0; i < kFaults.size(); ++i) {
     struct sigaction former {};
     ::sigaction(kFaults[i], &action, &former);
@@ -125,7 +125,7 @@ void handle_file_errors() {
   }
 }
 
-// What starts the program may have it ignore signals: it is to outlive a terminal, for example.
+// A signal ignored at start stays ignored, e.g. SIGHUP under nohup(1).
 void set_unless_ignored(int signal, void (*handler)(int)) {
   struct sigaction action {};
   ::sigaction(signal, nullptr, &action);

@@ -1,4 +1,4 @@
-// Handlers of the signals that stop or end the process.
+// Signal handlers that stop or end the process.
 #pragma once
 
 #include <sys/types.h>
@@ -9,20 +9,20 @@
 
 namespace lloyd::apps {
 
-/// From now on a signal that ends the process, unless it is ignored, SIGKILL, or the sign of a
-/// fault such as SIGSEGV, removes temporary files first. A file that may grow no more is an error.
-/// A mapped file that is cut, and one whose bytes crash the library that reads it (LibraryRead),
-/// end the process with kBadInput and a sentence that names the file.
+/// Makes signals that end the process remove temporary files first; excepted are ignored signals,
+/// SIGKILL, and faults such as SIGSEGV. Ignores SIGXFSZ, so that writing beyond the file size limit
+/// fails with an error. If a mapped file is truncated, or its content crashes the library that
+/// reads it (LibraryRead), the process ends with kBadInput and a sentence that names the file.
 void install_cleanup_handler();
-/// From now on the first SIGINT, SIGTERM or SIGHUP calls request_stop(); one that comes two seconds
-/// later or more ends the process at once. A signal that is ignored stays so, as nohup(1) and
-/// `trap ''` of a shell leave it. The rest is as above.
+/// Makes the first SIGINT, SIGTERM or SIGHUP call request_stop(); another one, two seconds later or
+/// more, ends the process at once. Signals that are ignored stay ignored (nohup(1), `trap ''` of a
+/// shell). File errors: see install_cleanup_handler().
 void install_interrupt_handler();
-/// From now on SIGTERM calls request_stop() if the process `only` has sent it: from any other
-/// sender it ends this process, as SIGINT does. Files that end the process: as above.
+/// Makes SIGTERM from the process `only` call request_stop(); from any other sender it ends this
+/// process, as SIGINT does. File errors: see install_cleanup_handler().
 void install_interrupt_handler_of(pid_t only);
 
-/// An observer that wants nothing and stops a fit on interruption.
+/// Observer that ignores iterations and stops the fit once interrupted().
 class InterruptObserver : public Observer {
  public:
   bool on_iteration(const IterationRecord&) noexcept override { return !interrupted(); }

@@ -13,7 +13,7 @@ namespace {
 class MarkedNotes final : public SessionNotes {
  public:
   explicit MarkedNotes(SupervisionBoard& board) : board_(board) {}
-  /// Null stays null.
+  /// Wraps the object; null for null.
   SessionNotes* around(SessionNotes* plugin) {
     plugin_ = plugin;
     return plugin == nullptr ? nullptr : this;
@@ -31,7 +31,7 @@ class MarkedNotes final : public SessionNotes {
 class MarkedKernels final : public SeedingKernels {
  public:
   explicit MarkedKernels(SupervisionBoard& board) : board_(board) {}
-  /// Null stays null.
+  /// Wraps the object; null for null.
   SeedingKernels* around(SeedingKernels* plugin) {
     plugin_ = plugin;
     return plugin == nullptr ? nullptr : this;

@@ -1,5 +1,5 @@
-// A backend whose calls are marked on a SupervisionBoard, so that a supervisor sees which one does
-// not return.
+// A backend whose calls are marked on a SupervisionBoard, so that the supervisor knows which call
+// is running.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace lloyd::apps {
 
-/// Marks a call as long as it exists, and lets one process come back from it.
+/// Marks a call for its lifetime, and is a ForkBarrier around it.
 class MarkedCall {
  public:
   MarkedCall(SupervisionBoard& board, PluginCall call) noexcept
@@ -23,11 +23,11 @@ class MarkedCall {
  private:
   SupervisionBoard& board_;
   PluginCall former_;
-  ForkBarrier barrier_;  // the last member: it ends first
+  ForkBarrier barrier_;  // last member: destroyed first
 };
 
-/// The same backend, with every call of it, of its sessions, of their notes and of their seeding
-/// kernels marked. `board` must outlive it.
+/// Wraps a backend so that every call of it, its sessions, their notes and their seeding kernels is
+/// marked. `board` must outlive it.
 std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
                                           SupervisionBoard& board);
 

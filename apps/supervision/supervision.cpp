@@ -51,15 +51,15 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-// A request that comes twice within this time is one, as for the handlers of interrupt.hpp.
+// Signals within this time count as one request, as in the handlers of interrupt.cpp.
 constexpr seconds kOneRequest{1};
-// From the second request until the child is killed.
+// Time from the second request until the child is killed.
 constexpr seconds kSecondRequestGrace{1};
 
-// The supervised child's; null elsewhere.
+// Set in the supervised child; null elsewhere.
 SupervisionBoard* child_board = nullptr;
 
-// The signals that ask a command to end, but for those that it was told to ignore.
+// The signals that request the end of a command, without those that are ignored.
 sigset_t requests() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -71,7 +71,7 @@ sigset_t requests() {
   return signals;
 }
 
-// Whether a call is over soon, whatever the size of the problem.
+// True if the duration of the call does not depend on the problem size.
 bool is_short(PluginCall call) {
   switch (call) {
     case PluginCall::load:
@@ -91,16 +91,15 @@ std::string signal_text(int signal) {
   return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
-// Ends this process by the signal that ended the child.
 [[noreturn]] void die_of(int signal) {
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // the child's core is the one that tells something
+  ::setrlimit(RLIMIT_CORE, &none);  // only the child's core dump is useful
   end_by_signal(signal);
 }
 
 class Supervisor {
  public:
-  /// `adopts`: whether this process has no children but those that a supervisor has left.
+  /// `adopts`: true if all other children of this process were adopted from a supervisor.
   Supervisor(pid_t child, const SupervisionBoard& board, Descriptor output, Descriptor signals,
              seconds limit, bool adopts)
       : board_(board),
@@ -111,14 +110,14 @@ class Supervisor {
     process_.adopt(child);
   }
 
-  // How this process is to end.
+  // End of this process.
   struct End {
     int status;
-    int signal;  ///< ends it instead of the status; 0: none does
+    int signal;  ///< ends the process instead of the status; 0: none
   };
 
   End wait() {
-    constexpr milliseconds kApart{100};  // of looks at the board
+    constexpr milliseconds kApart{100};  // polling interval of the board
     while (!process_.has_ended()) {
       std::array<pollfd, 2> waited = {output_.waited(), {signals_.get(), POLLIN, 0}};
       ::poll(waited.data(), waited.size(), kApart.count());
@@ -131,7 +130,7 @@ class Supervisor {
     const Conclusion conclusion = conclude();
     const Clock::time_point ended_at = Clock::now();
     bool interrupted = false;
-    // Who wants the command to end does not wait for somebody to read its messages.
+    // After a stop request, do not wait for a reader of the messages beyond the grace time.
     output_.finish(conclusion.text, [&] {
       interrupted = interrupted || read_signals();
       return interrupted || (first_request_ && Clock::now() - ended_at > kMessageGrace);
@@ -140,7 +139,7 @@ class Supervisor {
   }
 
  private:
-  // Returns whether there were any.
+  // Forwards pending signals to the child. Returns true if there were any.
   bool read_signals() {
     bool any = false;
     signalfd_siginfo info{};
@@ -160,7 +159,7 @@ class Supervisor {
     return any;
   }
 
-  // Nobody but a plugin stops the process between this one and the child.
+  // Only a plugin would stop (SIGSTOP) the intermediate supervisor; continue it.
   void wake_supervisor() {
     siginfo_t info{};
     const int options = WSTOPPED | WNOHANG;
@@ -169,7 +168,8 @@ class Supervisor {
   }
 
   void end_what_takes_too_long() {
-    const PluginCall call = board_.call();  // before the time of it
+    // Read before changed_at(): mark() stores in the opposite order.
+    const PluginCall call = board_.call();
     const Clock::time_point since = board_.changed_at();
     const Clock::time_point now = Clock::now();
     const bool ending = call == PluginCall::none && has_status();
@@ -194,7 +194,7 @@ class Supervisor {
     }
   }
 
-  // Whether the child has used processor time since the last call. True where that is not known.
+  // True if the child has used processor time since the last call, or if that is unknown.
   bool has_worked() {
     clockid_t clock{};
     timespec time{};
@@ -214,16 +214,17 @@ class Supervisor {
 
   void kill(std::string why) {
     killed_ = std::move(why);
-    kill_descendants(process_.pid());  // first: those that have left the group are known as such
+    // Before the process itself, while its descendants can still be found.
+    kill_descendants(process_.pid());
     process_.signal(SIGKILL);
   }
 
   bool has_status() const { return board_.status() != SupervisionBoard::kNoStatus; }
 
-  // How this process ends, and what it says before.
+  // End of this process and its last message.
   struct Conclusion {
     int status = kFailed;
-    int signal = 0;  ///< ends this process instead of the status; 0: none does
+    int signal = 0;  ///< ends the process instead of the status; 0: none
     std::string text;
   };
 
@@ -247,7 +248,7 @@ class Supervisor {
     return result;
   }
 
-  // What this program prints, it prints outside of a plugin's calls.
+  // Lloyd prints outside of plugin calls only; SIGPIPE inside one is the plugin's.
   bool lost_reader(const ProcessEnd& end) const {
     return end.code == SIGPIPE && board_.call() == PluginCall::none;
   }
@@ -258,7 +259,7 @@ class Supervisor {
     return backends.empty() ? "the process of this command" : "the backend " + backends;
   }
 
-  // Of a child that has not ended as it should.
+  // Sentence for a child that ended unexpectedly.
   std::string describe_end() const {
     std::string how = process_.end().text();
     const std::string termination = board_.termination.get();
@@ -283,14 +284,16 @@ class Supervisor {
   SpawnedProcess process_{SpawnedProcess::Reach::process};
   std::optional<Clock::time_point> first_request_;
   std::optional<Clock::time_point> second_request_;
-  int request_ = 0;                ///< the last signal that was a request
-  Clock::time_point rests_since_;  ///< outside of plugins' calls, after a request
-  nanoseconds used_{};             ///< processor time of the child, at the last look
-  std::string killed_;             ///< why the child was killed; empty: it was not
-  bool by_request_ = false;        ///< it was killed because of a request
+  int request_ = 0;                ///< last signal that counted as a request; 0: none
+  Clock::time_point rests_since_;  ///< since when the child has been idle outside of plugin calls,
+                                   ///< after a request
+  nanoseconds used_{};             ///< processor time of the child at the last poll
+  std::string killed_;             ///< why the child was killed; empty: not killed
+  bool by_request_ = false;        ///< killed after a stop request
 };
 
-// In the child of the process that supervises; returns in the one that goes on with the command.
+// Called in the child of the supervising process; returns in the process that continues the
+// command.
 void become_supervised(pid_t parent, SupervisionBoard& board, int output, const sigset_t& signals) {
   try {
     run_supervised(parent, ChildGroup::parents);
@@ -319,20 +322,20 @@ void supervise(seconds limit, Scratch scratch) {
   SupervisionBoard& board = SupervisionBoard::make();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &watched, &before);
-  // A plugin that kills the process between this one and the child leaves its processes to this
-  // one. Children that came with the program, by a shell's exec, are none of its affair.
+  // If a plugin kills the intermediate supervisor, this process adopts its descendants. It does not
+  // if it already has children, inherited through a shell's exec, which must not be killed.
   const bool adopts = !has_children();
   if (adopts) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // A child of this process: what is left of the other's is killed with it, also what would remove
-  // its files.
+  // The folder's remover must be a child of this process: all descendants of the supervised child
+  // are killed, so a remover among them would be killed too.
   std::unique_ptr<ScratchFolder> folder;
   if (scratch == Scratch::own) folder = std::make_unique<ScratchFolder>();
-  std::fflush(nullptr);  // or the child would print it too
+  std::fflush(nullptr);  // otherwise the child would print the buffers too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
     if (folder != nullptr) ::setenv("TMPDIR", folder->path().c_str(), 1);
-    // The parent removes it; a leak is what nothing points to.
+    // The parent removes the folder. The static pointer keeps leak checkers quiet.
     [[maybe_unused]] static const ScratchFolder* of_parent = nullptr;
     of_parent = folder.release();
     become_supervised(parent, board, its_output.get(), before);
@@ -346,7 +349,7 @@ void supervise(seconds limit, Scratch scratch) {
   its_output.close();
   const Supervisor::End end =
       Supervisor(child, board, std::move(output), std::move(signals), limit, adopts).wait();
-  folder.reset();  // a signal ends this process without destructors
+  folder.reset();  // die_of() runs no destructors
   if (end.signal != 0) die_of(end.signal);
   throw SupervisedEnd{end.status};
 }

@@ -1,5 +1,5 @@
-// SupervisionBoard: what a supervised process lets its supervisor see at any time, also when it has
-// lost its descriptors or hangs.
+// SupervisionBoard: state of a supervised process in shared memory, readable by its supervisor even
+// if the process hangs or has lost its descriptors.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace lloyd::apps {
 
-/// The call of a plugin that is under way.
+/// The plugin call that is running.
 enum class PluginCall : std::int32_t {
-  none,  ///< the program's own code runs
+  none,  ///< Lloyd's own code runs
   load,
   supports,
   estimate,
@@ -28,19 +28,19 @@ enum class PluginCall : std::int32_t {
   release_backend,
 };
 
-/// "fit()"; empty for `none` and for what is no call.
+/// "fit()"; empty for `none` and for invalid values.
 std::string_view to_string(PluginCall call);
 
-/// A text of limited length in shared memory.
+/// A zero-terminated text in shared memory, at most Size - 1 bytes.
 template <std::size_t Size>
 class SharedText {
  public:
-  /// Cuts what is too long.
+  /// Truncates a longer text.
   void set(std::string_view text) noexcept {
     const std::size_t length = text.copy(text_, Size - 1);
     text_[length] = '\0';
   }
-  /// Another process may have written anything.
+  /// Safe for any content: another process may have overwritten the buffer.
   std::string get() const {
     const std::string_view all(text_, Size);
     return std::string(all.substr(0, all.find('\0')));
@@ -50,33 +50,33 @@ class SharedText {
   char text_[Size] = {};
 };
 
-/// Lies in memory that is shared with children, which write, as this process reads.
+/// Lies in memory shared with child processes: they write, the supervisor reads.
 class SupervisionBoard {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr int kNoStatus = -1;
 
-  /// In memory of its own, which stays to the end of the process. Throws Error.
+  /// Creates a board in a shared mapping that is never released. Throws Error.
   static SupervisionBoard& make();
 
-  /// Marks a call as begun, or with `none` as ended. Returns what was marked before.
+  /// Marks a call as begun, or, with `none`, as ended. Returns the former mark.
   PluginCall mark(PluginCall call) noexcept;
   PluginCall call() const noexcept { return call_; }
-  /// When the last mark or status was set.
+  /// Time of the last mark() or set_status().
   Clock::time_point changed_at() const noexcept;
 
-  /// The exit status that the process is about to end with. May be called in a signal handler.
+  /// Sets the exit status that the process is about to end with. Async-signal-safe.
   void set_status(int status) noexcept;
   int status() const noexcept { return status_; }
 
-  /// The process that does the work; 0 before it begins.
+  /// The process that continues the command; 0 before it begins.
   void set_process(pid_t process) noexcept { process_ = process; }
   pid_t process() const noexcept { return process_; }
 
-  SharedText<4096> file;         ///< of the plugin that was loaded last
-  SharedText<4096> backends;     ///< that are loaded, quoted
-  SharedText<16384> failure;     ///< the sentence that the supervisor is to print; empty: none
-  SharedText<1024> termination;  ///< why std::terminate() was called; empty: it was not
+  SharedText<4096> file;         ///< path of the plugin loaded last
+  SharedText<4096> backends;     ///< names of the loaded backends, quoted
+  SharedText<16384> failure;     ///< sentence for the supervisor to print; empty: none
+  SharedText<1024> termination;  ///< reason of a std::terminate(); empty: not called
 
  private:
   std::atomic<PluginCall> call_{PluginCall::none};

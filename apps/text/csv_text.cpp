@@ -9,7 +9,8 @@
 namespace lloyd::experiment {
 namespace {
 
-// A spreadsheet runs a text that begins so as a formula; an apostrophe makes it a text there too.
+// Spreadsheets evaluate a text that begins with one of these characters as a formula; a leading
+// apostrophe prevents that.
 bool begins_formula(std::string_view text) {
   if (text.empty() || std::string_view("=+-@").find(text.front()) == std::string_view::npos) {
     return false;

@@ -8,8 +8,9 @@
 
 namespace lloyd::experiment {
 
-/// A header of the first row's keys, then a line a row; all rows have the same keys. Null is an
-/// empty cell, a text is quoted where it must be; control characters become '?'. Empty for no rows.
+/// Header from the keys of the first row, then one line per row; all rows must have the same keys.
+/// Null becomes an empty cell; texts are quoted if necessary; control characters become '?'. Empty
+/// if there are no rows.
 std::string csv_text(const std::vector<nlohmann::ordered_json>& rows);
 
 }  // namespace lloyd::experiment

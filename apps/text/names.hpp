@@ -1,4 +1,4 @@
-// Names of the boundary's enumerations, as records, YAML and the command line write them.
+// Names of the boundary's enumerations in records, YAML and the command line.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ std::string_view to_string(StopReason reason);
 std::string_view to_string(SumForm form);
 std::string_view to_string(ParameterType type);
 
-/// Throw InputError for an unknown name, with the known ones.
+/// Throw InputError, which lists the known names, for an unknown one.
 DType parse_dtype(std::string_view name);
 EmptyClusters parse_empty_clusters(std::string_view name);
 Accuracy parse_accuracy(std::string_view name);

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers formatted for people.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace lloyd::experiment {
 
-/// Three or more significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for a NaN.
+/// At least three significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for NaN.
 std::string format_number(double value);
 /// "12.3 MiB".
 std::string format_bytes(std::int64_t bytes);

@@ -32,13 +32,14 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Whether a hyphen between letters stands before `end`.
+// True if the character before `end` is a hyphen between letters.
 bool ends_part(const std::string& text, std::size_t end) {
   return end >= 2 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
          is_letter(text[end]);
 }
 
-// Behind the last such hyphen of the first `limit` bytes; `limit` where there is none.
+// Position after the last hyphen between letters in the first `limit` bytes; `limit` if there is
+// none.
 std::size_t end_of_part(const std::string& text, std::size_t limit) {
   for (std::size_t end = limit; end >= 2; --end) {
     if (ends_part(text, end)) return end;
@@ -46,7 +47,7 @@ std::size_t end_of_part(const std::string& text, std::size_t limit) {
   return limit;
 }
 
-// Whether a line may end at `at`: at a blank, but not inside of "1.2 - 1.3".
+// True if a line may end at `at`: a blank, but not inside an interval "1.2 - 1.3".
 bool is_break(const std::string& text, std::size_t at) {
   if (text[at] != ' ') return false;
   const bool before_dash = text.compare(at, 3, " - ") == 0;
@@ -54,7 +55,7 @@ bool is_break(const std::string& text, std::size_t at) {
   return !before_dash && !after_dash;
 }
 
-// The last one up to `limit`; npos where there is none.
+// The last break up to `limit`; npos if there is none.
 std::size_t find_break(const std::string& text, std::size_t limit) {
   for (std::size_t at = std::min(limit, text.size() - 1) + 1; at-- > 0;) {
     if (is_break(text, at)) return at;
@@ -62,7 +63,8 @@ std::size_t find_break(const std::string& text, std::size_t limit) {
   return std::string::npos;
 }
 
-// Of what wrap() breaks the text into at least; with intervals whole, if it has the room for them.
+// Width of the longest part that wrap() cannot break well; `whole_intervals`: intervals count as
+// unbreakable.
 std::size_t longest_part(const std::string& text, bool whole_intervals) {
   std::size_t longest = 0;
   std::size_t begin = 0;
@@ -132,7 +134,8 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Texts in the place of columns need not be cut to a few characters where there is room.
+// Widens the columns that a text spans, if the table has room, so that the text is not wrapped to a
+// few characters.
 void Table::make_room_for_texts(std::vector<std::size_t>& widths) const {
   constexpr std::size_t kMaxTextWidth = 40;
   std::size_t total = table_width(widths);
@@ -168,8 +171,8 @@ std::vector<std::size_t> Table::column_widths() const {
       parts[c] = std::max(parts[c], longest_part(row.last_cells[l], false));
     }
   }
-  // The widest columns give way first: down to whole intervals, then to what cannot be broken well,
-  // then to their headers, then further.
+  // Shrinks the widest columns first: down to whole intervals, then to the parts that cannot be
+  // broken well, then to the headers, then to one character.
   const std::vector<std::size_t> ones(widths.size(), 1);
   for (const std::vector<std::size_t>& least : {intervals, parts, headers, ones}) {
     while (table_width(widths) > width_) {
@@ -187,7 +190,8 @@ std::vector<std::size_t> Table::column_widths() const {
   return widths;
 }
 
-// The text is as wide as the columns that it replaces; without last cells, as the table may be.
+// The text is as wide as the columns that it spans; without last cells it extends to the table's
+// width.
 std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const {
   const std::size_t first = row.cells.size();
   const std::size_t last = widths.size() - row.last_cells.size();

@@ -1,4 +1,4 @@
-// Table: text in columns that fit a given width.
+// Table: text in columns, fitted to a given width.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,28 @@
 
 namespace lloyd::experiment {
 
-/// Columns of a terminal that tables are made for.
+/// Width of tables in terminal columns.
 inline constexpr std::size_t kTableWidth = 100;
 
 class Table {
  public:
   struct Column {
     std::string header;
-    bool right = false;  ///< numbers stand at the right
+    bool right = false;  ///< right-aligned, for numbers
   };
 
   Table(std::vector<Column> columns, std::size_t width)
       : columns_(std::move(columns)), width_(width) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}, {}}); }
-  /// A row that has a text, which may take several lines, in the place of the columns between its
-  /// first cells and its last ones; there is one at least.
+  /// A row in which `text`, wrapped to several lines if necessary, spans the columns between the
+  /// first and the last cells; it must span at least one column.
   void add(std::vector<std::string> first_cells, std::string text,
            std::vector<std::string> last_cells = {}) {
     rows_.push_back({std::move(first_cells), std::move(text), std::move(last_cells)});
   }
 
-  /// No line is longer than the width: what does not fit is broken as wrap() does.
+  /// Renders the table. No line is longer than the width: cells are broken as by wrap().
   std::string str() const;
 
  private:
@@ -47,12 +47,11 @@ class Table {
   std::vector<Row> rows_;
 };
 
-/// Lines of at most `width` characters, broken at blanks where that is possible, else after a
-/// hyphen between letters, else anywhere; control characters become '?'. Characters are counted as
-/// UTF-8 code points.
+/// Splits a text into lines of at most `width` UTF-8 code points: at blanks if possible, else after
+/// a hyphen between letters, else anywhere. Control characters become '?'.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
-/// UTF-8 code points.
+/// Number of UTF-8 code points.
 std::size_t text_width(const std::string& text);
 
 }  // namespace lloyd::experiment

@@ -1,4 +1,4 @@
-// whole_number: the one way in which the command line reads numbers and sizes.
+// Validators of numbers and sizes on the command line.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace lloyd::apps {
 
-/// Accepts decimal digits with an optional '-' in front, within [least, most]. CLI11 alone would
-/// read 010 as eight, and wrap what does not fit.
+/// Accepts decimal digits with an optional leading '-', within [least, most]. CLI11 alone would
+/// read 010 as eight, and wrap values beyond the type's range.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most);
-/// The same for seeds: 0 to 2^64 - 1.
+/// Like whole_number() for seeds: 0 to 2^64 - 1.
 CLI::Validator seed_number();
-/// Accepts a decimal number such as 1e-4, also "nan" and "inf", which what takes it has words for.
-/// CLI11 alone would not say what is wrong with another text.
+/// Accepts a decimal number such as 1e-4, and also "nan" and "inf", which the receiver of the value
+/// rejects with its own message. CLI11's message for other texts would not name the error.
 CLI::Validator number();
-/// Turns "4GiB", "500 MB", "1.5gib" or "1048576" into whole bytes, 1 to 2^62.
+/// Converts "4GiB", "500 MB", "1.5gib" or "1048576" to whole bytes, 1 to 2^62.
 CLI::Validator byte_count();
-/// What byte_count() reads; nothing for another text.
+/// The conversion of byte_count(); no value for an invalid text.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 }  // namespace lloyd::apps

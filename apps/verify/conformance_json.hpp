@@ -1,4 +1,5 @@
-// Plans and results of the conformance suite as JSON: printed, and handed from process to process.
+// Plans and results of the conformance suite as JSON, for output and for exchange between
+// processes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,7 @@ namespace lloyd::apps {
 
 nlohmann::ordered_json to_json(const conformance::Result& result);
 nlohmann::ordered_json to_json(const conformance::Plan& plan);
-/// Both throw nlohmann's exceptions where the document is another.
+/// Both throw nlohmann's exceptions if the document does not match.
 conformance::Result result_from_json(const nlohmann::ordered_json& json);
 conformance::Plan plan_from_json(const nlohmann::ordered_json& json);
 

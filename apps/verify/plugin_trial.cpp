@@ -24,7 +24,7 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// A plugin that is loaded must leave the process as it is, and print nothing among its results.
+// Throws Error if loading the plugin changes the state of the process or prints to standard output.
 std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path& file) {
   conformance::CaughtOutput caught;
   const ProcessState before;
@@ -53,10 +53,11 @@ void report_cases(const LoadedBackend& backend, const std::string& glob, std::si
   }
 }
 
-// What the child reports when it has released the backend.
+// The child's last line, after the backend has been released.
 constexpr std::string_view kReleased = R"({"released":true})";
 
-// The child: one line for the plan, or for why there is none, one for each result, and kReleased.
+// Body of the child. Reports one line with the plan, or with the error instead, one line for each
+// result, and kReleased.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
               const ChildProcess::Reporter& report) {
   try {
@@ -82,7 +83,8 @@ Event PluginTrial::wait() {
   return child_->wait(ChildProcess::Clock::now() + limit_, stop_);
 }
 
-// What to say of a process that did not report what it should; there is none afterwards.
+// Ends the process, which did not report as expected, and returns the sentence that says why.
+// Throws Cancelled if stopped.
 std::string PluginTrial::lost(Event event) {
   const auto child = std::move(child_);
   switch (event) {
@@ -103,7 +105,8 @@ std::string PluginTrial::lost(Event event) {
   throw Cancelled();
 }
 
-// A new child, whose first case will be that one; `plan` is what it says it would run.
+// Starts a new child that begins with case `first`, and sets `plan` from its report. Returns an
+// empty text on success, else one sentence.
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
   child_ = std::make_unique<ChildProcess>(
       [&](const ChildProcess::Reporter& report) { return run_cases(file_, glob_, first, report); });

@@ -1,4 +1,4 @@
-// PluginTrial: the conformance suite on a plugin that may do anything to the process it is in.
+// PluginTrial: runs the conformance suite on a plugin, isolated from this process.
 #pragma once
 
 #include <chrono>
@@ -14,23 +14,24 @@
 
 namespace lloyd::apps {
 
-/// Runs the suite's cases in a child process, which is the only one that loads the plugin. Where
-/// the plugin ends that process, or a case takes too long, the case has failed, and the next one is
-/// run in a new process.
+/// Runs the suite's cases in a child process; only that loads the plugin. If the plugin ends the
+/// process, or a case exceeds the time limit, the case fails and the next one runs in a new
+/// process.
 class PluginTrial {
  public:
-  /// `file` is absolute; `glob` selects cases; `limit` is that of each case and of loading.
-  /// `stop` is asked all the time; true ends the process and the run.
+  /// `file` is absolute; `glob` selects cases; `limit` applies to loading and to each case. `stop`
+  /// is polled at least ten times a second; true ends the process and the run.
   PluginTrial(std::filesystem::path file, std::string glob, std::chrono::seconds limit,
               std::function<bool()> stop);
 
-  /// Loads the plugin. Empty where that went well, and plan() holds then; else one sentence. Throws
-  /// InputError where the plugin is refused, and Cancelled.
+  /// Loads the plugin. Returns an empty text on success, and plan() is valid then; else one
+  /// sentence. Throws InputError if the plugin is refused, and Cancelled if stopped.
   std::string load();
   const conformance::Plan& plan() const { return plan_; }
-  /// Runs a case; the indices are to rise. Nothing where the run was stopped.
+  /// Runs a case; indices must ascend. No value if the run was stopped.
   std::optional<conformance::Result> run(std::size_t index);
-  /// Lets the process end. Empty where it does so as it should or is not there; else one sentence.
+  /// Waits for the release of the backend and the end of the process. Empty on success or if there
+  /// is no process; else one sentence.
   std::string finish();
 
  private:

@@ -25,10 +25,11 @@
 namespace lloyd::apps {
 namespace {
 
-// The exit status of a child that cannot report.
+// Exit status of a child that cannot report.
 constexpr int kPipeLost = 113;
 
-constexpr std::size_t kMostLine = std::size_t{1} << 24;  // bytes; more is no line
+// Bytes; longer input is not a line of ours.
+constexpr std::size_t kMostLine = std::size_t{1} << 24;
 
 void write_line(int pipe, std::string_view text) {
   const std::string line = fmt::format("{}\n", text);
@@ -49,7 +50,7 @@ void redirect_standard_streams(int output) {
   ::close(output);
 }
 
-// An interrupt from the terminal goes to the parent alone.
+// The child gets its own process group, so a terminal interrupt reaches the parent alone.
 [[noreturn]] void run_child(pid_t parent, int pipe, int output,
                             const ChildProcess::Work& work) noexcept {
   redirect_standard_streams(output);
@@ -70,7 +71,7 @@ void redirect_standard_streams(int output) {
 ChildProcess::ChildProcess(const Work& work) {
   auto [lines, its_lines] = make_pipe();
   auto [output, its_output] = make_pipe();
-  std::fflush(nullptr);  // or the child would print it too
+  std::fflush(nullptr);  // otherwise the child would print the buffers too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -80,7 +81,7 @@ ChildProcess::ChildProcess(const Work& work) {
   }
   if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
   process_.adopt(child);
-  ::setpgid(child, child);  // here too, since the child may not have come so far when it is killed
+  ::setpgid(child, child);  // also done by the child, but it may be killed before
   pipe_ = std::move(lines);
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
   output_.emplace(std::move(output));
@@ -101,14 +102,14 @@ ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
     if (stop && stop()) return Event::stopped;
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return Event::timed_out;
-    // The pipe closes when the child ends, but not where something that it started holds it open,
-    // and it can close before. So both are looked at.
+    // Poll both the pipe and the process: a descendant may hold the pipe open after the child's
+    // end, and the child may close it before its end.
     std::array<pollfd, 2> waited = {{{pipe_.get(), POLLIN, 0}, output_->waited()}};
     const auto slice = std::min(left, milliseconds(pipe_ ? 100 : 10));
     ::poll(waited.data(), waited.size(), static_cast<int>(slice.count()));
     output_->pass_on();
     if (waited[0].revents != 0 && read_pipe()) continue;
-    // Once more: it may have written between the two.
+    // Read again: the child may have written between the read and its end.
     if (process_.has_ended()) read_pipe();
   }
 }
@@ -120,7 +121,7 @@ bool ChildProcess::lost_pipe() const {
 bool ChildProcess::take_line() {
   const std::size_t end = buffer_.find('\n');
   if (end == std::string::npos && buffer_.size() < kMostLine) return false;
-  if (end == std::string::npos) {  // nothing that was agreed on
+  if (end == std::string::npos) {  // not a line of the protocol
     line_ = std::exchange(buffer_, {});
     pipe_.close();
     return true;
@@ -130,7 +131,7 @@ bool ChildProcess::take_line() {
   return true;
 }
 
-// Reads what is there; whether that was anything.
+// Reads the available bytes; returns true if there were any.
 bool ChildProcess::read_pipe() {
   const std::size_t before = buffer_.size();
   char bytes[4096];

@@ -1,4 +1,4 @@
-// ChildProcess: work in a process of its own, whose end does not end this one.
+// ChildProcess: runs a function in a forked process, so that a crash does not end this one.
 #pragma once
 
 #include <chrono>
@@ -13,43 +13,42 @@
 
 namespace lloyd::apps {
 
-/// A child that reports lines through a pipe, under a supervisor, see run_supervised(): it ends
-/// with this process, and what it has started ends with it. Its standard input is empty. What it
-/// prints is passed on while this process waits for it, see ForeignOutput. After a report of
-/// AddressSanitizer it aborts.
+/// A forked child under a supervisor, see run_supervised(): it ends with this process, and its
+/// descendants end with it. It reports lines through a pipe. Its standard input is /dev/null; its
+/// output is forwarded during wait(), see ForeignOutput. A sanitizer report aborts it.
 class ChildProcess {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Reports one line, without its line feed.
+  /// Reports one line, given without line feed.
   using Reporter = std::function<void(std::string_view line)>;
-  /// What the child does; returns its exit status. It must not throw.
+  /// Body of the child; returns the exit status. Must not throw.
   using Work = std::function<int(const Reporter& report)>;
   enum class Event { line, ended, timed_out, stopped };
 
-  /// Forks: call it while this process has one thread and has loaded nothing that another process
-  /// could not go on with. Throws Error where there can be no further process.
+  /// Forks. Call it while this process has a single thread and has loaded no library that does not
+  /// survive a fork. Throws Error if the child cannot be started.
   explicit ChildProcess(const Work& work);
-  /// Kills the child and what it has started.
+  /// Kills the child and its descendants.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Waits until the child has reported a line or ended, the deadline has passed, or `stop`, which
-  /// is asked at least ten times a second and may be empty, returns true. The lines of a child that
-  /// ended come before its end.
+  /// Waits until the child has reported a line or ended, the deadline has passed, or `stop` returns
+  /// true. `stop` may be empty; it is polled at least ten times a second. All lines of a child are
+  /// returned before Event::ended.
   Event wait(Clock::time_point deadline, const std::function<bool()>& stop = {});
-  /// The line that wait() has seen, without its line feed.
+  /// The line of the last Event::line, without line feed.
   const std::string& line() const { return line_; }
-  /// How the child ended, after wait() has said so.
+  /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
-  /// Whether it ended because it could not report any more: something in it has closed the pipe.
+  /// True if the child ended because it could not report: code in it has closed the pipe.
   bool lost_pipe() const;
 
  private:
   bool take_line();
   bool read_pipe();
 
-  Descriptor pipe_;  ///< none once it has been read to its end
+  Descriptor pipe_;  ///< closed after end of file
   std::optional<ForeignOutput> output_;
   std::string buffer_;
   std::string line_;

@@ -12,8 +12,8 @@ std::filesystem::path program_file() {
   namespace fs = std::filesystem;
   const fs::path self = "/proc/self/exe";
   std::error_code error;
-  // Under valgrind the link leads to this program only where it is read. Of a file that was removed
-  // or replaced it has a name that does not exist, and leads to the program nevertheless.
+  // Under valgrind only readlink() gives this program; executing the link does not. If the file was
+  // removed or replaced, the link's text names no file, but executing the link still works.
   const fs::path file = fs::read_symlink(self, error);
   if (error) {
     throw Error(

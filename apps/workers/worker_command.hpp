@@ -1,4 +1,4 @@
-// How this program starts itself as a worker.
+// Command line with which this program starts itself as a worker.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace lloyd::apps {
 
-/// The descriptor that a worker finds its socket at.
+/// Descriptor number of a worker's socket.
 inline constexpr int kWorkerSocket = 3;
 
-/// What starts this program anew. Throws Error where the system does not tell.
+/// Path that executes this program again. Throws Error if /proc/self/exe cannot be read.
 std::filesystem::path program_file();
 
-/// The command line of `lloyd worker` for a child of this process, with further arguments.
+/// Command line of `lloyd worker` for a child of this process, followed by `arguments`.
 std::vector<std::string> worker_command(const std::vector<std::string>& arguments = {});
 
 }  // namespace lloyd::apps

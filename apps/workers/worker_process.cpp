@@ -19,8 +19,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kApart{100};       // of looks at what cannot be waited for
-constexpr milliseconds kMemoryApart{10};  // of looks at the memory
+// Polling interval of conditions that poll(2) cannot wait for.
+constexpr milliseconds kApart{100};
+constexpr milliseconds kMemoryApart{10};  // polling interval of the memory limit
 constexpr std::string_view kTemporary = "TMPDIR=";
 
 std::vector<std::string> worker_environment(const std::filesystem::path& scratch) {
@@ -33,7 +34,7 @@ std::vector<std::string> worker_environment(const std::filesystem::path& scratch
   return variables;
 }
 
-// 0 where it cannot be told.
+// 0 if unknown.
 std::int64_t resident_bytes(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/statm", pid));
   std::int64_t all = 0;
@@ -41,7 +42,7 @@ std::int64_t resident_bytes(pid_t pid) {
   return file >> all >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
-// A process and those that it has started: where it is a supervisor, its child is what grows.
+// The process and its children: if it is a supervisor, its child uses the memory.
 std::vector<pid_t> with_children(pid_t pid) {
   std::vector<pid_t> processes = {pid};
   std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
@@ -53,13 +54,14 @@ std::vector<pid_t> with_children(pid_t pid) {
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket,
                              const std::filesystem::path& scratch) {
-  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can tell how a process ended
+  ::signal(SIGCHLD, SIG_DFL);  // with SIG_IGN, exit statuses are lost
   auto [mine, its] = make_packet_sockets();
   const Descriptor output = words_.take_output();
   std::vector<int> descriptors(static_cast<std::size_t>(socket) + 1, -1);
   descriptors[STDOUT_FILENO] = descriptors[STDERR_FILENO] = output.get();
   descriptors.back() = its.get();
-  // Or the new process stays where this thread is bound, which computes nothing from here on.
+  // A child inherits the affinity of this thread, which may have been bound since the start. This
+  // thread may stay unbound: it computes nothing from here on.
   machine::run_on(machine::processors_at_start());
   const std::vector<std::string> environment = worker_environment(scratch);
   process_.adopt(spawn(command, descriptors, &environment));
@@ -68,7 +70,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
 
 WorkerProcess::~WorkerProcess() {
   hang_up();
-  wait({});  // it is lost after that time
+  wait({});  // returns after kGrace at the latest, with Event::lost
 }
 
 void WorkerProcess::send(std::string_view text, const std::vector<int>& descriptors) {
@@ -81,7 +83,8 @@ void WorkerProcess::send(std::string_view text, const std::vector<int>& descript
 WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
   while (true) {
     words_.drain();
-    const bool ended = has_ended();  // first: what it has said before is there then
+    // Before receiving: all packets sent before the end are in the socket then.
+    const bool ended = has_ended();
     if (socket_) {
       const Received received = receive_packet(socket_.get(), false, packet_);
       if (received == Received::packet) return Event::answer;
@@ -95,13 +98,13 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
     if (limits.stop && limits.stop()) return Event::stopped;
     if (limits.memory_bytes && is_over(*limits.memory_bytes)) return Event::over_memory;
     milliseconds slice = limits.memory_bytes ? kMemoryApart : kApart;
-    if (!socket_) slice = milliseconds(1);  // it is about to end
+    if (!socket_) slice = milliseconds(1);  // the process is about to end
     if (limits.deadline) {
       const auto left = std::chrono::ceil<milliseconds>(*limits.deadline - Clock::now());
       if (left.count() <= 0) return Event::timed_out;
       slice = std::min(slice, left);
     }
-    // Negative descriptors are passed over.
+    // poll(2) ignores negative descriptors.
     std::array<pollfd, 2> waited = {{{socket_.get(), POLLIN, 0}, {words_.descriptor(), POLLIN, 0}}};
     ::poll(waited.data(), waited.size(), static_cast<int>(slice.count()));
   }

@@ -1,4 +1,4 @@
-// WorkerProcess: a program that answers packets, and may do anything else to itself.
+// WorkerProcess: a child program that answers packets, isolated from this process.
 #pragma once
 
 #include <signal.h>
@@ -19,61 +19,60 @@
 
 namespace lloyd::apps {
 
-/// A process in a group of its own, which is killed with all that it has started; see also
-/// run_supervised(). It has one end of
-/// a packet socket, an empty standard input, and no other descriptor of this process. What it
-/// writes to standard output and standard error is read and thrown away while this process waits
-/// for it, but for the last words.
+/// A process in its own group, killed together with its descendants; see also run_supervised(). It
+/// gets one end of a packet socket, /dev/null as standard input, and no other descriptor of this
+/// process. Its output is discarded during wait(), except for the last words.
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
-  /// `lost`: it can answer no more, since it has closed its socket, and does not end either.
+  /// `lost`: the socket is closed, so no answer can come, but the process has not ended within
+  /// kGrace.
   enum class Event { answer, ended, lost, timed_out, stopped, over_memory };
 
-  /// Starts `command`, a program's path and its arguments, with the socket as descriptor
-  /// `socket`. `scratch` is the folder for its temporary files; empty: the system's. Throws Error.
+  /// Starts `command` (the program's path, then its arguments) with the socket as descriptor
+  /// `socket` (>= 3). `scratch` becomes its TMPDIR; empty: unchanged. Throws Error.
   WorkerProcess(const std::vector<std::string>& command, int socket,
                 const std::filesystem::path& scratch = {});
-  /// Lets the process end by itself until kGrace after hang_up(), and kills what is left of it.
+  /// Calls hang_up(), waits at most kGrace for the process to end, then kills it and its
+  /// descendants.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// What a process that can do no more is given to end by itself.
+  /// Time to end after the socket is closed.
   static constexpr std::chrono::seconds kGrace{2};
 
-  /// What there is to wait for.
+  /// Limits of a wait.
   struct Limits {
-    std::optional<Clock::time_point> deadline;  ///< none: no end
-    std::optional<std::int64_t> memory_bytes;   ///< resident in the process or a child of it
-    std::function<bool()> stop;                 ///< asked ten times a second and more; may be empty
+    std::optional<Clock::time_point> deadline;  ///< none: unlimited
+    std::optional<std::int64_t> memory_bytes;   ///< resident, of the process or of one child
+    std::function<bool()> stop;  ///< polled at least ten times a second; may be empty
   };
 
-  /// Sends a packet with copies of the descriptors, and forgets the last words. Where the process
-  /// has ended, the next wait() says so.
+  /// Sends a packet with copies of the descriptors, and clears the last words. If the process has
+  /// ended, the next wait() reports it.
   void send(std::string_view text, const std::vector<int>& descriptors = {});
-  /// Waits for an answer, the process's end, or what the limits say. An answer that came before the
-  /// end comes first.
+  /// Waits for an answer, the end of the process, or a limit. Answers sent before the end are
+  /// returned first.
   Event wait(const Limits& limits);
-  /// The packet that wait() has seen.
+  /// Text of the packet of the last Event::answer.
   const std::string& answer() const { return packet_.text; }
-  /// What came with it.
+  /// Descriptors of that packet.
   const std::vector<Descriptor>& descriptors() const { return packet_.descriptors; }
-  /// How the process ended, after wait() has said so.
+  /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
-  /// The most memory that wait() has seen resident since the last send(), in bytes; 0 without a
-  /// limit.
+  /// Peak resident memory seen by wait() since the last send(), in bytes; 0 if no limit was set.
   std::int64_t memory_bytes() const { return memory_bytes_; }
-  /// The end of what the process has printed since the last send(); may be empty.
+  /// Tail of the output since the last send(); may be empty.
   std::string last_words() const { return words_.text(); }
-  /// Whether the process has ended, without waiting.
+  /// True if the process has ended; does not wait.
   bool has_ended() { return process_.has_ended(); }
 
-  /// Asks the process to end what it does.
+  /// Sends SIGTERM: requests the process to stop its work.
   void cancel() { process_.signal(SIGTERM); }
-  /// Closes the socket, which is the sign to end. What the process is given for it begins now.
+  /// Closes the socket, which tells the process to end, and starts kGrace.
   void hang_up();
-  /// Kills the process and what it has started.
+  /// Kills the process and its descendants.
   void kill() { process_.kill(); }
 
  private:
@@ -82,7 +81,7 @@ class WorkerProcess {
   Descriptor socket_;
   Packet packet_;
   LastWords words_;
-  std::optional<Clock::time_point> lost_;  ///< when one side closed the socket
+  std::optional<Clock::time_point> lost_;  ///< when either side closed the socket
   std::int64_t memory_bytes_ = 0;
   SpawnedProcess process_{SpawnedProcess::Reach::group};
 };

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kSecondsEach = 0.12;
 
-// Keeps the compiler from leaving out what made `value`.
+// Prevents the compiler from eliminating the computation of `value`.
 template <class Value>
 void consume(Value& value) {
   asm volatile("" : : "r"(&value) : "memory");
@@ -31,7 +31,7 @@ template <class Real>
 double fma_gflops(const FmaKernel<Real>& kernel, const std::vector<int>& processors) {
   constexpr std::int64_t kRounds = 1'000'000;  // about a millisecond
   const double seconds = least_seconds(processors, kSecondsEach, [&](std::size_t, std::int64_t) {
-    // The sums tend to addend / (1 - factor): nothing overflows or becomes denormal.
+    // The sums converge to addend / (1 - factor) = 1: no overflow, no denormals.
     Real result = kernel.run(kRounds, Real{0.9375}, Real{0.0625});
     consume(result);
   });
@@ -44,8 +44,8 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// Memory for a thread each, in parts of which every run takes the next one: runs are short, and a
-// part has left the caches when its turn comes again.
+// A memory slice for each thread, in kParts parts that successive runs use round-robin. Runs are
+// short; a part has left the caches before it is used again.
 class Slices {
  public:
   static constexpr std::size_t kParts = 4;
@@ -58,30 +58,31 @@ class Slices {
     for (std::size_t t = 0; t < threads; ++t) {
       memory_.emplace_back(static_cast<double*>(std::aligned_alloc(kHugePage, size)));
       if (memory_.back() == nullptr) throw std::bad_alloc();
-      // Fewer misses of the address cache; where it is refused the ceiling is that of small pages.
+      // Huge pages reduce TLB misses; if they are refused, the rates are those of small pages.
       static_cast<void>(madvise(memory_.back().get(), size, MADV_HUGEPAGE));
     }
   }
 
-  /// Gives the pages of a thread's slice their place; to be called on that thread.
+  /// First touch of a thread's slice, for NUMA placement. Call it on that thread.
   void touch(std::size_t thread) const { std::fill_n(memory_[thread].get(), kParts * part_, 1.0); }
   std::span<double> part(std::size_t thread, std::int64_t run) const {
     const std::size_t index = static_cast<std::size_t>(run) % kParts;
     return {memory_[thread].get() + index * part_, part_};
   }
-  /// That all threads together go through in one run.
+  /// Bytes accessed by all threads together in one run.
   double bytes_per_run() const {
     return static_cast<double>(part_ * sizeof(double)) * static_cast<double>(memory_.size());
   }
 
  private:
-  static constexpr std::size_t kStep = 3 * 64;  // so that the kernels have no remainders
-  std::size_t part_;                            // values
+  // Multiple of all strides of the kernels: no remainders.
+  static constexpr std::size_t kStep = 3 * 64;
+  std::size_t part_;  // values
   std::vector<std::unique_ptr<double, Free>> memory_;
 };
 
-// The sum of all words. Several streams: the prefetcher of one does not reach the rate of the
-// memory.
+// Sum of all words. Reads several streams, as the hardware prefetcher does not saturate the memory
+// with one.
 std::uint64_t read_all(std::span<const double> values) {
   typedef std::uint64_t Words __attribute__((vector_size(16), may_alias));
   constexpr std::size_t kStreams = 4;
@@ -124,7 +125,7 @@ void memory_rates(std::int64_t bytes, const std::vector<int>& processors, double
   triad_gbs = 1e-9 * slices.bytes_per_run() / least_seconds(processors, kSecondsEach, add);
 }
 
-// Several times the caches, so that little of the former pass is still there.
+// Four times the caches, so that little of the previous pass is still cached.
 std::int64_t buffer_size(std::int64_t cache_bytes, std::int64_t available_bytes) {
   constexpr std::int64_t kMin = std::int64_t{256} << 20;
   constexpr std::int64_t kMax = std::int64_t{1} << 30;

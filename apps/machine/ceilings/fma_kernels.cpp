@@ -13,15 +13,15 @@
 namespace lloyd::machine {
 namespace {
 
-// Chains of dependent operations: at least pipes x latency (2 x 4 or 5 on x86-64, 4 x 4 on AArch64)
-// and, with two constants, no more than there are registers.
+// Number of independent dependency chains: at least pipes x latency (2 x 4 or 5 on x86-64, 4 x 4 on
+// AArch64), and, with two more registers for constants, at most the number of registers.
 #if defined(__x86_64__)
 constexpr int kChains = 12;
 #else
 constexpr int kChains = 16;
 #endif
 
-// A macro, because neither a target attribute nor an intrinsic can be an argument of a template.
+// A macro, because target attributes and intrinsics cannot be template arguments.
 #define LLOYD_FMA_KERNEL(function, attribute, Real, Vector, set, fma)             \
   attribute Real function(std::int64_t rounds, Real factor, Real addend) {        \
     const Vector factors = set(factor);                                           \
@@ -54,7 +54,7 @@ LLOYD_FMA_KERNEL(avx512_float64, LLOYD_AVX512, double, __m512d, _mm512_set1_pd, 
 LLOYD_FMA_KERNEL(avx2_float32, LLOYD_AVX2, float, __m256, _mm256_set1_ps, _mm256_fmadd_ps)
 LLOYD_FMA_KERNEL(avx2_float64, LLOYD_AVX2, double, __m256d, _mm256_set1_pd, _mm256_fmadd_pd)
 
-// Every x86-64 has SSE2, which knows no fused operation.
+// Fallback: every x86-64 has SSE2, which has no fused operation.
 #define LLOYD_MULTIPLY_ADD_PS(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define LLOYD_MULTIPLY_ADD_PD(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
 LLOYD_FMA_KERNEL(sse2_float32, , float, __m128, _mm_set1_ps, LLOYD_MULTIPLY_ADD_PS)

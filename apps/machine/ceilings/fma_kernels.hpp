@@ -1,16 +1,16 @@
-// Loops of fused multiply-adds that do nothing else.
+// Kernels that execute fused multiply-adds only.
 #pragma once
 
 #include <cstdint>
 
 namespace lloyd::machine {
 
-/// `run(rounds, factor, addend)` keeps all pipes busy: each round makes one multiplication and one
-/// addition in every lane of a number of independent registers. The result depends on all of them.
+/// `run(rounds, factor, addend)` saturates the FMA pipes: each round does one multiplication and
+/// one addition in every lane of several independent registers. The result depends on all of them.
 template <class Real>
 struct FmaKernel {
   Real (*run)(std::int64_t rounds, Real factor, Real addend);
-  std::int64_t operations_per_round;
+  std::int64_t operations_per_round;  ///< multiplications plus additions, over all lanes
 };
 
 struct FmaKernels {
@@ -19,7 +19,7 @@ struct FmaKernels {
   FmaKernel<double> float64;
 };
 
-/// The widest that this processor has.
+/// The kernels for the widest instruction set of this processor.
 FmaKernels best_fma_kernels();
 
 }  // namespace lloyd::machine

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Kept by the barrier: called by one thread while the others wait.
+// Completion function of the barrier: runs on one thread while the others wait.
 class Stopwatch {
  public:
   explicit Stopwatch(double budget_seconds) : budget_(budget_seconds) {}
@@ -55,7 +55,7 @@ void bind_to(int processor) {
   const std::size_t size = CPU_ALLOC_SIZE(processor + 1);
   CPU_ZERO_S(size, set.get());
   CPU_SET_S(static_cast<std::size_t>(processor), size, set.get());
-  // Where it is refused, the scheduler spreads the threads itself.
+  // On failure the scheduler places the thread.
   static_cast<void>(sched_setaffinity(0, size, set.get()));
 }
 
@@ -72,7 +72,7 @@ double least_seconds(const std::vector<int>& processors, double budget_seconds,
   try {
     for (std::size_t t = 0; t < processors.size(); ++t) {
       threads.emplace_back([&, t] {
-        // A thread alone stays free to flee from other work on its processor.
+        // A single thread is not bound, so that the scheduler can move it away from other work.
         if (processors.size() > 1) bind_to(processors[t]);
         if (prepare) prepare(t);
         for (std::int64_t run = 0; !stopwatch.done(); ++run) {
@@ -83,7 +83,7 @@ double least_seconds(const std::vector<int>& processors, double budget_seconds,
       });
     }
   } catch (...) {
-    // Those that run must not wait for those that were never started.
+    // The running threads must not wait for threads that were not started.
     for (std::size_t t = threads.size(); t < processors.size(); ++t) barrier.arrive_and_drop();
     throw;
   }

@@ -1,4 +1,4 @@
-// Timing of threads that work side by side.
+// Timing of threads that run in parallel.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace lloyd::machine {
 
-/// Calls `work(t, run)` for run = 0, 1, ... on thread t = 0, 1, ..., one for each of `processors`,
-/// for `budget_seconds` and at least twice. All start together; the wall time until the last has
-/// finished counts, and the least is returned. `prepare(t)` is run once before, untimed, on the
-/// same thread. Threads are bound to their processors where that is allowed; neither function may
-/// throw. Throws std::system_error when a thread cannot be started.
+/// Calls `work(t, run)` for run = 0, 1, ... on thread t, one thread for each of `processors`, for
+/// `budget_seconds` and at least twice. In each run all threads start together; the run's wall time
+/// lasts until the last one has finished. Returns the shortest run in seconds. `prepare(t)` runs
+/// once before, untimed, on the same thread. Several threads are bound to their processors if the
+/// system permits. `work` and `prepare` must not throw. Throws std::system_error if a thread cannot
+/// be started.
 double least_seconds(const std::vector<int>& processors, double budget_seconds,
                      const std::function<void(std::size_t, std::int64_t)>& work,
                      const std::function<void(std::size_t)>& prepare = {});

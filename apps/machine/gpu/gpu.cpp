@@ -5,7 +5,7 @@
 namespace lloyd::machine {
 namespace {
 
-// Asks the library; `failed` notes the first call that failed.
+// Queries the library; `failed` keeps the first call that failed.
 template <class Failed>
 void ask(const Nvml& nvml, Gpus& gpus, Failed&& failed) {
   unsigned count = 0;

@@ -1,4 +1,4 @@
-// The GPUs, as NVIDIA's management library (NVML) lists them.
+// The GPUs listed by NVIDIA's management library (NVML).
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ struct Gpu {
 };
 
 struct Gpus {
-  bool driver_found = false;  ///< its library could be loaded
-  std::string driver;         ///< version; empty where not known
-  std::string cuda;           ///< newest CUDA version that the driver runs, "13.0"
-  std::vector<Gpu> list;      ///< all of the machine, whatever CUDA_VISIBLE_DEVICES says
-  std::string problem;        ///< one sentence: why something above is missing; may be empty
+  bool driver_found = false;  ///< NVML could be loaded
+  std::string driver;         ///< version; empty if unknown
+  std::string cuda;       ///< newest CUDA version supported by the driver, "13.0"; empty if unknown
+  std::vector<Gpu> list;  ///< all GPUs of the machine, regardless of CUDA_VISIBLE_DEVICES
+  std::string problem;    ///< sentence on why something above is missing; empty if nothing is
 };
 
-/// Loads NVML, which a driver brings along, asks it, and closes it again.
+/// Loads NVML, which is part of the driver, queries it, and unloads it.
 Gpus read_gpus();
 
-/// The driver's version, and the newest CUDA version that it runs; unchanged where the call fails.
+/// Query the driver's version and the newest CUDA version that it supports; on failure the text is
+/// unchanged.
 NvmlReturn read_driver(const Nvml& nvml, std::string& version);
 NvmlReturn read_cuda(const Nvml& nvml, std::string& version);
 

@@ -23,7 +23,7 @@ constexpr std::pair<unsigned long long, const char*> kReasons[] = {{0x1, "idle"}
                                                                    {0x80, "hw_power_brake"},
                                                                    {0x100, "display_clocks"}};
 
-// The entry of CUDA_VISIBLE_DEVICES at an index; empty where there are not so many.
+// Entry `index` of CUDA_VISIBLE_DEVICES; empty if there are fewer.
 std::string_view visible_at(std::string_view list, std::int64_t index) {
   for (; index > 0; --index) {
     const std::size_t comma = list.find(',');
@@ -33,7 +33,7 @@ std::string_view visible_at(std::string_view list, std::int64_t index) {
   return list.substr(0, list.find(','));
 }
 
-// A part of a GPU is called "NVIDIA H200 MIG 1g.18gb".
+// True if CUDA's name is NVML's, or that of a MIG instance: "NVIDIA H200 MIG 1g.18gb".
 bool is_of(std::string_view cuda_name, std::string_view nvml_name) {
   return cuda_name == nvml_name || (cuda_name.starts_with(nvml_name) &&
                                     cuda_name.substr(nvml_name.size()).starts_with(" MIG"));
@@ -121,7 +121,7 @@ GpuState GpuSensors::read(NvmlDevice device) const {
     state.power_w = value / 1e3;  // from milliwatts
   }
   unsigned long long bits = 0;
-  // The second is the name that drivers before 535 know.
+  // The second name is for drivers before 535.
   for (const char* function :
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     if (nvml_.call<NvmlDevice, unsigned long long*>(function, device, &bits) != 0) continue;

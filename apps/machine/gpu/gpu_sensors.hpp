@@ -1,4 +1,4 @@
-// GpuSensors: clocks, temperature, power and throttling of a GPU, now.
+// GpuSensors: current clocks, temperature, power and throttling of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,32 @@
 
 namespace lloyd::machine {
 
-/// What the driver says at one moment; none where it does not.
+/// One reading; no value if the driver does not report it.
 struct GpuState {
   std::optional<std::int64_t> sm_mhz;
   std::optional<std::int64_t> memory_mhz;
   std::optional<std::int64_t> temperature_c;
   std::optional<double> power_w;
-  /// Why clocks are below the highest, by NVML's names: "sw_power_cap"; "idle" is one of them.
+  /// Reasons for reduced clocks, by NVML's names, e.g. "sw_power_cap"; includes "idle".
   std::optional<std::vector<std::string>> throttle;
 };
 
-/// The driver's library stays open while it lives. Reading takes well under a millisecond and makes
-/// no CUDA context. Nothing throws but std::bad_alloc.
+/// Keeps the driver's library loaded for its lifetime. A reading takes well under a millisecond and
+/// creates no CUDA context. Throws std::bad_alloc only.
 class GpuSensors {
  public:
+  /// `library`: file name for dlopen(3).
   explicit GpuSensors(const char* library = kNvmlLibrary);
 
-  const std::string& driver() const { return driver_; }  ///< empty where not known
-  const std::string& cuda() const { return cuda_; }      ///< likewise, as Gpus::cuda
+  const std::string& driver() const { return driver_; }  ///< empty if unknown
+  const std::string& cuda() const { return cuda_; }      ///< see Gpus::cuda
 
-  /// The GPU that CUDA counts as `index` and calls `name`; null where it cannot be told which it
-  /// is. CUDA_VISIBLE_DEVICES is followed as CUDA does (CUDA C++ Programming Guide, "CUDA
-  /// Environment Variables"). CUDA puts the fastest GPU first, NVML goes by the bus: where the
-  /// names differ, the only GPU of that name is taken.
+  /// Maps a CUDA device index and name to NVML's device; null if the mapping is ambiguous.
+  /// Interprets CUDA_VISIBLE_DEVICES as CUDA does (CUDA C++ Programming Guide, "CUDA Environment
+  /// Variables"). CUDA orders GPUs by speed, NVML by bus address: if the names differ, the GPU of
+  /// that name is taken, provided there is only one.
   NvmlDevice find(std::int64_t index, std::string_view name) const;
+  /// `device`: from find(), not null.
   GpuState read(NvmlDevice device) const;
 
  private:
@@ -46,12 +48,12 @@ class GpuSensors {
   std::string cuda_;
 };
 
-/// Names of the bits of nvmlDeviceGetCurrentClocksEventReasons; bits without one are in
-/// hexadecimal.
+/// Names of the bits of nvmlDeviceGetCurrentClocksEventReasons; unknown bits as one hexadecimal
+/// number.
 std::vector<std::string> throttle_reasons(unsigned long long bits);
 
-/// Whether a reason is one for a clock below that which the GPU was set to: a limit of power or
-/// heat, or one without a name. An idle GPU and the settings of its clocks are none.
+/// True if the reason keeps the clock below its setting: a power or thermal limit, or an unknown
+/// reason. False for "idle" and for reasons that are clock settings.
 bool is_throttling(std::string_view reason);
 
 }  // namespace lloyd::machine

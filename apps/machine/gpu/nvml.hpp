@@ -1,4 +1,4 @@
-// Nvml: NVIDIA's management library, which the driver brings along: loaded when it is there.
+// Nvml: NVIDIA's management library, part of the driver; loaded at run time if present.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,8 +10,9 @@
 namespace lloyd::machine {
 
 // The part of nvml.h that is used (NVIDIA, NVML API Reference Guide, chapters "Device Queries" and
-// "NvmlClocksEventReasons"). Its layout is frozen: newer forms get names of their own.
-using NvmlReturn = int;  // 0: success
+// "NvmlClocksEventReasons"). The ABI of these functions is frozen: NVIDIA gives new versions new
+// names.
+using NvmlReturn = int;  // 0: NVML_SUCCESS
 using NvmlDevice = struct NvmlDeviceOpaque*;
 struct NvmlMemory {
   unsigned long long total, free, used;  // bytes
@@ -19,9 +20,11 @@ struct NvmlMemory {
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
+/// Owns the loaded library; the destructor shuts NVML down. Functions are called by name.
 class Nvml {
  public:
-  /// Loads and starts the library; problem() says why it could not be. Tests give another file.
+  /// Loads and initializes the library; on failure problem() has the reason. Tests pass another
+  /// file.
   explicit Nvml(const char* library = kNvmlLibrary);
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -29,16 +32,17 @@ class Nvml {
 
   bool loaded() const { return library_ != nullptr; }
   bool started() const { return started_; }
-  /// One sentence: why it is not started; empty when it is.
+  /// Sentence on why the library is not initialized; empty if it is.
   const std::string& problem() const { return problem_; }
 
-  /// Calls a function that takes these arguments. A library that lacks it answers so.
+  /// Calls the named function. Returns NVML_ERROR_FUNCTION_NOT_FOUND if the library lacks it.
   template <class... Parameters>
   NvmlReturn call(const char* function, std::type_identity_t<Parameters>... arguments) const {
     const auto address = reinterpret_cast<NvmlReturn (*)(Parameters...)>(find(function));
     constexpr NvmlReturn kFunctionNotFound = 13;
     return address == nullptr ? kFunctionNotFound : address(arguments...);
   }
+  /// NVML's description of an error code.
   std::string error_text(NvmlReturn code) const;
 
  private:

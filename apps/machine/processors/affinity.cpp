@@ -22,9 +22,9 @@ class AffinityMask {
     if (set_ != nullptr) CPU_ZERO_S(size_, set_.get());
   }
 
-  /// The calling thread's; none where the system does not say.
+  /// The calling thread's mask; no value if unknown.
   static std::optional<AffinityMask> get() {
-    // It must have room for all processors that the kernel could have.
+    // The kernel refuses a mask smaller than its maximum number of processors.
     for (int room = CPU_SETSIZE; room <= kMaxProcessors; room *= 2) {
       AffinityMask mask(room);
       if (mask.set_ == nullptr) break;

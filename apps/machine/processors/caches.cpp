@@ -10,7 +10,7 @@
 namespace lloyd::machine {
 namespace {
 
-// "1024K" or "32M".
+// Parses "1024K" or "32M".
 std::int64_t size_of_text(const std::string& text) {
   const std::int64_t number = number_of(text);
   if (number < 0) return 0;
@@ -29,7 +29,7 @@ std::int64_t size_of_text(const std::string& text) {
 
 std::vector<Cache> read_caches(const SystemFiles& files) {
   constexpr std::string_view kFolder = "/sys/devices/system/cpu";
-  // Every processor lists its caches; those with the same sharers are one.
+  // Every processor lists its caches; equal lists of sharers mean the same instance.
   std::map<std::tuple<int, std::int64_t, std::string>, std::set<std::string>> found;
   for (const std::string& processor : files.numbered(kFolder, "cpu")) {
     const std::string caches = fmt::format("{}/{}/cache", kFolder, processor);

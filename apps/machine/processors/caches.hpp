@@ -1,4 +1,4 @@
-// The caches of data, from sysfs.
+// Data caches, from sysfs.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace lloyd::machine {
 struct Cache {
   int level = 0;
   std::string type;             ///< "Data" or "Unified"
-  std::int64_t size_bytes = 0;  ///< of each
+  std::int64_t size_bytes = 0;  ///< size of one instance
   std::int64_t instances = 0;
-  std::int64_t shared_by = 0;  ///< logical processors of the instance that has most
+  std::int64_t shared_by = 0;  ///< logical processors per instance; the maximum if instances differ
 };
 
-/// By level, the larger ones first; without instruction caches. Empty where the system does not
-/// say, as in some virtual machines.
+/// Sorted by level, then by descending size; without instruction caches. Empty if unknown, as in
+/// some virtual machines.
 std::vector<Cache> read_caches(const SystemFiles& files = SystemFiles());
 
-/// Bytes of all caches of the highest level; 0 where there are none.
+/// Total bytes of all caches of the highest level; 0 if none are known.
 std::int64_t last_level_bytes(const std::vector<Cache>& caches);
 
 }  // namespace lloyd::machine

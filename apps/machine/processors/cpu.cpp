@@ -49,10 +49,11 @@ std::vector<std::string> online_processors(const SystemFiles& files) {
 std::string siblings_of(const SystemFiles& files, std::string_view processor) {
   const std::string topology = fmt::format("{}/{}/topology/", kFolder, processor);
   const std::string siblings = files.text(topology + "core_cpus_list");
-  return siblings.empty() ? files.text(topology + "thread_siblings_list") : siblings;  // before 5.3
+  // Linux before 5.3 has only thread_siblings_list.
+  return siblings.empty() ? files.text(topology + "thread_siblings_list") : siblings;
 }
 
-// Processors that share a core list the same siblings.
+// Counts distinct sibling lists: processors of one core have the same.
 std::int64_t count_cores(const SystemFiles& files, const std::vector<std::string>& processors) {
   std::set<std::string> cores;
   for (const std::string& processor : processors) {
@@ -66,7 +67,7 @@ std::int64_t count_cores(const SystemFiles& files, const std::vector<std::string
 std::vector<CoreKind> kinds_of(const SystemFiles& files,
                                const std::vector<std::string>& processors) {
   std::vector<CoreKind> kinds;
-  // Intel's hybrid processors have a performance counter unit for each kind.
+  // On Intel's hybrid processors, each kind has its own performance monitoring unit.
   for (const auto& [unit, name] :
        {std::pair{"cpu_core", "performance"}, std::pair{"cpu_atom", "efficiency"},
         std::pair{"cpu_lowpower", "low-power"}}) {
@@ -109,7 +110,7 @@ std::int64_t count_sockets(const SystemFiles& files, const std::vector<std::stri
   return static_cast<std::int64_t>(packages.size());
 }
 
-// acpi-cpufreq, amd-pstate and others say "boost"; Intel's driver says the opposite.
+// acpi-cpufreq, amd-pstate and others provide "boost"; intel_pstate provides the inverse.
 std::optional<bool> boost_of(const SystemFiles& files) {
   const std::string boost = files.text(fmt::format("{}/cpufreq/boost", kFolder));
   if (!boost.empty()) return boost != "0";
@@ -119,7 +120,7 @@ std::optional<bool> boost_of(const SystemFiles& files) {
 }
 
 std::string model_of(const std::string& cpuinfo) {
-  // x86 says "model name"; some ARM systems say "Model", others only numbers.
+  // x86 has "model name"; some ARM systems have "Model", others only numbers.
   for (const char* key : {"model name", "Model"}) {
     std::string model = field_of(cpuinfo, key);
     if (!model.empty()) return model;
@@ -184,7 +185,8 @@ double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& 
     highest = std::max(highest, static_cast<double>(khz) / 1e3);
   }
   if (highest > 0) return highest;
-  // Virtual machines have no cpufreq, but the kernel may say "cpu MHz : 2596.122" of each.
+  // Virtual machines have no cpufreq, but /proc/cpuinfo may have "cpu MHz : 2596.122" for each
+  // processor.
   const std::string cpuinfo = files.text("/proc/cpuinfo");
   for (const std::string_view line : lines_of(cpuinfo)) {
     if (!line.starts_with("cpu MHz")) continue;

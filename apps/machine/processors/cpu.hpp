@@ -1,4 +1,4 @@
-// Cpu: the processor, its cores, and how many of them this process may use.
+// Cpu: model, features and topology of the processor.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,37 @@
 
 namespace lloyd::machine {
 
-/// Processors of one kind, where a machine has several.
+/// One kind of cores of a hybrid processor.
 struct CoreKind {
   std::string name;  ///< "performance", "efficiency", "capacity 446"
   std::int64_t processors = 0;
 };
 
 struct Cpu {
-  std::string model;  ///< empty where the system does not say
-  /// Those of the instruction sets that matter to k-means which are there: "AVX2", "NEON".
+  std::string model;  ///< empty if unknown
+  /// Supported instruction sets that are relevant to k-means: "AVX2", "NEON".
   std::vector<std::string> features;
-  std::int64_t logical = 0;     ///< processors that are online
-  std::int64_t physical = 0;    ///< cores; 0: not known
-  std::int64_t sockets = 0;     ///< processor packages; 0: not known
-  std::vector<CoreKind> kinds;  ///< empty where all are alike
-  std::string governor;         ///< of the clock frequency, "a, b" where they differ; may be empty
-  std::optional<bool> boost;    ///< whether clocks may go beyond the nominal one
+  std::int64_t logical = 0;     ///< logical processors online
+  std::int64_t physical = 0;    ///< cores; 0: unknown
+  std::int64_t sockets = 0;     ///< processor packages; 0: unknown
+  std::vector<CoreKind> kinds;  ///< empty if all cores are alike
+  std::string governor;         ///< frequency governor, "a, b" if they differ; empty if unknown
+  std::optional<bool> boost;    ///< clocks may exceed the nominal one; no value if unknown
 };
 
 Cpu read_cpu(const SystemFiles& files = SystemFiles());
 std::string read_cpu_model(const SystemFiles& files = SystemFiles());
 
-/// Those of the processors that are of the fastest kind among them; all, where they are alike.
+/// The subset of `processors` of the fastest kind among them; all if they are alike.
 std::vector<int> fastest_processors(const std::vector<int>& processors,
                                     const SystemFiles& files = SystemFiles());
 
-/// The processors that share a core with this one, itself among them.
+/// The processors that share a core with this one, including itself.
 std::vector<int> processors_of_core(int processor, const SystemFiles& files = SystemFiles());
 
-/// The highest clock, in MHz, that any of these processors has now: that of one which works, unless
-/// all are idle; 0 where the system does not say. Looks at 64 of them at most, as each costs about
-/// ten microseconds.
+/// The highest current clock of the processors in MHz; 0 if unknown. The maximum is the clock of a
+/// busy processor, unless all are idle. Samples at most 64 of them, as each takes about ten
+/// microseconds.
 double highest_clock_mhz(const std::vector<int>& processors,
                          const SystemFiles& files = SystemFiles());
 

@@ -20,13 +20,14 @@
 namespace lloyd::machine {
 namespace {
 
-// Of "12 (a name) R 1 ..." what follows the name, which may have blanks and parentheses.
+// The part of "12 (a name) R 1 ..." after the name, which may contain blanks and parentheses.
 std::string after_name(const std::string& stat) {
   const std::size_t end = stat.rfind(") ");
   return end == std::string::npos ? std::string() : stat.substr(end + 2);
 }
 
-// `process`: a number, or "self".
+// True if the process or a descendant has a running thread other than `self`. `process`: a pid, or
+// "self".
 bool has_running_thread(const SystemFiles& files, std::string_view process, std::int64_t self) {
   const std::string tasks = fmt::format("/proc/{}/task", process);
   for (const std::string& thread : files.numbered(tasks, "")) {
@@ -50,7 +51,7 @@ bool shares_core(int processor, const std::set<int>& taken) {
 }  // namespace
 
 bool wait_for_idle_threads(std::chrono::milliseconds limit) {
-  constexpr std::chrono::microseconds kApart{200};  // of looks
+  constexpr std::chrono::microseconds kApart{200};  // polling interval
   const auto deadline = std::chrono::steady_clock::now() + limit;
   const SystemFiles files;
   const std::int64_t self = ::syscall(SYS_gettid);
@@ -62,14 +63,15 @@ bool wait_for_idle_threads(std::chrono::milliseconds limit) {
 }
 
 std::set<int> processors_of_other_threads() {
-  constexpr int kProcessor = 39 - 3;  // field of proc_pid_stat(5), less those up to the name
+  // Index of "processor" (field 39 of proc_pid_stat(5)) after the name, from 0.
+  constexpr int kProcessor = 39 - 3;
   const SystemFiles files;
   const std::int64_t self = ::syscall(SYS_gettid);
   std::set<int> processors;
   for (const std::string& thread : files.numbered("/proc/self/task", "")) {
     if (number_of(thread) == self) continue;
     const std::string stat = after_name(files.text("/proc/self/task/" + thread + "/stat"));
-    if (stat.starts_with('X') || stat.starts_with('Z')) continue;  // it ends
+    if (stat.starts_with('X') || stat.starts_with('Z')) continue;  // the thread is ending
     std::istringstream fields(stat);
     std::string field;
     for (int f = 0; f <= kProcessor; ++f) fields >> field;

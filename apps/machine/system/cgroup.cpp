@@ -7,8 +7,8 @@
 namespace lloyd::machine {
 namespace {
 
-// A folder below `mount` and its parents up to the mount itself. A container may see its group's
-// own path, of which only the mount is there: the rest reads as empty.
+// The folder `mount`/path and its parents up to `mount`. In a container the path may be the host's,
+// of which only the mount exists: the other folders read as empty.
 std::vector<std::string> folders_up(const std::string& mount, std::string path) {
   std::vector<std::string> folders;
   while (path.size() > 1) {
@@ -41,7 +41,7 @@ void read_version_1(const SystemFiles& files, const std::string& folder, CgroupL
   if (time > 0 && period > 0) {
     tighten(limits.cpus, static_cast<double>(time) / static_cast<double>(period));
   }
-  // No limit is the largest number of whole pages in 63 bits.
+  // "No limit" is stored as the largest multiple of the page size below 2^63.
   constexpr std::int64_t kNone = std::int64_t{1} << 62;
   const std::int64_t bytes = number_of(files.text(folder + "/memory.limit_in_bytes"));
   if (bytes < kNone) tighten(limits.memory_bytes, bytes);

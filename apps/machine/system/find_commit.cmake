@@ -1,8 +1,8 @@
-# Writes the commit of the tree SOURCE into the source file OUTPUT: 12 hexadecimal digits, "-dirty"
-# behind them where files had changed; empty where SOURCE is not the root of a repository.
+# Writes the commit of the tree SOURCE into the source file OUTPUT: 12 hexadecimal digits, followed by "-dirty" if files
+# were modified; empty if SOURCE is not the root of a repository.
 set(commit "")
 find_program(GIT git)
-if(GIT AND EXISTS ${SOURCE}/.git) # not a repository that this tree merely lies in
+if(GIT AND EXISTS ${SOURCE}/.git) # SOURCE itself, not a parent folder, must be a repository
   execute_process(COMMAND ${GIT} --no-optional-locks -C ${SOURCE}
       describe --always --dirty --abbrev=12 --exclude=*
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

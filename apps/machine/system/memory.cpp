@@ -6,7 +6,7 @@ namespace lloyd::machine {
 
 namespace {
 
-// Of a line such as "MemTotal:  24684092 kB", in bytes; 0: there is none.
+// Bytes of a line such as "MemTotal:  24684092 kB"; 0 if there is none.
 std::int64_t bytes_of(const std::string& text, const char* key) {
   const std::int64_t kibibytes = number_of(field_of(text, key));
   return kibibytes > 0 ? kibibytes * 1024 : 0;

@@ -1,4 +1,4 @@
-// Memory of the machine, and what this process may use of it.
+// Memory of the machine, and the part usable by this process.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,18 @@
 
 namespace lloyd::machine {
 
-/// In bytes; 0: not known.
+/// In bytes; 0: unknown.
 struct Memory {
   std::int64_t total = 0;
-  std::int64_t available = 0;  ///< to a new program without swapping
+  std::int64_t available = 0;  ///< available to a new program without swapping
 };
 
 Memory read_memory(const SystemFiles& files = SystemFiles());
 
-/// The most that was resident of this process so far, files that it has mapped included, in bytes;
-/// 0: not known.
+/// Peak resident memory of this process in bytes, including mapped files; 0: unknown.
 std::int64_t peak_memory(const SystemFiles& files = SystemFiles());
 
-/// The total or the control group's limit, whichever is less; 0: not known.
+/// The smaller of total memory and the control group's limit, in bytes; 0: unknown.
 inline std::int64_t usable_memory(const Memory& memory, const CgroupLimits& limits) {
   if (limits.memory_bytes == 0) return memory.total;
   return memory.total == 0 ? limits.memory_bytes : std::min(memory.total, limits.memory_bytes);

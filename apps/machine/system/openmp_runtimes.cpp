@@ -8,7 +8,7 @@
 namespace lloyd::machine {
 namespace {
 
-// omp_get_max_threads() of a library that is loaded.
+// Calls omp_get_max_threads() of a loaded library.
 int max_threads(const char* path) {
   const std::unique_ptr<void, int (*)(void*)> library(dlopen(path, RTLD_LAZY | RTLD_NOLOAD),
                                                       dlclose);
@@ -22,7 +22,7 @@ int max_threads(const char* path) {
 std::string_view openmp_runtime_name(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   for (const std::string_view name : {"libgomp", "libomp5", "libomp", "libiomp5"}) {
-    // "libgomp.so.1", and "libgomp-24e2ab19.so.1.0.0" as Python's wheels name it.
+    // "libgomp.so.1"; Python wheels rename it to "libgomp-24e2ab19.so.1.0.0".
     if (!file.starts_with(name) || file.size() == name.size()) continue;
     const char next = file[name.size()];
     if ((next == '.' || next == '-') && file.find(".so") != file.npos) {

@@ -1,4 +1,4 @@
-// The OpenMP runtimes in this process.
+// OpenMP runtimes loaded in this process.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace lloyd::machine {
 struct OpenmpRuntime {
   std::string name;  ///< "libgomp", "libomp", "libiomp5"
   std::string path;
-  int threads = 0;  ///< that a parallel region takes if nothing else is said; 0: not known
+  int threads = 0;  ///< default size of a parallel region; 0: unknown
 };
 
-/// Those loaded now: ask after the plugins are loaded. Two of them have a pool of threads each.
+/// The runtimes loaded now: call it after loading plugins. Each runtime has its own thread pool.
 std::vector<OpenmpRuntime> loaded_openmp_runtimes();
 
-/// Which runtime a shared library is, by its file name; empty for any other.
+/// Name of the runtime, from a shared library's file name; empty for other libraries.
 std::string_view openmp_runtime_name(std::string_view path);
 
 }  // namespace lloyd::machine

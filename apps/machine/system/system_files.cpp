@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// The part of `rest` up to the separator; `rest` becomes what follows it.
+// Removes and returns the part of `rest` up to the separator, which is removed too.
 std::string_view take(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -32,7 +32,7 @@ std::string SystemFiles::text(std::string_view file) const {
   std::string content;
   try {
     content.assign(std::istreambuf_iterator<char>(stream), {});
-  } catch (const std::ios_base::failure&) {  // what it tells of has just ended
+  } catch (const std::ios_base::failure&) {  // the process described by the file has just ended
   }
   while (!content.empty() && content.back() == '\n') content.pop_back();
   return content;

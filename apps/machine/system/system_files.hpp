@@ -1,4 +1,4 @@
-// SystemFiles: what the kernel says in /proc and /sys.
+// SystemFiles: reads files of /proc and /sys.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,33 @@
 
 namespace lloyd::machine {
 
-/// Reads texts of the kernel below a root, which is "/" but in tests.
+/// Reads files below `root`, which is "/" except in tests.
 class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-  /// The text of a file such as "/proc/cpuinfo", without trailing line feeds; empty where there is
-  /// none or it cannot be read.
+  /// Content of a file such as "/proc/cpuinfo", without trailing line feeds; empty if it cannot be
+  /// read.
   std::string text(std::string_view file) const;
-  /// Names in a folder that begin with `prefix` and go on with a number, by that number.
+  /// Names in a folder of the form `prefix` + number, sorted by the number.
   std::vector<std::string> numbered(std::string_view folder, std::string_view prefix) const;
 
  private:
   std::filesystem::path root_;
 };
 
-/// The lines of a text.
+/// Splits a text into lines, without line feeds. They point into `text`.
 std::vector<std::string_view> lines_of(std::string_view text);
-/// The value in the first line "key : value" of a text; empty where there is none.
+/// The value of the first line "key : value"; empty if there is none.
 std::string field_of(std::string_view text, std::string_view key);
-/// Whether a list of words has this one.
+/// True if the blank-separated list contains the word.
 bool has_word(std::string_view words, std::string_view word);
-/// A whole number >= 0 at the start of a text; -1 where there is none or it is beyond 63 bits.
+/// Parses a whole number >= 0 at the start of a text, after white space; -1 if there is none or it
+/// exceeds 63 bits.
 std::int64_t number_of(std::string_view text);
-/// More processors than any kernel could have.
+/// Exceeds the number of processors of any kernel.
 inline constexpr int kMaxProcessors = 1 << 20;
-/// The processors of a list such as "0-3,8"; empty where it is none.
+/// Parses a processor list such as "0-3,8"; empty if it is malformed.
 std::vector<int> processors_of(std::string_view list);
 
 }  // namespace lloyd::machine

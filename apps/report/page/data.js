@@ -1,4 +1,4 @@
-// The data of the page, and what the charts ask of it.
+// The data of the page, and queries of the charts.
 const data = JSON.parse(document.getElementById('data').textContent);
 const unit = data.per_iteration ? 'ms/iteration' : 'ms/fit';
 
@@ -7,7 +7,7 @@ data.rows.forEach((row, index) => {
   row.place = settingText(row);
   row.text = [row.place, row.backend, row.problem || ''].join(' ').toLowerCase();
 });
-// The note of rows whose time per iteration is of fewer distances.
+// The footnote of rows whose iterations evaluate fewer distances.
 const markNote = data.mark ? `* ${data.mark}.` : '';
 const backends = unique(data.rows.map((row) => row.backend));
 
@@ -15,7 +15,7 @@ function unique(values) {
   return Array.from(new Set(values));
 }
 
-// Map from key to the items with it, in the order of their first one.
+// Map from key to its items, in the order of first occurrence.
 function groupBy(items, key) {
   const groups = new Map();
   for (const item of items) {
@@ -26,7 +26,7 @@ function groupBy(items, key) {
   return groups;
 }
 
-// "samples 10,000 · clusters 8": the values of the axes with more than one.
+// "samples 10,000 · clusters 8": the values of the varying axes.
 function settingText(row) {
   return data.axes.map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`).join(' · ');
 }
@@ -39,7 +39,7 @@ function isNumeral(text) {
   return text !== '' && Number.isFinite(Number(text));
 }
 
-// The rows that the filter leaves; charts are drawn of them.
+// The rows that pass the filter; charts show only these.
 const visible = {
   rows: data.rows,
   listeners: [],

@@ -1,4 +1,4 @@
-// The summary in words.
+// The summary in sentences.
 function showWords() {
   const where = data.machines.map((machine) => machine.cpu).filter((cpu) => cpu);
   document.getElementById('subtitle').textContent =
@@ -20,14 +20,14 @@ function coverageText() {
     `${swept}${repeats}. Times are in ${data.per_iteration ? 'milliseconds per iteration' : 'milliseconds per whole fit'}.`;
 }
 
-// "5 trials", or "5 to 40 trials" where the rows differ.
+// "5 trials", or "5 to 40 trials" if the rows differ.
 function trialsText() {
   const {fewest, most} = data.trials;
   return fewest === most ? format.plural(most, 'trial')
     : `${format.count(fewest)} to ${format.plural(most, 'trial')}`;
 }
 
-// The largest speedup, where variants are too many to list.
+// The largest speedup, if there are too many variants to list.
 function bestText() {
   const best = d3.max(data.rows, (row) => (row.speedup ? row.speedup.value : 0));
   const row = data.rows.find((one) => one.speedup && one.speedup.value === best);
@@ -35,7 +35,7 @@ function bestText() {
   return `The largest speedup over ${data.baseline} is ${format.number(best)}, of ${row.backend}${place}.`;
 }
 
-// The least and the largest speedup of each variant.
+// The smallest and the largest speedup of each variant.
 const mostListed = 4;
 function speedupTexts() {
   if (!data.baseline) return [];

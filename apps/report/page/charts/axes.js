@@ -1,6 +1,6 @@
 // Scales and their ticks.
 
-// Powers of ten, with 2 and 5 between them where there is room; ascending, within the domain.
+// Powers of ten, and their multiples by 2 and 5 if there is room; ascending, within the domain.
 function logTicks(low, high, most) {
   const pick = (factors, every) => {
     const ticks = [];
@@ -23,7 +23,7 @@ function logTicks(low, high, most) {
   }
 }
 
-// A logarithmic domain around values, at least a factor of `least` wide.
+// A logarithmic domain around the values, whose ends differ at least by the factor `least`.
 function logDomain(values, least) {
   let [low, high] = d3.extent(values);
   const pad = Math.pow(high / low, 0.06);
@@ -33,7 +33,8 @@ function logDomain(values, least) {
   return [low / missing, high * missing];
 }
 
-// Of ascending values those whose texts do not overlap on the scale; first and last come first.
+// Selects from ascending values those whose texts do not overlap on the scale; prefers the first and the
+// last.
 function thinned(values, scale, room) {
   const kept = [];
   const fits = (value) => kept.every((other) => Math.abs(scale(value) - scale(other)) >= room);
@@ -54,7 +55,7 @@ function drawVerticalAxis(svg, scale, ticks, box, text = format.tick) {
   }
 }
 
-// The same for a horizontal axis below the box, with its label.
+// Grid lines, texts and label of a horizontal axis below the box.
 function drawHorizontalAxis(svg, scale, ticks, box, label) {
   const bottom = box.y + box.height;
   for (const tick of ticks) {

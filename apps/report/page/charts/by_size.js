@@ -1,11 +1,11 @@
-// Charts by samples, features or clusters, where one of them varies: other axes are small multiples.
+// Charts over samples, features or clusters, if one of them varies; other axes become small multiples.
 const sizes = ['samples', 'features', 'clusters'];
 
 function varyingSizes() {
   return sizes.filter((size) => unique(data.rows.map((row) => row[size])).length > 1);
 }
 
-// Axes of the sweep that the three sizes do not tell.
+// Axes of the sweep whose values do not follow from the three sizes.
 function otherAxes() {
   return data.axes.filter((axis) => {
     const bySizes = groupBy(data.rows, (row) => sizes.map((size) => row[size]).join(' '));
@@ -18,7 +18,7 @@ function panelTitle(row, x) {
     .concat(otherAxes().map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
 }
 
-// The size with most values is shown first.
+// The varying sizes, the one with most values first.
 function sizesByValues() {
   const count = (size) => unique(data.rows.map((row) => row[size])).length;
   return varyingSizes().sort((a, b) => count(b) - count(a));
@@ -67,7 +67,7 @@ function addTime() {
     value: (row) => row.time || null});
 }
 
-// Ceilings of the processor that the records' data type has.
+// Reference lines for one rate of the measured ceilings.
 function ceilingsOf(rate) {
   if (!data.ceilings) return [];
   return [{y: rate.all_threads, label: `ceiling, ${format.plural(data.ceilings.threads, 'thread')}`},

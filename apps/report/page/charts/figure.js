@@ -1,5 +1,5 @@
-// A figure: heading, note, controls, a chart that is drawn anew when its width or its rows change,
-// and the button that saves it.
+// Adds a figure: heading, note, controls, a chart that is redrawn when its width or its rows change, and a
+// button that saves it.
 function addFigure(id, title, note, controls, draw) {
   const holder = h('div', {class: 'holder'});
   const save = h('button', {type: 'button', class: 'save',
@@ -26,14 +26,14 @@ function addFigure(id, title, note, controls, draw) {
   return redraw;
 }
 
-// What stands in place of a chart without marks; returns its height.
+// Draws a text in place of a chart without marks; returns its height.
 function drawEmpty(svg, width, text) {
   svg.append('text').attr('class', 'empty').attr('x', width / 2).attr('y', 40)
     .style('text-anchor', 'middle').text(fitText(text, width - 20, 14));
   return 70;
 }
 
-// Says how many more there would be; returns the height with that line.
+// Adds a line with the number of omitted items, if any; returns the new bottom.
 function drawRest(svg, width, bottom, count, what) {
   if (count <= 0) return bottom;
   svg.append('text').attr('class', 'small').attr('x', 14).attr('y', bottom + 8)
@@ -41,8 +41,8 @@ function drawRest(svg, width, bottom, count, what) {
   return bottom + 24;
 }
 
-// Entries [style, text] in lines; returns the height. A style is a `bar`, or a line and a mark, or
-// with `unlinked` the mark alone.
+// Draws a legend of [style, text] entries; returns its height. A style is a `bar`, a line with a mark, or, if
+// `unlinked`, a mark alone.
 function drawLegend(svg, entries, width, top) {
   let x = 14;
   let y = top + 14;

@@ -1,4 +1,4 @@
-// Small multiples of lines: a panel for each group, the same scales in all.
+// Line charts as small multiples: one panel per group.
 // chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}]}],
 //         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY}
 const titleRoom = 28;
@@ -60,7 +60,7 @@ function panelScales(panel, box, chart, panels) {
 
 function drawPanel(svg, panel, box, chart, panels) {
   const {x, y, xs} = panelScales(panel, box, chart, panels);
-  const few = chart.sharedX && xs.length <= 12; // sizes: the values themselves are the ticks
+  const few = chart.sharedX && xs.length <= 12; // the ticks are the sizes themselves
   const xTicks = few ? thinned(xs, x, 38)
     : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], Math.floor(box.width / 50))
       : x.ticks(Math.floor(box.width / 70));

@@ -1,10 +1,10 @@
-// Colour, mark and dash of each backend: any one of them tells most backends apart.
+// Colour, mark and dash of each backend; each of the three alone distinguishes most backends.
 const colourCount = 8;
 const marks = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond,
   d3.symbolCross, d3.symbolStar, d3.symbolWye];
 const dashes = [null, '7 3', '2 3', '9 3 2 3'];
 
-// The baseline has the colour of the text, whatever its place.
+// The baseline always has the colour of the text.
 const ranks = new Map();
 const isBaseline = (backend) => backend === data.baseline;
 backends.filter(isBaseline).concat(backends.filter((backend) => !isBaseline(backend)))
@@ -24,7 +24,7 @@ function symbolPath(symbol, size) {
   return d3.symbol().type(symbol).size(size)();
 }
 
-// One mark of a backend into a selection, at a place.
+// Appends a backend's mark to a selection, at a position.
 function drawMark(parent, style, x, y, size = 58) {
   return parent.append('path')
     .attr('class', 'mark')

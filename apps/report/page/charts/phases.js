@@ -1,4 +1,4 @@
-// Where the time goes: a stacked bar for each row. Texts on the light colours are dark in both themes.
+// Time by phase: one stacked bar per row. Texts on light colours are dark in both themes.
 const phases = [['transfer', 'var(--series-6)', true], ['assignment', 'var(--series-1)', false],
   ['update', 'var(--series-5)', true], ['overhead', 'var(--series-3)', true]];
 

@@ -1,4 +1,4 @@
-// Published numbers beside ours.
+// Published numbers beside the measured ones.
 function publishedQuantities() {
   const known = Object.keys(quantityHeaders);
   const used = unique(data.rows.flatMap((row) => row.published.map((published) => published.quantity)));
@@ -20,7 +20,7 @@ function publishedText(row, quantity) {
   return typeof published.value === 'number' ? format.number(published.value) : published.value;
 }
 
-// What was measured here of a quantity; null where it was not.
+// The measured value of a quantity; null if it was not measured.
 function measuredOf(row, quantity) {
   const phase = {transfer_ms_per_iteration: 'transfer', assignment_ms_per_iteration: 'assignment',
     update_ms_per_iteration: 'update'}[quantity];

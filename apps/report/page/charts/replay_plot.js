@@ -1,7 +1,7 @@
-// One frame of a replay: samples by cluster, and the way that the centroids came.
+// One frame of a replay: samples coloured by cluster, and the paths of the centroids.
 const grid = 9999;
 
-// The labels of each frame, from those of the first and what changed.
+// Reconstructs the labels of each frame from the first frame's and the changes.
 function framesOf(replay) {
   let labels = replay.labels[0];
   return replay.iterations.map((iteration, index) => {
@@ -14,7 +14,7 @@ function framesOf(replay) {
   });
 }
 
-// Scales with the same unit in both directions, in the middle of the width.
+// Scales with the same unit in both directions, centred horizontally.
 function replayScales(replay, width) {
   const extent = [0, 1].map((axis) => (replay.high[axis] - replay.low[axis]) || 1);
   const most = {width: width - 76, height: Math.min(560, Math.max(260, width * 0.6))};
@@ -38,7 +38,7 @@ function axisLabel(replay, axis) {
   return share > 0 ? `${replay.axes[axis]} (${(100 * share).toFixed(0)} % of the variance)` : replay.axes[axis];
 }
 
-// Draws all that does not move, and returns a function that shows a frame.
+// Draws the static parts and returns a function that shows a frame.
 function drawReplay(svg, width, replay, frames) {
   const {box, x, y, xValues, yValues} = replayScales(replay, width);
   drawHorizontalAxis(svg, xValues, xValues.ticks(Math.max(2, Math.floor(box.width / 80))), box, axisLabel(replay, 0));

@@ -1,8 +1,8 @@
-// A line for each row of the summary: dots on a logarithmic axis, grouped by setting.
+// Dot chart with one line per row of the summary, on a logarithmic axis, grouped by setting.
 // chart: {rows, dots(row): [{style, value, low, high, lines()}], references: [{value, label}], label}
 const mostRows = 60;
 
-// Calls draw(row, y) for each row between the headings of settings; returns the height that it took.
+// Draws the headings of settings and calls draw(row, y) for each row; returns the total height.
 function layRows(svg, rows, top, textRoom, draw) {
   let y = top;
   for (const [place, group] of groupBy(rows, (row) => row.place)) {
@@ -23,7 +23,7 @@ function layRows(svg, rows, top, textRoom, draw) {
   return y - top;
 }
 
-// Room for the names of backends; where they would take too much of the width they stand above.
+// Width for the names of backends; if they are too wide, they are placed above the lines (`noRoom`).
 const noRoom = 16;
 function textRoomOf(rows, width) {
   const longest = d3.max(rows, (row) => textWidth(row.backend)) + 28;

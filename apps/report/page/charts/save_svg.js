@@ -1,4 +1,4 @@
-// A chart as a file of its own: styles of the page become attributes, as no style sheet goes with it.
+// Saves a chart as a file. The page's styles become attributes, as the file has no style sheet.
 const savedStyles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family',
   'font-size', 'font-weight', 'text-anchor', 'paint-order'];
 

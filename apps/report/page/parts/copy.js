@@ -1,4 +1,4 @@
-// The table on the clipboard.
+// Copies the table to the clipboard.
 function asTsv(columns, rows) {
   const clean = (text) => String(text).replace(/[\t\r\n]+/g, ' ');
   return [columns.map((column) => clean(column.header)),
@@ -21,7 +21,7 @@ function copyButton(label, text) {
   return button;
 }
 
-// Browsers refuse the clipboard to some pages; a selection can be copied in most of them.
+// Browsers deny some pages the clipboard; copying a selection usually works there.
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// Elements of HTML. Texts are set as texts, so nothing in the data is read as markup.
+// Creation of HTML elements. Texts are inserted as text nodes, so that data is never parsed as markup.
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -12,7 +12,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-// A section of the page with a heading that the contents list.
+// A section of the page, with a heading that is listed in the contents.
 function addPart(id, title, note, ...children) {
   const heading = h('h2', {id: `${id}-title`}, title);
   const part = h('section', {class: 'part', id, 'aria-labelledby': heading.id},
@@ -22,7 +22,7 @@ function addPart(id, title, note, ...children) {
   return part;
 }
 
-// A labelled choice; `choices` are [value, text].
+// A labelled selection; `choices`: [value, text] pairs.
 function choice(label, choices, onchange) {
   const select = h('select', {onchange: () => onchange(select.value)},
     choices.map(([value, text]) => h('option', {value}, text)));
@@ -36,7 +36,7 @@ function textWidth(text, size = 12, weight = 400) {
   return measure.measureText(text).width;
 }
 
-// The text, cut to a width with an ellipsis.
+// The text, shortened to a width with an ellipsis.
 function fitText(text, width, size = 12, weight = 400) {
   if (textWidth(text, size, weight) <= width) return text;
   let length = text.length;

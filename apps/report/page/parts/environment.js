@@ -1,4 +1,4 @@
-// Where and how the records were made.
+// The environment of the records: machines, build and backends.
 function addEnvironment() {
   const part = addPart('environment', 'Environment', null);
   const stop = Object.entries(data.stop).map(([key, value]) => `${key} ${value}`).join(', ');
@@ -27,7 +27,7 @@ function facts(pairs) {
   return h('dl', {class: 'facts'}, pairs.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 }
 
-// Whatever a record says of its machine; what is inside another value stands behind its name.
+// All entries of a record's machine, flattened: the names of nested entries are prefixed.
 function factsOf(object, prefix = '') {
   return Object.entries(object).flatMap(([key, value]) => {
     const name = prefix + key.replace(/_bytes$/, '').replace(/_/g, ' ');

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers formatted for people.
 const format = {
   // Three significant digits, as the printed tables have them.
   number(value) {
@@ -16,7 +16,7 @@ const format = {
   count(value) {
     return value.toLocaleString('en-US', {maximumFractionDigits: 6});
   },
-  // For axes, short where nothing is lost by it: 0.01, 5, 20k, 3M, 1,024.
+  // For axes; abbreviated if that is exact: 0.01, 5, 20k, 3M, 1,024.
   tick(value) {
     const size = Math.abs(value);
     if (size >= 1e15 || (size > 0 && size < 1e-4)) return Number(value.toPrecision(3)).toExponential();

@@ -1,9 +1,9 @@
-// The summary as a table that sorts and filters; what the filter leaves is drawn below too.
+// The summary as a sortable, filterable table. The filter applies to the charts too.
 const quantityHeaders = {speedup: 'speedup', ms_per_iteration: 'ms/iteration', ms_per_fit: 'ms/fit',
   transfer_ms_per_iteration: 'transfer', assignment_ms_per_iteration: 'assignment',
   update_ms_per_iteration: 'update', overhead_ms: 'overhead', gflop_per_s: 'GFLOP/s', gb_per_s: 'GB/s'};
 
-// Columns: header, text(row), and for numbers value(row), which is null where there is none.
+// Columns: header, text(row), and, for numbers, value(row), null if there is none.
 function tableColumns() {
   const columns = data.axes.map((axis) => {
     const numeric = data.rows.every((row) => isNumeral(row.axes[axis.path]));
@@ -16,12 +16,12 @@ function tableColumns() {
   add(unit, (row) => (row.time ? row.time.value : null));
   add('interval', (row) => (row.time ? row.time.low : null), (row) =>
     (row.time && row.trials > 1 ? `${format.number(row.time.low)} – ${format.number(row.time.high)}` : ''));
-  // Before what may be more than the page is wide for.
+  // Placed before the columns that may exceed the page's width.
   if (data.baseline) {
     columns.push({header: 'speedup', number: true, words: true,
       value: (row) => (row.speedup ? row.speedup.value : null), text: (row) => row.comparison || ''});
   }
-  // Neither is there for fewer trials than an interval needs.
+  // Both are missing if there are fewer trials than an interval needs.
   if (data.rows.some((row) => Number.isFinite(row.spread))) {
     add('spread', (row) => row.spread ?? null, (row) =>
       (Number.isFinite(row.spread) ? `${(100 * row.spread).toFixed(1)} %` : ''));
@@ -50,7 +50,7 @@ function tableColumns() {
   return columns;
 }
 
-// The cells of a row. A row without a time says why in place of what would be measured.
+// The cells of a row. A row without a time shows the reason instead of measurements.
 function rowCells(row, columns) {
   const cell = (column) => h('td', {class: cellClass(column)}, column.text(row));
   if (row.time || !row.problem) return columns.map(cell);
@@ -61,7 +61,7 @@ function rowCells(row, columns) {
   });
 }
 
-// Rows without a value come last, whatever the direction.
+// Rows without a value come last in both directions.
 function sortedRows(rows, column, direction) {
   if (!column) return rows;
   return rows.slice().sort((a, b) => {
@@ -73,7 +73,7 @@ function sortedRows(rows, column, direction) {
 }
 
 function addTable() {
-  const all = tableColumns(); // that are copied
+  const all = tableColumns(); // including columns that are hidden
   const columns = all.filter((column) => !column.problem || data.rows.some((row) => row.time && row.problem));
   const sort = {column: null, direction: 1};
   const body = h('tbody', {});

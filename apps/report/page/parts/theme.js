@@ -1,4 +1,4 @@
-// Light or dark: as the system says until the button is pressed.
+// Light or dark theme: the system's until the button is pressed.
 const theme = {
   button: document.getElementById('theme'),
   asked: window.matchMedia('(prefers-color-scheme: dark)'),

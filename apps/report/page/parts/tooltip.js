@@ -1,8 +1,8 @@
-// One tooltip for all marks; keyboards reach them with the arrow keys of a chart.
+// One tooltip for all marks, by mouse or by the arrow keys of a focused chart.
 const tooltip = {
   box: document.getElementById('tooltip'),
   announce: document.getElementById('announce'),
-  // `lines`: the first is a heading. `rect`: of the mark, in the window.
+  // `lines`: the first is a heading. `rect`: the mark's rectangle in the window.
   show(lines, rect) {
     this.box.replaceChildren(h('b', {}, lines[0]), ...lines.slice(1).map((line) => h('div', {}, line)));
     this.box.hidden = false;
@@ -19,7 +19,7 @@ const tooltip = {
   },
 };
 
-// The lines for a row: what was measured, and each of its samples.
+// The tooltip's lines for a row: its measurements and all its timings.
 function rowLines(row) {
   const lines = [row.backend];
   if (row.place) lines.push(row.place);
@@ -33,7 +33,7 @@ function rowLines(row) {
   if (row.speedup) {
     const {value, low, high} = row.speedup;
     lines.push(`speedup ${format.number(value)}, interval ${format.number(low)} to ${format.number(high)}`);
-    if (/[a-z]/.test(row.comparison)) lines.push(row.comparison); // what must stand beside it
+    if (/[a-z]/.test(row.comparison)) lines.push(row.comparison); // a caveat in words
   } else if (row.comparison) {
     lines.push(row.baseline ? 'baseline' : `no speedup: ${row.comparison}`);
   }
@@ -46,7 +46,7 @@ function iterationsText(row) {
   return fewest === most ? format.plural(most, 'iteration') : `${fewest} to ${most} iterations`;
 }
 
-// Makes a mark show `lines()` on hover, and the chart's arrow keys walk over its marks.
+// Shows `lines()` when the mark is hovered or reached by the arrow keys of the chart.
 function explain(mark, lines) {
   const node = mark.node();
   node.explanation = lines;
