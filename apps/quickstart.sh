@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, builds, and runs the main job: a comparison of backends on blobs, and a fit of iris.
-# Usage: bash apps/quickstart.sh
+# Installs packages, builds, and runs the two main examples: a comparison of backends on blobs, and a fit of
+# iris. Usage: bash apps/quickstart.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh

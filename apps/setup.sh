@@ -3,12 +3,12 @@
 
 build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
   nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)
-# Without these the build leaves something out: node-d3 draws the HTML report, and the other one is the style of
-# the documentation.
+# Without these packages the build omits a part: node-d3 draws the HTML report, doxygen-awesome-css is the
+# style of the documentation.
 optional_packages=(node-d3 doxygen-awesome-css)
 
-# Drops from `missing` the optional packages for which COMMAND fails, with a line that says why:
-# leave_out REASON COMMAND...
+# leave_out REASON COMMAND...: removes from `missing` each optional package for which COMMAND fails, and
+# prints a line with the reason.
 leave_out() {
   local reason=$1 kept=() package
   shift
@@ -61,7 +61,7 @@ install_packages() {
   rm -f "$log"
 }
 
-# Arguments for cmake that put ccache in front of the compiler, where it is installed.
+# Arguments for cmake that enable ccache if it is installed.
 compiler_cache=()
 use_compiler_cache() {
   if command -v ccache >/dev/null; then

@@ -1,4 +1,4 @@
-"""Fails where code, comments or pages use a word that the project has replaced.
+"""Fails if code, comments or pages use a word that the project has replaced.
 
 Usage: check_words.py ROOT [WORDS]
 

@@ -1,5 +1,5 @@
 # Compiles the files of plugin_template/ into lloyd_apps, as new_plugin/plugin_template.hpp declares them.
-# Not a folder: it may have been built in its place.
+# Folders are excluded: the template may have been built in place.
 file(GLOB template_files CONFIGURE_DEPENDS LIST_DIRECTORIES false
   RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/plugin_template plugin_template/*)
 set(entries "")

@@ -1,6 +1,6 @@
-# Compiles the page of `lloyd report` into lloyd_apps, as report/page.hpp declares it: the files of
-# page/, and D3 from the distribution with its licence. Without D3 there is no page; the global property
-# LLOYD_HTML_REPORT says whether there is one.
+# Compiles the page of `lloyd report` into lloyd_apps, as report/page.hpp declares it: the files of page/, and
+# D3 from the distribution with its licence. Without D3 no page is built; the global property
+# LLOYD_HTML_REPORT tells whether it was.
 find_file(LLOYD_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH
   DOC "D3, one file, version 5 or newer")
 find_file(LLOYD_D3_LICENSE copyright PATHS /usr/share/doc/node-d3 NO_DEFAULT_PATH
@@ -21,7 +21,7 @@ else()
   set_property(GLOBAL PROPERTY LLOYD_HTML_REPORT ON)
 endif()
 
-# Pieces of this size: some compilers warn of longer literals.
+# Some compilers warn about longer string literals.
 set(piece_size 50000)
 set(entries "")
 function(embed name path)

@@ -1,5 +1,5 @@
-# Writes the commit of the tree SOURCE into the source file OUTPUT: 12 hexadecimal digits, "-dirty"
-# behind them where files had changed; empty where SOURCE is not the root of a repository.
+# Writes the commit of the tree SOURCE into the source file OUTPUT: 12 hexadecimal digits, followed by
+# "-dirty" if files are modified; empty if SOURCE is not the root of a repository.
 set(commit "")
 find_program(GIT git)
 if(GIT AND EXISTS ${SOURCE}/.git) # not a repository that this tree merely lies in
