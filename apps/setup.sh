@@ -1,5 +1,5 @@
-# Installs the distribution's packages that are missing (Debian 12 or newer, Ubuntu 24.04 or newer).
-# Sourced by apps/quickstart.sh and tests/run.sh: install_packages PACKAGE...
+# install_packages PACKAGE...: installs missing packages of the distribution (Debian 12 or newer, Ubuntu
+# 24.04 or newer). Sourced by apps/quickstart.sh and the scripts in tests/.
 
 build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
   nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)

@@ -19,7 +19,7 @@ const char* to_string(Outcome outcome);
 
 /// The result of one case with one data type and one parameter set.
 struct Result {
-  /// "lattice/whole-fit/float32", with "/layout=aos" where a parameter is not at its default.
+  /// "lattice/whole-fit/float32", plus "/layout=aos" for each parameter not at its default.
   std::string name;
   Outcome outcome = Outcome::passed;
   /// Failed: the expected value, the actual value, and the place. Skipped: the reason. Else empty.

@@ -29,7 +29,6 @@ struct Settings {
   EmptyPolicy empty = EmptyPolicy::relocate;
 };
 
-/// Result of an update.
 struct Update {
   std::vector<double> centroids;
   std::vector<std::int64_t> counts;   ///< samples per cluster, after relocation

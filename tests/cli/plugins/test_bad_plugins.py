@@ -1,6 +1,6 @@
 """Bad plugins of every kind: refused, or failed by verify, while the host continues.
 
-The plugins are in tests/bad_plugins; each table says what must happen with them."""
+The plugins are in tests/bad_plugins; the tables hold the expected outcome of each."""
 
 import json
 import os

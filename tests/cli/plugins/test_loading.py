@@ -1,6 +1,6 @@
 """Plugins are loaded and probed in separate processes: any failure there becomes one sentence.
 
-And a command that loads a plugin into its own process tells when the plugin ends that."""
+A command that loads a plugin into its own process reports it if the plugin ends that process."""
 
 import json
 import os

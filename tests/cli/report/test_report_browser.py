@@ -1,6 +1,6 @@
 """The page of a report in headless Chromium: the charts and the controls.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ output: OUTPUT
 """
 FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
 
-# Expressions of JavaScript.
+# JavaScript expressions.
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
 CLICK = "document.querySelector({!r}).click()"
 

@@ -1,6 +1,6 @@
 """Colours of the report page in both themes: contrast of marks to the panel, and of texts to their bars.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import json
 import os

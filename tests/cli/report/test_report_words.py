@@ -1,6 +1,6 @@
 """The report page's statements on its trials: their number and their variation.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ sweep: {clusters: [4, 6]}
 output: OUTPUT
 """
 LABELS = ("sequential", "openmp threads=1", "openmp threads=2")
-# An expression of JavaScript.
+# A JavaScript expression.
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
 
 

@@ -16,11 +16,11 @@
 
 namespace lloyd::conformance {
 
-/// Ends a case as failed.
+/// Thrown to end a case as failed.
 struct CaseFailed {
   std::string message;
 };
-/// Ends a case as skipped.
+/// Thrown to end a case as skipped.
 struct CaseSkipped {
   std::string reason;
 };

@@ -13,7 +13,6 @@
 
 namespace lloyd::conformance {
 
-/// The options of a fit.
 struct Setting {
   std::vector<double> centroids;  ///< initial, k x d
   std::int64_t clusters = 0;
@@ -61,7 +60,6 @@ struct Trial {
   std::vector<Observed> trace;
 };
 
-/// Options for running a fit.
 struct Run {
   std::uint32_t observe = kObserveAll;
   bool profile = false;

@@ -67,7 +67,7 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::Datase
   return words_of(sums, plan, clusters);
 }
 
-// Moves runs of consecutive samples. Runs end where the former or the new cluster differs, or where
+// Moves runs of consecutive samples. Runs end if the former or the new cluster differs, or if
 // a row is skipped.
 template <class T>
 std::vector<lloyd::SumWords> sum_of_runs(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,

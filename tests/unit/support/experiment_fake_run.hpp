@@ -12,7 +12,6 @@
 
 namespace lloyd::fake {
 
-/// The plan of an experiment in YAML.
 inline experiment::Plan plan_of(const std::string& config, experiment::DatasetCache& datasets,
                                 const experiment::Machine& machine = {},
                                 const std::vector<std::string>& overrides = {}) {

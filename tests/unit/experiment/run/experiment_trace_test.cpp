@@ -25,7 +25,6 @@ using nlohmann::ordered_json;
 class ExperimentTrace : public testing::Test {
  protected:
   void make(const std::string& text) { plan_ = fake::plan_of(text, datasets_); }
-  // The record of one planned fit and repeat.
   Record run(std::size_t variant, std::int64_t repeat) {
     InProcessRunner trials(plan_, datasets_, observer_, "run", {});
     TracingRunner tracing(plan_, trials, trials,
