@@ -1,5 +1,5 @@
-# Toolchain of the aarch64 gate (tests/gates.sh): Debian's cross compiler, and a sysroot of Debian's
-# arm64 packages, which the gate unpacks below the build folder. Programs are run by qemu-user.
+# Toolchain of the aarch64 gate (tests/gates.sh): Debian's cross compiler, and a sysroot of Debian's arm64
+# packages, which the gate unpacks below the build folder. qemu-user runs the programs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -2,14 +2,13 @@
 
 Usage: check_layers.py ROOT    (the root of the project)
 
-1. The layers include one another as LAYERS allows: docs/architecture.md, "Layers".
-2. Folders include one another without circles: with what lies below them, the folders in one folder can
-   be put into an order in which each includes those after it only. The files that lie in the folder
-   itself count as one of these.
-3. A folder has at most 20 files, those below it not counted. Folders of plugins may have more, where
-   tests/large_folders.txt gives the reason.
+1. Files include only the layers that LAYERS allows: docs/architecture.md, "Layers".
+2. There are no include circles between folders: the subfolders of a folder, each with everything below it,
+   can be ordered so that each includes only later ones. The files directly in the folder count as one entry.
+3. A folder directly holds at most 20 files. Folders of plugins may hold more if tests/large_folders.txt
+   gives the reason.
 
-Prints a line for each fault, of an arrow with a file and what it includes.
+Prints one line per fault; faults of rules 1 and 2 name a file and one of its includes.
 """
 
 import collections
@@ -19,14 +18,15 @@ import sys
 
 MAX_FILES = 20
 SOURCE_FOLDERS = ("apps", "bench", "core", "plugins", "tests")
-# Names of headers begin below these, or in the folder of the file; in that of a plugin, too.
+# Header names are relative to one of these folders, to the file's own folder, or to its plugin's folder.
 INCLUDE_FOLDERS = ("core/include", "core/internal", "core/src", "apps", "tests", "plugins")
 SDK = "core/include/lloyd/plugin"
-# Each layer, the first that holds a file, and what its files may include beside itself.
+# The layers in order of precedence: a file belongs to the first that matches. The values are the layers that it may
+# include besides its own.
 LAYERS = {
     SDK: (),
     "core/include": (SDK,),
-    # Headers for the program and the tests, which are not installed.
+    # Headers for the program and the tests; they are not installed.
     "core/internal": ("core/include", SDK),
     "core": ("core/internal", "core/include", SDK),
     "plugins": (SDK,),
@@ -38,13 +38,13 @@ LAYERS = {
     "tests": ("tests/conformance", "tests/reference", "apps", "bench", "plugins", "core", "core/internal",
               "core/include", SDK),
 }
-# Handed to the compiler as a header, or made by the build.
+# Files whose includes are checked.
 SOURCE = re.compile(r".+\.(cpp|hpp|cu|cuh|h)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 
 def files_below(root: pathlib.Path) -> list[str]:
-    """Paths from the root of all files of the sources, without what Python and editors leave."""
+    """Paths of all source files relative to the root, without caches and editor files."""
     found = []
     for folder in SOURCE_FOLDERS:
         for path in sorted((root / folder).rglob("*")):
@@ -74,7 +74,7 @@ def normal(path: str) -> str:
 
 
 def included_file(file: str, name: str, files: set[str]) -> str | None:
-    """What an include of a file leads to; None for what is not of this project."""
+    """The project file that an include of `file` refers to; None if it is not part of this project."""
     folders = [folder_of(file), *INCLUDE_FOLDERS]
     own_plugin = re.match(r"plugins/[^/]+", file)
     if own_plugin:
@@ -85,7 +85,7 @@ def included_file(file: str, name: str, files: set[str]) -> str | None:
 
 
 def arrows_of(root: pathlib.Path, files: list[str]) -> list[tuple[str, str]]:
-    """(file, file that it includes), both of this project."""
+    """Pairs (file, included file), both of this project."""
     known = set(files)
     arrows = []
     for file in filter(SOURCE.fullmatch, files):
@@ -109,12 +109,12 @@ def wrong_arrows(arrows: list[tuple[str, str]]) -> list[str]:
 
 
 def place_in(parent: list[str], folder: list[str]) -> str:
-    """The entry of `parent` that a folder below it is in; '.' for `parent` itself."""
+    """The entry of `parent` that contains the folder; '.' for `parent` itself."""
     return folder[len(parent)] if len(folder) > len(parent) else "."
 
 
 def circles(arrows: list[tuple[str, str]]) -> list[str]:
-    levels = collections.defaultdict(dict)  # folder -> {(its entry, its entry): an arrow between them}
+    levels = collections.defaultdict(dict)  # folder -> {(entry, included entry): an example include}
     for file, target in arrows:
         if layer_of(file) != layer_of(target):
             continue
@@ -136,7 +136,7 @@ def circles(arrows: list[tuple[str, str]]) -> list[str]:
 
 
 def find_circle(pairs) -> list[str]:
-    """Entries each of which includes the next, the last of which is the first; empty where there is none."""
+    """Entries of which each includes the next and the last is the first; empty if there is no circle."""
     after = collections.defaultdict(list)
     for including, included in sorted(pairs):
         after[including].append(included)

@@ -14,12 +14,12 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 import markdown_pages  # noqa: E402
 
-# Doxygen 1.9 writes this link on pages of classes whose nested ones are all private.
+# Doxygen 1.9 links to this anchor on pages of classes whose nested classes are all private, but does not define it.
 UNCHECKED_ANCHORS = {"nested-classes"}
 
 
 class HtmlLinks(html.parser.HTMLParser):
-    """The links of an HTML page with their lines, and the names that links may end in."""
+    """The links of an HTML page with their lines, and the anchors that it defines."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -36,7 +36,7 @@ class HtmlLinks(html.parser.HTMLParser):
 
 
 def check(page: pathlib.Path, target: str, root: pathlib.Path, anchors_of) -> str:
-    """Why a link of a page is broken; empty where it is not."""
+    """The reason why a link of a page is broken; empty if it is not."""
     parts = urllib.parse.urlsplit(target)
     path = urllib.parse.unquote(parts.path)
     if path.startswith("/"):

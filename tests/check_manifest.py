@@ -3,13 +3,13 @@
 Usage: check_manifest.py BUILD_FOLDER MANIFEST [--only GLOB] [--without GLOB...]
        check_manifest.py BUILD_FOLDER MANIFEST --update
 
-The manifest has the name of a test a line; a build may have more (those of a new backend, for
-example). --only looks at the names of a glob, where unit tests have `unit.` in front; --without
-leaves out names. What became of the tests is read from BUILD_FOLDER/test_results: ctest.xml, which
-`ctest --output-junit` writes, and a file from each GoogleTest process; a test that none of them names
-did not run. --update writes the manifest from the tests that the build has, without running them.
+The manifest has one test name per line; a build may have further tests (those of a new backend, for
+example). --only selects names by a glob, with the prefix `unit.` for unit tests; --without excludes names.
+The outcomes are read from BUILD_FOLDER/test_results: ctest.xml, which `ctest --output-junit` writes, and one
+file per GoogleTest process; a test in none of these files did not run. --update writes the manifest from the
+tests of the build, without running them.
 
-Prints the skipped tests with their reasons, and last how many tests passed and failed.
+Prints the skipped tests with their reasons, then the numbers of passed, skipped and failed tests.
 """
 
 import argparse
@@ -26,44 +26,44 @@ import xml.etree.ElementTree
 
 
 def is_gtest(ctest_name: str) -> bool:
-    """Whether ctest's test is a share of a GoogleTest program (lloyd_add_gtests)."""
+    """True if ctest's test is a share of a GoogleTest program (lloyd_add_gtests)."""
     return re.fullmatch(r".+\.[0-9]+", ctest_name) is not None
 
 
 def gtest_name(ctest_name: str, case: xml.etree.ElementTree.Element, suite: str) -> str:
-    """The manifest's name of a test: unit tests go by their own, others have the program's in front."""
+    """The manifest's name of a test: unit tests have no prefix, others have the program's name as prefix."""
     program = ctest_name.rpartition(".")[0]
     return ("" if program == "unit" else f"{program}.") + f"{suite}.{case.get('name')}"
 
 
 def gtests_of(path: pathlib.Path, ctest_name: str):
-    """(name, element) of each test in a file of GoogleTest."""
+    """(name, element) of each test in a result file of GoogleTest."""
     for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
         for case in suite.iter("testcase"):
             yield gtest_name(ctest_name, case, suite.get("name")), case
 
 
 def outcome_of(case: xml.etree.ElementTree.Element) -> tuple[str, str]:
-    """passed, skipped, failed or absent, and the reason of a skipped test."""
+    """The outcome (passed, skipped, failed or absent), and the reason of a skipped test."""
     if case.find("failure") is not None or case.get("status") == "fail":
         return "failed", ""
     skipped = case.find("skipped")
     if skipped is None:
         return ("passed" if case.get("status") == "run" else "absent"), ""
-    # Python's unittest prints the reason of a test that ctest knows to be skipped by its output.
+    # unittest prints the reason to standard output, from which ctest recognises the skipped test.
     printed = re.search(r"skipped ['\"](.*)['\"]$", case.findtext("system-out") or "", re.M)
-    # GoogleTest begins with the place in the source.
+    # GoogleTest's message begins with the source location.
     reason = printed[1] if printed else re.sub(r"^\S+:[0-9]+\n", "", skipped.get("message") or "")
     return ("skipped" if reason.strip() else "absent"), " ".join(reason.split())
 
 
 def full_name(name: str) -> str:
-    """A name of the manifest with its program: only the suites of unit tests begin with a capital."""
+    """A name of the manifest with its program: only unit test suites begin with a capital letter."""
     return f"unit.{name}" if name[:1].isupper() else name
 
 
 def results_of(build_folder: pathlib.Path) -> dict[str, tuple[str, str]]:
-    """The outcome of each test that ran, and the reason of those that were skipped."""
+    """The outcome of each test that ran, and the reasons of skipped tests."""
     results = {}
     for path in sorted((build_folder / "test_results").glob("*.xml")):
         if is_gtest(path.stem):
@@ -76,7 +76,7 @@ def results_of(build_folder: pathlib.Path) -> dict[str, tuple[str, str]]:
 
 
 def tests_of(build_folder: pathlib.Path) -> list[str]:
-    """The names of all tests that a build has."""
+    """The names of all tests of a build."""
     listing = subprocess.run(
         ["ctest", "--test-dir", build_folder, "--show-only=json-v1"],
         check=True, capture_output=True, text=True).stdout
@@ -115,10 +115,10 @@ def main() -> int:
     for name in sorted(expected - results.keys()):
         results[name] = "absent", ""
     counts = collections.Counter()
-    max_absent_lines = 20  # a process that died leaves hundreds of tests
+    max_absent_lines = 20  # a crashed process leaves hundreds of absent tests
     for name, (outcome, reason) in sorted(results.items()):
         if is_gtest(name) and outcome != "failed":
-            continue  # a process; its tests are counted
+            continue  # a share of a program, whose tests are counted one by one
         counts[outcome] += 1
         if outcome == "skipped":
             print(f"skipped: {name}: {reason}")

@@ -1,9 +1,9 @@
-"""Fails where code, comments or pages use a word that the project has replaced.
+"""Fails if code, comments or pages use a word that the project has replaced.
 
 Usage: check_words.py ROOT [WORDS]
 
-WORDS (default: words.txt beside this script) lists the patterns, what to write instead, and the lines
-that may have them; its head describes the form. Prints each finding with file and line.
+WORDS (default: words.txt beside this script) lists the patterns, their replacements, and the lines
+that may contain them; its first lines describe the format. Prints each finding with file and line.
 """
 
 import dataclasses

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Runs the suite of a build under conditions that other machines have, and prints a table of what passed.
+# Runs the suite of a build under the conditions of other machines, and prints a table of the results.
 # Usage: bash tests/conditions.sh [--only REGEX] BUILD [CONDITION...]
 #
-# BUILD is a build folder with tests. --only takes the tests whose names match. Conditions (default: all):
+# BUILD is a build folder with tests. --only selects the tests whose names match. Conditions (default: all):
 #   one-core      pinned to one processor
-#   many-threads  OMP_NUM_THREADS=8, however few processors there are
-#   user          without root: where run by root, as a user who owns nothing and has an empty home
+#   many-threads  OMP_NUM_THREADS=8, whatever the number of processors
+#   user          without root: if started by root, as a user who owns no files and has an empty home
 #   locale        LC_ALL=de_DE.UTF-8, with messages in German
 #   tmpdir        TMPDIR has 64 MiB
-#   path          the tree and TMPDIR in a path with blanks, letters beyond ASCII and, without nvcc, a comma:
+#   path          the tree and TMPDIR in a path with blanks, non-ASCII letters and, without nvcc, a comma:
 #                 quickstart, build, suite
-#   cpu           conformance of the CPU backends on other processors, by qemu-x86_64 and valgrind
+#   cpu           conformance of the CPU backends on other processors, emulated by qemu-x86_64 and valgrind
 #   umask         umask 077
-#   no-shm        there is no /dev/shm
-#   background    SIGINT, SIGHUP, SIGQUIT and SIGPIPE are ignored, as for `nohup` and a script's `&`
-#   container     process 1 waits for no orphans, as in a container without an init
+#   no-shm        without /dev/shm
+#   background    SIGINT, SIGHUP, SIGQUIT and SIGPIPE are ignored, as under `nohup` and a script's `&`
+#   container     process 1 does not reap orphans, as in a container without an init
 #   variables     OpenMP binds threads; plugins, devices, the terminal and the time zone are set
 #
-# The status is 1 if a test failed or a condition could not be made. Logs are in BUILD/conditions/.
+# The status is 1 if a test failed or a condition could not be set up. Logs are in BUILD/conditions/.
 set -euo pipefail
 
 conditions=(one-core many-threads user locale tmpdir path cpu umask no-shm background container variables)
@@ -50,12 +50,12 @@ chmod 755 "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 rows=()
 failed=false
-# For mounts that only the tests see.
+# For mounts that are visible only to the tests.
 namespace=(unshare --mount)
 [ "$(id -u)" -eq 0 ] || namespace=(unshare --map-root-user --mount)
 
-# Adds the row of a condition from JUnit XML of ctest or GoogleTest; a skipped test of Python or
-# GoogleTest, which ctest counts as passed, is told by its output.
+# Adds the row of a condition from a JUnit XML file of ctest or GoogleTest. ctest counts skipped tests of
+# Python and GoogleTest as passed; they are recognised by their output.
 add_row() {
   local name=$1 results=$2 row
   row=$(python3 - "$name" "$results" <<'PYTHON'
@@ -89,7 +89,8 @@ not_made() {
   failed=true
 }
 
-# run_suite CONDITION FOLDER COMMAND...: the suite of the build in FOLDER, each word of COMMAND before ctest.
+# run_suite CONDITION FOLDER COMMAND...: runs the suite of the build in FOLDER; COMMAND is a prefix of the
+# ctest command.
 run_suite() {
   local condition=$1 folder=$2 out=$scratch/results-$1
   shift 2
@@ -103,7 +104,8 @@ run_suite() {
   add_row "$condition" "$logs/$condition.xml"
 }
 
-# in_namespace SCRIPT COMMAND...: COMMAND after SCRIPT has mounted what it needs, $1 being a folder of its own.
+# in_namespace SCRIPT COMMAND...: runs COMMAND in a mount namespace after SCRIPT, whose $1 is a folder for its
+# mounts.
 in_namespace() {
   local script=$1
   shift
@@ -139,8 +141,8 @@ condition_user() {
   }
   mkdir -p "$scratch/home"
   chown 54321:54321 "$scratch/home"
-  # ctest writes a log, GoogleTest its results, the test of the documentation its pages, and
-  # cmake --install a list.
+  # Writable copies of the places that the tests write to: ctest's log, GoogleTest's results, the pages of
+  # the documentation, and the file list of cmake --install.
   LLOYD_BUILD=$build run_suite user "$build" in_namespace '
     for name in Testing test_results docs; do
       mkdir -p "$LLOYD_BUILD/$name"
@@ -172,7 +174,7 @@ condition_tmpdir() {
 
 condition_path() {
   local name="Größe λ, zwei  Wörter" log=$logs/path-build.log
-  # nvcc takes a comma for the end of an include folder.
+  # nvcc splits an include path at its commas.
   if [ -n "${CUDACXX:-}" ] || command -v nvcc >/dev/null; then name=${name/,/}; fi
   local folder=$scratch/$name
   mkdir -p "$folder/tree" "$folder/temporary"
@@ -184,7 +186,7 @@ condition_path() {
     source apps/setup.sh
     use_compiler_cache
     cd "$folder/tree"
-    # The flags of quickstart, so that what it has compiled serves again.
+    # The flags of quickstart, so that its compiled files are reused.
     CUDAARCHS=90 cmake --preset release -DLLOYD_BUILD_BENCH=OFF -DLLOYD_WERROR=OFF "${compiler_cache[@]}"
     cmake --build build/release
   ) >"$log" 2>&1 || {
@@ -194,7 +196,8 @@ condition_path() {
   run_suite path "$folder/tree/build/release" env TMPDIR="$folder/temporary"
 }
 
-# Whether qemu executes a gather whose index register is ymm4, which version 7.2 takes for no register.
+# Succeeds if qemu executes a gather with the index register ymm4 correctly; version 7.2 takes ymm4 for "no
+# index register".
 qemu_gathers() {
   cat >"$scratch/gather.cpp" <<'CODE'
 int main() {
@@ -211,7 +214,8 @@ CODE
   c++ -mavx2 "$scratch/gather.cpp" -o "$scratch/gather" && qemu-x86_64 -cpu max "$scratch/gather" 2>/dev/null
 }
 
-# run_conformance NAME COMMAND...: the suite of the backends for CPUs, COMMAND before the program.
+# run_conformance NAME COMMAND...: runs the suite of the CPU backends; COMMAND is a prefix of the test
+# program.
 run_conformance() {
   local name=$1 file=$logs/${1// /-}
   shift
@@ -235,7 +239,7 @@ condition_cpu() {
   for model in Haswell Denverton EPYC max; do
     run_conformance "cpu $model" qemu-x86_64 -cpu "$model$without"
   done
-  # valgrind computes denormal numbers whatever the mode: flush-to-zero cannot be set there.
+  # valgrind always computes denormal numbers: flush-to-zero cannot be enabled there.
   backends="$backends-*.environment/flush_to_zero" run_conformance "cpu valgrind" valgrind --tool=none
 }
 
@@ -248,7 +252,7 @@ condition_no_shm() {
     not_made no-shm "no mount namespace can be made here"
     return
   }
-  # Another /dev, with what programs expect there.
+  # A replacement of /dev with the entries that programs expect, but without shm.
   run_suite no-shm "$build" in_namespace '
     mount -t tmpfs lloyd "$1"
     for device in null zero full random urandom tty; do

@@ -1,6 +1,6 @@
-// One GoogleTest per plugin beside this program and case of the conformance suite, registered at
-// run time: a new plugin is tested without a line here. Of a backend that is unavailable, what it
-// then does is tested.
+// Registers one GoogleTest for each case of the conformance suite and each plugin beside this
+// program, at run time: a new plugin is tested without a change here. For an unavailable backend,
+// the refusals are tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class ConformanceTest : public testing::Test {
   std::string case_name_;
 };
 
-// What a backend says and does where it has a device, and where it has none.
+// A backend's devices and memory estimate; if it has no device, its refusal to open a session.
 class DeviceTest : public testing::Test {
  public:
   explicit DeviceTest(Backend backend) : backend_(std::move(backend)) {}
@@ -92,7 +92,7 @@ class InterleavedTest : public testing::Test {
   Backend second_;
 };
 
-// Without a plugin that runs here nothing would be tested, which is no success.
+// Fails if no plugin is available, since nothing would be tested.
 class PluginsTest : public testing::Test {
  public:
   PluginsTest(std::vector<Backend> backends, std::vector<lloyd::RefusedPlugin> refused)
@@ -111,7 +111,7 @@ class PluginsTest : public testing::Test {
   std::vector<lloyd::RefusedPlugin> refused_;
 };
 
-// GoogleTest's filters give '-' a meaning of their own.
+// '-' is an operator in GoogleTest's filters.
 std::string test_name(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

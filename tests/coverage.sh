@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Line coverage of core/ and apps/ by all tests: builds from nothing in build/coverage, prints a line
-# for each of the two, and ends with status 1 where one is below what it has to be. A report by file
-# is then in build/coverage/files.txt.
+# Line coverage of core/ and apps/ by all tests, from a clean build in build/coverage. Prints one line for
+# each of the two, and ends with status 1 if one is below its minimum. Writes a report per file to
+# build/coverage/files.txt.
 # Usage: bash tests/coverage.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,9 +15,9 @@ build=$PWD/build/coverage
 rm -rf "$build"
 cmake --preset coverage "${compiler_cache[@]}" >/dev/null
 cmake --build "$build"
-# Left out: tests that compile plugins and programs of their own against this build, without gcov,
-# those of large files and of thousands of bootstraps, which take minutes unoptimised, and those of
-# full disks, which gcov has no room on either.
+# Excluded: tests that compile their own plugins and programs against this build without gcov; tests of large
+# files and of thousands of bootstraps, which take minutes unoptimised; tests of full disks, on which gcov
+# cannot write either.
 GTEST_FILTER='-*OfRecordedRuns.*' \
   ctest --test-dir "$build" --no-tests=error --output-on-failure -j 2 \
   -E '^cli\.(out_of_tree|new_plugin|new_backend|backend_page|mutations|memory_limit|full_disk)\.|^docs\.'
@@ -27,7 +27,7 @@ lcov --quiet --capture --directory "$build" --base-directory "$PWD" --no-externa
 failed=0
 for folder in core apps; do
   lcov --quiet --extract "$build/all.info" "$PWD/$folder/*" --output-file "$build/$folder.info"
-  # Header lines of the list aside: "Total:| 95.1% 1234| ..."
+  # The totals of the list: "Total:| 95.1% 1234| ..."
   lcov --list "$build/$folder.info" >"$build/$folder.txt"
   read -r percent lines < <(sed -n 's/^ *Total:|\([0-9.]*\)% *\([0-9]*\)|.*/\1 \2/p' "$build/$folder.txt")
   printf '%-5s %6s %% of %s lines (at least %s %%)\n' "$folder" "$percent" "$lines" "${least[$folder]}"

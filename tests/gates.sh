@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Checks beside the tests of tests/run.sh. Sets up and builds from nothing.
+# Checks in addition to the tests of tests/run.sh. Installs packages and makes clean builds.
 # Usage: bash tests/gates.sh [PART...]
-# Parts: format    clang-format finds nothing to change in any C++ or CUDA file
-#        tidy      clang-tidy finds nothing in the C++ files that changed since the last release;
-#                  without the static analyzer, which takes three quarters of the time
-#        tidy-all  nor in any other file, with the analyzer; not among the default, for its time
-#        clang     the unit tests, built by clang++
-#        aarch64   the conformance suite of the CPU backends, cross-built and run by qemu: NEON
+# Parts: format    clang-format has nothing to change in any C++ or CUDA file
+#        tidy      clang-tidy has no finding in the C++ files that changed since the last release; without
+#                  the static analyzer, which takes three quarters of the time
+#        tidy-all  the same for all files, with the analyzer; too slow for the default
+#        clang     the unit tests, built with clang++
+#        aarch64   the conformance suite of the CPU backends (NEON), cross-built and run by qemu
 # Default: all but tidy-all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
-# Release 0.1.0: where a clone has no tags, the files are those that changed since then.
+# Release 0.1.0: the base for changed files if a clone has no tags.
 readonly first_release=58ecb02
 
 parts=("$@")
@@ -41,7 +41,7 @@ check_format() {
     xargs -0 clang-format --dry-run --Werror --ferror-limit=1
 }
 
-# The C++ files that differ from the last release; all of them where this clone does not go back so far.
+# The C++ files that differ from the last release; all C++ files if this clone does not reach back that far.
 changed_files() {
   local since
   since=$(git describe --tags --abbrev=0 2>/dev/null || echo $first_release)
@@ -52,15 +52,16 @@ changed_files() {
   fi
 }
 
-# check_tidy CHECKS FILE...: the checks of .clang-tidy, changed by CHECKS as by its option --checks.
-# What is read is the unity files that hold the named files, each with seven neighbours: the headers,
-# which take most of the time, are then gone through once. Their #include "x.cpp" is no finding.
+# check_tidy CHECKS FILE...: runs the checks of .clang-tidy, modified by CHECKS as by clang-tidy's option
+# --checks. It analyses the unity files that contain the named files, each with up to seven neighbours,
+# because headers take most of the time and are then processed once. The unity files' #include "x.cpp" is not
+# a finding.
 check_tidy() {
   local checks=$1 file
   shift
   rm -rf build/tests/tidy
   cmake --preset tidy -B build/tests/tidy >/dev/null
-  # Sources that are made: the headers of tests/abi, and the commit's name.
+  # Generated sources: the headers of tests/abi, and the name of the commit.
   cmake --build build/tests/tidy --target newer_abi_headers lloyd_commit >/dev/null
   for file in "$@"; do
     grep -rlF "\"$PWD/$file\"" --include='unity_*.cxx' build/tests/tidy || echo "$file"
@@ -72,8 +73,8 @@ check_tidy() {
     without '^[0-9]+ warnings? generated\.$'
 }
 
-# Unpacks Debian's arm64 packages below the build folder, by an apt that knows nothing else: the
-# packages of this machine stay as they are.
+# Unpacks Debian's arm64 packages below the build folder. apt uses its own state, so the packages of this
+# machine are not affected.
 make_sysroot() {
   local sysroot=$1 apt=$1.apt package
   rm -rf "$sysroot" "$apt"

@@ -1,14 +1,14 @@
-# What tests/run.sh and tests/gates.sh share: builds from nothing, tests held to the manifest, and the
-# time of each step. Sourced, from the root of the project, after apps/setup.sh.
+# Shared by tests/run.sh and tests/gates.sh: clean builds, tests checked against the manifest, and the time of
+# each step. Sourced from the root of the project, after apps/setup.sh.
 
-# build NAME [OPTION...]: builds the preset NAME in build/tests/NAME; options are cmake --build's.
-# Folders of their own, made anew: nothing that an earlier build left can pass a test.
+# build NAME [OPTION...]: builds the preset NAME in build/tests/NAME; options are passed to cmake --build. The
+# folder is recreated, so that no remains of an earlier build can make a test pass.
 build() {
   local name=$1
   shift
   rm -rf "build/tests/$name"
   mkdir -p build/tests
-  # CUDA code for one architecture: none of it is run here.
+  # One architecture suffices for CUDA code, because none of it is run here.
   CUDAARCHS=90 cmake --preset "$name" -B "build/tests/$name" "${compiler_cache[@]}" \
     >"build/tests/configure.log" 2>&1 || {
     cat "build/tests/configure.log" >&2
@@ -18,16 +18,16 @@ build() {
   cmake --build "build/tests/$name" "$@" | without '^\[[0-9]+/[0-9]+\]'
 }
 
-# run_tests NAME ONLY [OMITTED...]: runs the tests that were built in build/tests/NAME; fails unless each
-# of the manifest ran whose name matches the glob ONLY and none of the globs OMITTED.
+# run_tests NAME ONLY [OMITTED...]: runs the tests of build/tests/NAME whose names match the glob ONLY and
+# none of the globs OMITTED; fails unless all such tests of the manifest ran.
 run_tests() {
   local build=$PWD/build/tests/$1 only=$2 status=0
   shift 2
-  # Tests of the CUDA plugins are only there where these are built.
+  # Tests of the CUDA plugins exist only if these were built.
   [ -f "$build/bin/lloyd_cuda-naive.so" ] || set -- "$@" '*.cuda_*'
   rm -rf "$build/test_results"
   mkdir "$build/test_results"
-  # More tests at a time than cores: many wait for processes that sleep.
+  # More parallel tests than cores, because many wait for sleeping processes.
   GTEST_FILTER="-$(IFS=: && echo "$*")" ctest --test-dir "$build" --no-tests=error -j 4 \
     --output-on-failure --output-junit "$build/test_results/ctest.xml" \
     -R "$(regex "$only")" -E "$(regex "$@")" | without_passed || status=1
@@ -35,7 +35,7 @@ run_tests() {
   return $status
 }
 
-# The regular expression of the names that match one of some globs.
+# The regular expression for names that match one of the globs.
 regex() {
   local globs
   globs=$(IFS='|' && echo "$*")
@@ -43,12 +43,12 @@ regex() {
   echo "^(${globs//\*/.*})\$"
 }
 
-# Like grep -v, but content when no line is left: under pipefail the producer's status counts.
+# Like grep -v, but succeeds if no line remains, so that pipefail reports only the producer's status.
 without() {
   grep -vE "$1" || true
 }
 
-# What ctest prints, without the tests that passed: also those of a GoogleTest process that did not.
+# The output of ctest without passed tests, including those inside a failed GoogleTest process.
 without_passed() {
   awk '/^ *Start +[0-9]+:|^ *[0-9]+\/[0-9]+ Test .* Passed / { next }
        /^\[ RUN  / { running = $0; next }
@@ -58,8 +58,8 @@ without_passed() {
        END { if (running != "") print running }'
 }
 
-# step NAME COMMAND...: runs a command and notes the time that it took, and the processor time of all
-# its processes, for print_steps.
+# step NAME COMMAND...: runs a command and records its elapsed time, and the processor time of all its
+# processes, for print_steps.
 steps=()
 step() {
   local name=$1 begin=$SECONDS cpu
@@ -75,7 +75,7 @@ print_steps() {
   printf '%s\n' "${steps[@]}"
 }
 
-# Processor time of all processes of this script that have ended, in seconds.
+# Processor time of all ended processes of this script, in seconds.
 cpu_seconds() {
   awk -v ticks="$(getconf CLK_TCK)" '{ print int(($16 + $17) / ticks) }' /proc/$$/stat
 }

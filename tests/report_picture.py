@@ -1,4 +1,4 @@
-"""Makes docs/report.png, the picture in README.md: parts of the report of the quickstart.
+"""Creates docs/report.png, the picture in README.md: parts of the report of the quickstart.
 
 Usage: python3 tests/report_picture.py BUILD    (a build folder; needs Chromium)"""
 
@@ -28,8 +28,7 @@ def main():
         subprocess.run([lloyd, "report", folder, "-o", page], check=True)
         with Browser(find_browser(), width=940) as browser:
             browser.open(page)
-            # The charts side by side; of the replay the second fit, at its end, where the centroids
-            # have left trails.
+            # The charts side by side. The replay shows the second fit at its end, when the centroids have left trails.
             browser.run(f"""
                 document.querySelectorAll('section.part').forEach(part => {{
                   if (!{SHOWN}.includes(part.id)) part.remove();

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Sets up, builds from nothing, and runs all tests.
+# Installs packages, makes clean builds, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
 # Parts: release, asan (AddressSanitizer and UndefinedBehaviorSanitizer; without the tests of
-# asan_omits.txt), tsan (ThreadSanitizer, the conformance suite), fuzz (the fuzz targets, over their
-# seeds and then a fixed number of executions). Default: all four.
+# asan_omits.txt), tsan (ThreadSanitizer, the conformance suite only), fuzz (the fuzz targets: their seeds,
+# then a fixed number of executions). Default: all four.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
@@ -11,13 +11,14 @@ source tests/parts.sh
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(release asan tsan fuzz)
-# clang: plugins of others, built by another compiler than the program.
+# clang: plugins are also built with another compiler than the program.
 packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
     release | asan)
       packages+=(doxygen doxygen-awesome-css)
-      # For the report's page and counts of instructions, whose tests are skipped without them elsewhere.
+      # For tests of the report page and of instruction counts, which are skipped elsewhere if these are
+      # missing.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
     fuzz) packages+=(libclang-rt-dev) ;;
@@ -48,7 +49,7 @@ for part in "${parts[@]}"; do
       step 'asan: test' run_tests asan '*' "${omitted[@]}"
       ;;
     tsan)
-      # Archer tells ThreadSanitizer what OpenMP's runtime synchronises.
+      # Archer informs ThreadSanitizer about the synchronisation in OpenMP's runtime.
       archer=$(llvm-config --libdir)/libarcher.so
       [ -f "$archer" ] || {
         echo "tests/run.sh: $archer is not there; it is part of libomp-dev" >&2

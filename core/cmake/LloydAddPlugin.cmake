@@ -1,14 +1,15 @@
 # lloyd_add_plugin(<name> SOURCES <file>... [VERSION <version>] [LINK <library>...])
 #
 # Builds the backend <name> as the module library lloyd_<name>.so (target lloyd_<name>), in Lloyd's
-# tree and, after find_package(Lloyd), in any other project. The name in the plugin is <name>, so a
-# folder that passes its own name can be copied under another. VERSION is the plugin's own; without
-# it, it is that of the project. LINK takes libraries and targets that the plugin needs. The plugin
-# looks for a shared library in its own folder and where libraries outside the project were found.
+# tree and, after find_package(Lloyd), in any other project. The plugin reports the name <name>, so a
+# folder that passes its own folder name can be copied under another. VERSION is the plugin's version;
+# the default is the project's. LINK takes the libraries and targets that the plugin needs. At run time
+# the plugin's shared libraries are searched in its own folder, and where this build found libraries
+# outside the project.
 #
-# `cmake --install` puts the plugin into lib/lloyd, where a program in the bin beside it looks.
-# Out of tree, and where the project has called enable_testing(), the test conformance.<name> runs
-# `lloyd verify` on the plugin. In the tree the suite's cases are tests of their own.
+# `cmake --install` puts the plugin into lib/lloyd, which a program in the neighbouring bin searches.
+# Out of tree, if the project has called enable_testing(), the test conformance.<name> runs
+# `lloyd verify` on the plugin. In Lloyd's tree each case of the suite is a separate test.
 function(lloyd_add_plugin name)
   set(call "lloyd_add_plugin(${name})")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION" "SOURCES;LINK")
@@ -32,8 +33,8 @@ function(lloyd_add_plugin name)
   endif()
   set(target lloyd_${name})
   add_library(${target} MODULE ${arg_SOURCES})
-  # Hidden symbols: two plugins share no function and no static variable, even if they include the
-  # same headers.
+  # Hidden symbols, so that two plugins share no function and no static variable, even if they
+  # include the same headers.
   set_target_properties(${target} PROPERTIES
     PREFIX ""
     C_VISIBILITY_PRESET hidden
@@ -42,8 +43,8 @@ function(lloyd_add_plugin name)
     VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN"
     INSTALL_RPATH_USE_LINK_PATH ON
-    # Otherwise CMake pads the build tree's RUNPATH with ':', and an empty entry means the working
-    # directory.
+    # Otherwise CMake pads the build tree's RUNPATH with ':', and ld.so reads an empty entry as the
+    # working directory.
     BUILD_WITH_INSTALL_RPATH ON)
   target_compile_definitions(${target} PRIVATE
     LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${arg_VERSION}")

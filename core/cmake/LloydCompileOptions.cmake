@@ -1,4 +1,4 @@
-# Compile options of everything built in this tree, as the interface library lloyd_compile_options.
+# Compile options of all targets in this tree, as the interface library lloyd_compile_options.
 add_library(lloyd_compile_options INTERFACE)
 target_compile_features(lloyd_compile_options INTERFACE cxx_std_20)
 set(options
@@ -7,7 +7,7 @@ set(options
 if(LLOYD_WERROR)
   list(APPEND options -Werror)
 endif()
-# Options without sanitizers, for test plugins that stand for third-party ones.
+# Options without sanitizers, for test plugins that stand in for third-party ones.
 add_library(lloyd_plain_options INTERFACE)
 target_compile_features(lloyd_plain_options INTERFACE cxx_std_20)
 target_compile_options(lloyd_plain_options INTERFACE ${options})
@@ -20,15 +20,15 @@ endif()
 # For code whose speed does not matter: optimised for compile time.
 add_library(lloyd_quick_build INTERFACE)
 if(LLOYD_SANITIZE MATCHES "undefined" AND NOT LLOYD_BUILD_FUZZERS)
-  # Without the checks of each pointer access, which double the code and need a hundred megabytes of
-  # relocations in every process. AddressSanitizer finds null pointers and out-of-bounds accesses,
-  # too. The core and the fuzz targets keep all checks.
+  # Omits the checks of each pointer access, which double the code size and need a hundred megabytes of
+  # relocations in every process. AddressSanitizer also finds null pointers and out-of-bounds accesses. The
+  # core and the fuzz targets keep all checks.
   target_compile_options(lloyd_quick_build INTERFACE -Og -fno-sanitize=null,object-size,alignment)
 elseif(LLOYD_SANITIZE)
   target_compile_options(lloyd_quick_build INTERFACE -O0)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# Not for nvcc, which supports few of them.
+# nvcc supports few of these options.
 target_compile_options(lloyd_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 set(LLOYD_COMPILE_OPTIONS ${options}) # as a list of words

@@ -1,7 +1,7 @@
-# Installation and the CMake package. find_package(Lloyd) works with the installed folder, wherever
-# it is moved to, and with the build folder.
+# Installation and the CMake package. find_package(Lloyd) works with the installed folder, even after it is
+# moved, and with the build folder.
 #
-# The program searches plugins in ../lib/lloyd, so bin and lib/lloyd are not configurable.
+# The program searches for plugins in ../lib/lloyd, so bin and lib/lloyd are not configurable.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Lloyd)
 set(config_template ${PROJECT_SOURCE_DIR}/core/cmake/LloydConfig.cmake.in)
 

@@ -1,5 +1,5 @@
-# Enables CUDA where the CUDA plugins can be built, else says why not. Included at the root, since a
-# language is enabled for a folder and those below.
+# Enables CUDA if the CUDA plugins can be built, otherwise prints the reason. Included from the root, because
+# a language is enabled for a folder and its subfolders only.
 set(LLOYD_HAS_CUDA FALSE)
 option(LLOYD_BUILD_CUDA "Build the CUDA plugins where nvcc is found" ON)
 if(NOT LLOYD_BUILD_CUDA)
@@ -13,7 +13,7 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-  # Machine code for the cards of today, and PTX for newer ones.
+  # Machine code for current cards, and PTX for newer ones.
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90
     CACHE STRING "CUDA architectures to build for")
 endif()

@@ -1,4 +1,4 @@
-"""Makes the headers of a later minor version: each struct that begins with its size has a field more.
+"""Writes the headers of a fictitious later minor version: each struct that begins with its size gets one more field.
 
 Usage: grow_headers.py SOURCE TARGET, both the folder that holds lloyd/."""
 
@@ -8,14 +8,14 @@ import shutil
 import sys
 
 ADDED = " public:\n  std::int64_t added = 7;  ///< of the later version\n"
-# A struct that begins with its size, to the assertion of its size.
+# A struct that begins with its size, up to the static assertion of that size.
 STRUCT = re.compile(r"(struct (\w+) \{\n  std::uint64_t struct_size = sizeof\(\2\);.*?\n)"
                     r"(\};\nstatic_assert\(sizeof\(\2\) == )(\d+)\);", re.DOTALL)
 MINOR = re.compile(r"(kAbiMinor = )(\d+);")
 
 
 def grow(source, target):
-    """Writes the folder `target` anew."""
+    """Recreates the folder `target`."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
     raised = 0

@@ -1,5 +1,5 @@
-// A program of the next minor version, in whose headers every struct that may grow has grown by the
-// field `added`: it loads the plugins of this version and works with them.
+// A program of the next minor version: its headers extend every extensible struct by the field
+// `added`. It loads the plugins of this version and works with them.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,9 +14,9 @@
 namespace lloyd {
 namespace {
 
-constexpr std::int64_t kDefault = 7;  // what a plugin that does not know the field leaves in it
+constexpr std::int64_t kDefault = 7;  // stays in the field if the plugin does not know it
 
-// The size that the plugin wrote, and what this program knows of the record.
+// The struct size that the plugin wrote, and this program's copy of the record.
 struct Seen {
   std::uint64_t plugin_size;
   IterationRecord record;
@@ -56,7 +56,7 @@ class NewerHost : public testing::TestWithParam<std::string> {
     session_.reset(session);
   }
 
-  // Two clusters, whose means are 2 and 11.
+  // Two clusters with means 2 and 11.
   std::vector<double> values_{1, 2, 3, 10, 11, 12};
   FeatureStatistics statistics_{1, 12, 6.5, 20.92, 0, 0};
   std::vector<double> start_{1, 12};

@@ -1,6 +1,5 @@
-// Prints the layout of everything that crosses the plugin boundary: sizes, offsets, the slots of
-// the virtual tables, and values. tests/abi/ holds what it printed for each version of the
-// boundary.
+// Prints the layout of everything that crosses the plugin boundary: sizes, offsets, vtable slots,
+// and constants. tests/abi/ holds the output for each version of the boundary.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +13,7 @@
 
 namespace {
 
-// In the Itanium C++ ABI a pointer to a virtual member function is its offset in the table, plus 1.
+// In the Itanium C++ ABI a pointer to a virtual member function is its offset in the vtable plus 1.
 template <class Method>
 long slot(Method method) {
   std::ptrdiff_t word = 0;
@@ -223,7 +222,7 @@ int main() {
   METHOD(Backend, open);
   METHOD(Backend, query);
   METHOD(Backend, release);
-  // Interfaces with versions of their own.
+  // Interfaces that have their own versions.
   std::printf("%s\n", lloyd::kSeedingKernels);
   STRUCT(WeightScale);
   FIELD(WeightScale, first);

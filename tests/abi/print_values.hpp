@@ -1,4 +1,4 @@
-// Prints the values of enumerations, bits and texts that cross the plugin boundary.
+// Prints the enumerators, bit constants and strings that cross the plugin boundary.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by the DevTools protocol; needs nothing but the browser."""
+"""A headless Chromium, driven over a pipe by the DevTools protocol; needs nothing besides the browser."""
 
 import base64
 import json
@@ -14,19 +14,19 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser():
-    """The path of a Chromium, or None; the environment variable CHROMIUM may name one."""
+    """The path of a Chromium, or None; the environment variable CHROMIUM overrides the search."""
     named = os.environ.get("CHROMIUM")
     return named or next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 class Browser:
-    """One page. It has no network but for the files that it opens."""
+    """One page, without network access; it can open local files only."""
 
     def __init__(self, path, width=1120, height=900, dark=False):
         self.folder = tempfile.TemporaryDirectory(prefix="lloyd-browser-", ignore_cleanup_errors=True)
         to_browser, self.writer = os.pipe()
         self.reader, from_browser = os.pipe()
-        # Chromium reads its commands from descriptor 3 and answers on 4.
+        # Chromium reads commands from descriptor 3 and answers on descriptor 4.
         command = [path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                    "--no-first-run", "--disable-extensions", "--disable-background-networking",
                    "--disable-component-update", "--hide-scrollbars",
@@ -82,7 +82,7 @@ class Browser:
         return json.loads(message)
 
     def call(self, method, **parameters):
-        """Calls a method of the protocol; events that come meanwhile are kept."""
+        """Calls a method of the protocol; events that arrive meanwhile are kept."""
         self.last += 1
         message = {"id": self.last, "method": method, "params": parameters}
         if self.session and not method.startswith("Browser."):
@@ -99,12 +99,12 @@ class Browser:
             self.events.append(answer)
 
     def open(self, file):
-        """Opens a file and waits until it is loaded and drawn."""
+        """Opens a file and waits until it is loaded and rendered."""
         self.call("Page.navigate", url=pathlib.Path(file).absolute().as_uri())
         self.wait("document.readyState === 'complete' && document.querySelector('#footer').textContent")
 
     def run(self, expression):
-        """The value of an expression of JavaScript; a promise is waited for."""
+        """The value of a JavaScript expression; awaits a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True,
                            userGesture=True)
         if "exceptionDetails" in answer:
@@ -127,7 +127,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def errors(self):
-        """What the console says of errors and warnings, and exceptions that nobody caught."""
+        """Errors and warnings of the console, and uncaught exceptions."""
         found = []
         for event in self.events:
             method, details = event.get("method"), event.get("params", {})
@@ -140,25 +140,25 @@ class Browser:
         return found
 
     def requests(self):
-        """The addresses that were asked for."""
+        """The requested URLs."""
         return [event["params"]["request"]["url"] for event in self.events
                 if event.get("method") == "Network.requestWillBeSent"]
 
     def downloaded(self, timeout=120):
-        """The name and the text of the one file that the page has saved."""
+        """The name and the text of the single file that the page has downloaded."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             names = [name for name in os.listdir(self.folder.name) if name.endswith(".svg")]
             if names:
                 with open(os.path.join(self.folder.name, names[0]), encoding="utf-8") as file:
                     text = file.read()
-                if text.rstrip().endswith("</svg>"):  # Chromium makes the file before it fills it
+                if text.rstrip().endswith("</svg>"):  # Chromium creates the file before writing it
                     return names[0], text
             time.sleep(0.05)
         raise AssertionError("no whole file was saved")
 
     def screenshot(self, file, clip=None):
-        """The whole page, or a part of it {x, y, width, height}, as a PNG file."""
+        """The whole page, or a part {x, y, width, height}, as a PNG file."""
         if clip is None:
             size = self.run("({x: 0, y: 0, width: document.documentElement.clientWidth, "
                             "height: document.documentElement.scrollHeight})")

@@ -1,12 +1,12 @@
-"""Records whose times a test has chosen."""
+"""Records with fit times chosen by a test."""
 
 import json
 
 
 def set_times(records, times, target):
-    """Writes to `target` the records, in which the trials of each variant, in each setting, took the
-    milliseconds of `times[label]`, one after the other. Trials beyond these are left out, as if the
-    run had been interrupted."""
+    """Copies the records to `target`, with the milliseconds of `times[label]` as the fit times of the trials of each
+    variant in each setting, in order. Further trials are dropped, as if the run had been interrupted.
+    """
     left, lines = {}, []
     for line in records.read_text().splitlines():
         record = json.loads(line)

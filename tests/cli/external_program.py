@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program for `external`, of Python's standard library alone; MODE makes it misbehave."""
+"""An external program that needs only Python's standard library; MODE makes it misbehave."""
 
 import array
 import ast
@@ -21,7 +21,7 @@ DESCRIPTION = {
 
 
 def read_npy(path):
-    """Rows of a C-order array."""
+    """The rows of a C-order array."""
     data = pathlib.Path(path).read_bytes()
     header = ast.literal_eval(data[10:10 + int.from_bytes(data[8:10], "little")].decode())
     values = array.array({"<f4": "f", "<f8": "d"}[header["descr"]],
@@ -63,7 +63,7 @@ def fit(samples, request):
     write_npy(request["final_centroids"], [value for row in centroids for value in row],
               (len(centroids), len(centroids[0])))
     if MODE.startswith("huge-"):
-        # A GiB by its shape, and a few bytes on the disk; not as this machine has its numbers.
+        # A sparse file: a GiB by its shape. The byte order is not this machine's.
         rows = 2**27
         file = request[MODE.removeprefix("huge-")]
         write_npy(file, [], (rows, 1), "<f8" if sys.byteorder == "big" else ">f8")
@@ -82,7 +82,7 @@ def fit(samples, request):
 
 
 def twice(line):
-    """At once, so that both lines are there."""
+    """Writes both lines in one call, so that they arrive together."""
     sys.stdout.write(f"{line}\n{line}\n")
     sys.stdout.flush()
 
@@ -141,7 +141,7 @@ def serve():
                     continue
                 if MODE == "answers-fit-late":
                     print(json.dumps(answer), flush=True)
-                    sys.stdin.readline()  # it is `close`
+                    sys.stdin.readline()  # the request is `close`
         print(json.dumps(answer), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs commands with a plugin that does something hostile in one of its calls."""
+"""Runs commands with a plugin that performs a hostile action in one of its calls."""
 
 import os
 import pathlib
@@ -8,13 +8,12 @@ import time
 
 from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, process_tree, run
 
-# Seconds that a plugin is given, one after the other: on a busy machine loading alone may take longer than the
-# first.
+# Time limits of the plugin in seconds, tried in order: on a busy machine, loading alone may exceed the first.
 LIMITS = (3, 20, 120)
 
 
 def processes_with(text):
-    """Processes that have mapped such a file or have such a command line."""
+    """Processes with this text in their maps or command line."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -27,7 +26,7 @@ def processes_with(text):
 
 
 def process_with_plugin(command, file):
-    """The process below `command` that works with the plugin, and does not only describe it, or None."""
+    """The descendant of `command` that runs the plugin (not the one that describes it), or None."""
     for pid in process_tree(command):
         folder = pathlib.Path(f"/proc/{pid}")
         try:
@@ -35,14 +34,14 @@ def process_with_plugin(command, file):
                     b"--describe" not in (folder / "cmdline").read_bytes():
                 return pid
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return None
 
 
 class HostileCase(TestCase):
     def setUp(self):
         super().setUp()
-        # A file of this test's own, so that its processes can be told.
+        # A copy for this test alone: its path identifies the test's processes.
         self.plugins = self.folder / "plugins"
         self.plugins.mkdir()
         self.file = pathlib.Path(shutil.copy(BAD_PLUGINS / "hostile" / "lloyd_hostile.so", self.plugins))
@@ -54,12 +53,13 @@ class HostileCase(TestCase):
         return {**os.environ, "LLOYD_HOSTILE": hostile}
 
     def run_hostile(self, hostile, *arguments, limit=LIMITS[-1]):
-        """The command when it has ended. It hangs where it has not after minutes."""
+        """Runs a command to its end; fails if that takes more than 5 minutes."""
         return subprocess.run(self.command(*arguments, limit=limit), env=self.environment(hostile), text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, timeout=300, errors="replace")
 
     def run_within_limits(self, hostile, *arguments):
-        """Of a plugin that hangs: with the shortest limit that lets it load. Returns the limit too."""
+        """Runs a command whose plugin hangs, with the shortest limit that suffices for loading. Returns the limit too.
+        """
         for limit in LIMITS:
             done = self.run_hostile(hostile, *arguments, limit=limit)
             if "did not load" not in done.stderr and "while it was loaded" not in done.stderr:
@@ -82,7 +82,9 @@ class HostileCase(TestCase):
         return process
 
     def start_within_limits(self, hostile, *arguments, **streams):
-        """With the shortest limit that lets the plugin load, see wait_for_work(). Returns the limit too."""
+        """Starts a command with the shortest limit that suffices for loading, see wait_for_work(). Returns the limit
+        too.
+        """
         for limit in LIMITS:
             process = self.start(hostile, *arguments, limit=limit, **streams)
             if self.wait_for_work(process):
@@ -91,8 +93,9 @@ class HostileCase(TestCase):
         self.fail("the plugin was not loaded")
 
     def wait_for_work(self, process):
-        """Until the process that does the work has loaded the plugin and rests. Returns its id, or None where the
-        command has ended."""
+        """Waits until the working process has loaded the plugin and is idle. Returns its id, or None if the command has
+        ended.
+        """
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
             if (pid := process_with_plugin(process.pid, self.file)) is not None:
@@ -103,7 +106,7 @@ class HostileCase(TestCase):
         return None
 
     def assert_gone(self, text=None):
-        """Every process that has the plugin, or `text`, ends."""
+        """Waits until no process has mapped the plugin or has `text` in its maps or command line."""
         deadline = time.monotonic() + 60
         while processes_with(text or str(self.file)):
             self.assertLess(time.monotonic(), deadline, f"{text or self.file} is still there")

@@ -1,4 +1,4 @@
-"""Builds projects that find Lloyd as a stranger's do: in its build folder or in an installed copy."""
+"""Builds projects that find Lloyd as third-party projects do: in its build folder or in an installed copy."""
 
 import os
 import pathlib
@@ -17,8 +17,7 @@ class OutOfTreeCase(TestCase):
     SPACE = 300_000_000
 
     def command(self, *words, cwd=None, status=0, environment=None):
-        """Runs a command; fails unless it ends with `status` (None: with any but 0). Returns what it
-        printed."""
+        """Runs a command; fails unless it ends with `status` (None: any status but 0). Returns its output."""
         done = subprocess.run(
             [str(word) for word in words], cwd=cwd or self.folder, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=550,
@@ -31,7 +30,7 @@ class OutOfTreeCase(TestCase):
         return done.stdout
 
     def configure(self, source, lloyd, *options, compiler=None, status=0):
-        """Configures `source` into its folder `build`, with the Lloyd in the folder `lloyd`."""
+        """Configures `source` into its folder `build`, using the Lloyd in the folder `lloyd`."""
         if compiler:
             options = (f"-DCMAKE_CXX_COMPILER={compiler}", *options)
         if shutil.which("ccache"):
@@ -48,7 +47,7 @@ class OutOfTreeCase(TestCase):
                             "--output-on-failure", status=status)
 
     def template(self, name="template", change=lambda backend: backend):
-        """A copy of the example, with its backend's source changed."""
+        """A copy of the example with a changed backend source."""
         folder = self.folder / name
         shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("build"))
         source = (folder / "backend.cpp").read_text()
@@ -56,14 +55,14 @@ class OutOfTreeCase(TestCase):
         return folder
 
     def replace(self, old, new):
-        """A change for template()."""
+        """A change for template(): replaces one text."""
         def change(source):
             self.assertEqual(source.count(old), 1, f"the template has no single '{old}'")
             return source.replace(old, new)
         return change
 
     def moved_install(self):
-        """An installed copy that was moved: nothing in it may name a folder."""
+        """An installed copy that was moved: no file may contain the original path."""
         first, second = self.folder / "installed", self.folder / "moved to, später" / "lloyd"
         self.command("cmake", "--install", BUILD_TREE, "--prefix", first)
         second.parent.mkdir()

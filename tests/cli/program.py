@@ -1,4 +1,4 @@
-"""Runs the program under test. Its path is in the environment variable LLOYD."""
+"""Runs the program under test, whose path is in the environment variable LLOYD."""
 
 import json
 import os
@@ -10,9 +10,8 @@ import tempfile
 import time
 import unittest
 
-# What the caller's shell may have set and these tests do not expect: signals that are ignored (nohup, a
-# script's `&`) or blocked, more plugins, devices, bound threads, flags of builds, messages in other
-# languages. The locale itself stays.
+# Undoes settings of the caller's shell that would affect the tests: ignored (nohup, a script's `&`) or blocked signals,
+# further plugins, devices, bound threads, build flags, the language of messages. The locale itself stays.
 for ignorable in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(ignorable) == signal.SIG_IGN:
         signal.signal(ignorable, signal.SIG_DFL)
@@ -25,9 +24,9 @@ os.environ["LANGUAGE"] = "en"
 
 LLOYD = os.environ["LLOYD"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"  # a folder for each
+BAD_PLUGINS = pathlib.Path(LLOYD).parents[1] / "bad_plugins"  # one folder per plugin
 IRIS = ROOT / "configs" / "data" / "iris.csv"
-# One trial, which takes no time.
+# One trial, which takes almost no time.
 SMALL_EXPERIMENT = """
 dataset: {blobs: {samples: 50}}
 clusters: 2
@@ -35,9 +34,9 @@ backends: [sequential]
 stop: {iterations: 3}
 repeats: 1
 """
-# A sanitizer's build cannot be held to limits of time or memory.
+# Builds with sanitizers are not subject to limits of time or memory.
 SANITIZED = bool(os.environ.get("LLOYD_SANITIZE"))
-# Of UndefinedBehaviorSanitizer, which judges an address with a pipe of its own.
+# UndefinedBehaviorSanitizer checks addresses by means of a pipe of its own.
 leaves_no_descriptor = unittest.skipIf(SANITIZED, "a sanitizer needs descriptors of its own")
 needs_html_report = unittest.skipUnless(os.environ.get("LLOYD_HTML_REPORT", "1") == "1",
                                         "this build has no HTML report: D3 was not found")
@@ -59,7 +58,7 @@ def run_json(*arguments):
 
 
 def process_table():
-    """Of each process its parent and its state, "Z" for a zombie. (Not every kernel lists children.)"""
+    """Parent and state of each process; the state "Z" is a zombie. (Not every kernel lists children.)"""
     found = {}
     for folder in pathlib.Path("/proc").iterdir():
         try:
@@ -67,12 +66,12 @@ def process_table():
                 state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
                 found[int(folder.name)] = int(parent), state
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return found
 
 
 def process_tree(pid):
-    """A process and all below it: a command that loads a plugin works in a child."""
+    """A process and its descendants: a command that loads a plugin works in a child."""
     table = process_table()
     tree = [pid]
     for ancestor in tree:
@@ -81,17 +80,17 @@ def process_tree(pid):
 
 
 def is_gone(pid):
-    """Whether a process has ended. One that nobody waits for, as in many containers, stays as a zombie."""
+    """True if a process has ended. Unreaped processes, as in many containers, stay as zombies."""
     return process_table().get(pid, (0, "Z"))[1] == "Z"
 
 
 class TestCase(unittest.TestCase):
-    """With a folder of its own for each test."""
+    """Gives each test its own folder."""
 
-    SPACE = 0  # bytes that its files take, if these are many
+    SPACE = 0  # size of its files in bytes, if large
 
     def setUp(self):
-        # Beside the program, where the folder of temporary files is too small.
+        # The program's folder is the fallback if the folder for temporary files is too small.
         places = [tempfile.gettempdir(), pathlib.Path(LLOYD).parents[1]]
         place = next((place for place in places if shutil.disk_usage(place).free > self.SPACE
                       and os.access(place, os.W_OK)), None)
@@ -102,8 +101,9 @@ class TestCase(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def wait_until_idle(self, *pids):
-        """Until these processes sleep at ten looks in a row: they have done what they were about to do, however
-        busy the machine is."""
+        """Waits until these processes sleep in ten consecutive samples: they have finished their current work, however
+        busy the machine is.
+        """
         deadline = time.monotonic() + 60
         looks = 0
         while looks < 10:

@@ -1,4 +1,4 @@
-"""Runs that end before their time, and what their records say."""
+"""Runs that end early, and their records."""
 
 import json
 
@@ -20,8 +20,8 @@ TRIALS = 60
 
 
 def without_times(record):
-    """What must be the same whenever and however often a trial is made."""
-    # `check`: the first trial after resuming is checked again.
+    """The part of a record that does not depend on when and how often the trial was run."""
+    # `check` differs because the first trial after resuming is checked again.
     moving = ("run", "time", "machine", "process", "conditions", "phase_ms", "check")
     kept = {key: value for key, value in record.items()
             if key not in moving and not key.endswith("_ms")}
@@ -49,7 +49,7 @@ class ResumeCase(TestCase):
         return data.splitlines(keepends=True)
 
     def outcomes(self):
-        """The records that are outcomes, by trial; fails where a trial has two."""
+        """The outcome of each trial; fails if a trial has two."""
         found = {}
         for line in self.lines():
             record = json.loads(line)
@@ -64,7 +64,7 @@ class ResumeCase(TestCase):
             self.assertEqual(without_times(resumed[place]), without_times(record))
 
     def keep_lines(self, count):
-        """Leaves so many records, as a run that was killed would."""
+        """Keeps this many records, as after a killed run."""
         lines = self.lines()
         self.assertGreater(len(lines), count)
         self.records.write_bytes(b"".join(lines[:count]))

@@ -1,4 +1,4 @@
-"""Runs experiments whose trials have processes of their own, and looks for what they leave."""
+"""Runs experiments whose trials have separate processes, and checks that nothing is left behind."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from program import BAD_PLUGINS, LLOYD, TestCase, process_table
 
 
 def processes_of(parent):
-    """The processes that a run has started for trials, and those that plugins have made of them."""
+    """The processes that a run has started for trials, including those forked by plugins."""
     found = []
     for folder in pathlib.Path("/proc").iterdir():
         if not folder.name.isdigit():
@@ -26,12 +26,12 @@ def processes_of(parent):
 
 
 def shared_memory():
-    """The names in /dev/shm, which a machine may lack."""
+    """The names in /dev/shm; empty if the machine has none."""
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
 
 
 def workers_of(parent):
-    """Those of them that have loaded a plugin: no supervisors."""
+    """The processes of a run that have loaded a plugin, hence no supervisors."""
     found = []
     for pid in processes_of(parent):
         try:
@@ -43,8 +43,7 @@ def workers_of(parent):
 
 
 def worker_with(parent, plugin):
-    """The process started by `parent` that runs trials with the plugin, or None. Another one has
-    described it before."""
+    """The descendant of `parent` that runs trials with the plugin (not the one that described it), or None."""
     for pid in processes_of(parent):
         folder = pathlib.Path(f"/proc/{pid}")
         try:
@@ -65,8 +64,9 @@ def is_zombie(pid):
 
 
 class WorkerCase(TestCase):
-    """With a folder for temporary files, which must be empty in the end, as must be the list of
-    processes. The experiment `config` has `good` as its last backend."""
+    """Each test has a folder for temporary files. At its end, that folder, the list of processes and shared memory must
+    be empty. The experiment `config` has `good` as its last backend.
+    """
 
     def setUp(self):
         super().setUp()
@@ -90,9 +90,9 @@ class WorkerCase(TestCase):
             self.assertLessEqual(set(os.listdir(self.output)), {"records.jsonl", "summary.csv"})
 
     def start(self, bad=(), keys="", config=None, plugins=(), descriptors=None, options=(), arguments=()):
-        """A run of the experiment, with more backends at the end of it, and more keys. `plugins`
-        replace PLUGINS in it; `descriptors` is the limit of open files; `options` stand before `run`, `arguments`
-        after it."""
+        """Starts the experiment with the backends `bad` appended, and further keys. `plugins` replace PLUGINS in it;
+        `descriptors` is the limit of open files; `options` precede `run`, `arguments` follow it.
+        """
         text = (config or self.config).replace("PLUGINS", ", ".join(plugins))
         if bad:
             text = text.replace("good]", f"good, {', '.join(bad)}]")
@@ -115,7 +115,7 @@ class WorkerCase(TestCase):
 
     def records(self):
         file = self.output / "records.jsonl"
-        lines = file.read_text().splitlines() if file.exists() else []  # it is made with the first record
+        lines = file.read_text().splitlines() if file.exists() else []  # created with the first record
         return [json.loads(line) for line in lines]
 
     def wait_for(self, what, seconds=60):
@@ -128,8 +128,9 @@ class WorkerCase(TestCase):
         self.fail("it did not come")
 
     def run_to_end(self, process):
-        """Its output and messages; no child may stay a zombie on the way, for longer than a busy machine
-        needs to wake its parent."""
+        """Output and messages of the run. Fails if a child stays a zombie longer than a busy machine needs to wake its
+        parent.
+        """
         zombies = {}
         while True:
             try:

@@ -1,4 +1,4 @@
-// Prints how often `lloyd compare` is right on recorded runs: see README.md.
+// Prints how often the verdicts of `lloyd compare` are right on recorded runs: see README.md.
 #include <exception>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// Comparisons resampled from recorded runs of two identical backends: how often does the rule of
-// `lloyd compare` call them different, and how often does it find a slowdown that was added?
+// Comparisons resampled from recorded runs of two identical backends. They show how often the rule
+// of `lloyd compare` calls identical backends different, and how often it detects an artificial
+// slowdown.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace lloyd::calibration {
 /// times[run][setting][variant][round], in milliseconds; two variants.
 using RecordedTimes = std::vector<std::vector<std::vector<std::vector<double>>>>;
 
-/// Reads what trim.py printed. Throws InputError for anything else.
+/// Reads the output of trim.py. Throws InputError for anything else.
 RecordedTimes read_times(const std::filesystem::path& file);
 
 struct Shares {
@@ -26,9 +27,9 @@ enum class Kind {
   runs     ///< one variant in rounds of two runs: `lloyd compare A B`
 };
 
-/// The verdicts on `comparisons` comparisons, each of 15 successive rounds of a random setting,
-/// from random rounds of random runs on; every time of the newer side is multiplied by `slowdown`.
-/// The same seed gives the same comparisons.
+/// The verdicts on `comparisons` comparisons. Each takes 15 successive rounds of a random setting,
+/// starting at random rounds of random runs; the times of the newer side are multiplied by
+/// `slowdown`. The same seed gives the same comparisons.
 Shares resample(const RecordedTimes& times, Kind kind, double slowdown, std::int64_t comparisons,
                 std::uint64_t seed);
 

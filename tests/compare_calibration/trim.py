@@ -1,5 +1,5 @@
-"""Prints the fit times of a records.jsonl as lines of a recording: run, setting and variant, each
-counted from 0, and the milliseconds of its rounds in their order.
+"""Prints the fit times of a records.jsonl as the lines of a recording: run, setting and variant, each counted from 0,
+then the milliseconds of the rounds in order.
 
 Usage: trim.py RECORDS
 """

@@ -1,4 +1,5 @@
-// The conformance suite: named cases that test whether a backend implements what a fit means.
+// The conformance suite: named cases that test whether a backend implements the definition of a
+// fit.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@ enum class Outcome { passed, failed, skipped };
 /// "passed", "failed", "skipped".
 const char* to_string(Outcome outcome);
 
-/// The result of one case with one data type and one set of parameters.
+/// The result of one case with one data type and one parameter set.
 struct Result {
-  /// "lattice/whole-fit/float32", with "/layout=aos" where a parameter is not at its default.
+  /// "lattice/whole-fit/float32", plus "/layout=aos" for each parameter not at its default.
   std::string name;
   Outcome outcome = Outcome::passed;
-  /// If failed: what was expected, what was found, and where. If skipped: why. Else empty.
+  /// Failed: the expected value, the actual value, and the place. Skipped: the reason. Else empty.
   std::string message;
   double elapsed_ms = 0;
 };
@@ -29,43 +30,43 @@ struct Result {
 using Reporter = std::function<void(const Result&)>;
 
 struct Options {
-  /// Cases to run, with '*' and '?': matched with the case's name ("empty/*") and with the name of
-  /// a result ("*/float64").
+  /// Cases to run, with the wildcards '*' and '?'. Matched against the case's name ("empty/*") and
+  /// the name of a result ("*/float64").
   std::string glob = "*";
-  /// An unavailable backend fails instead of being skipped.
+  /// If true, an unavailable backend fails; otherwise it is skipped.
   bool require_available = false;
-  /// Polled before each case; returning true ends the run. May be empty.
+  /// Polled before each case; the run ends when it returns true. May be empty.
   std::function<bool()> stop;
 };
 
 struct Report {
   std::vector<Result> results;
-  std::int64_t matched = 0;  ///< planned cases that match, run or not
+  std::int64_t matched = 0;  ///< planned cases that match the glob, run or not
   std::int64_t passed = 0;
   std::int64_t failed = 0;
   std::int64_t skipped = 0;
-  /// Why nothing was run, if the backend is unavailable; else empty.
+  /// Why nothing was run if the backend is unavailable; else empty.
   std::string unavailable;
 
-  /// True if a case passed and none failed. A suite that was skipped as a whole has verified
-  /// nothing, and an essential case that was skipped in every variant counts as failed.
+  /// True if at least one case passed and none failed. A suite that was skipped as a whole has
+  /// verified nothing, and an essential case that was skipped in every variant counts as failed.
   bool verified() const { return passed > 0 && failed == 0; }
 };
 
 /// The names of all cases, in the order of the run.
 std::vector<std::string> case_names();
 
-/// One case with one data type and one set of parameters, before it is run.
+/// One case with one data type and one parameter set, before it is run.
 struct PlannedCase {
   std::string case_name;   ///< "lattice/whole-fit"
   std::string name;        ///< name of its result
-  bool essential = false;  ///< if it is skipped in every variant, it has failed
+  bool essential = false;  ///< counts as failed if it is skipped in every variant
 };
 
 /// The planned cases of the suite for one backend.
 struct Plan {
-  std::vector<PlannedCase> cases;  ///< the cases that the glob selects; variants are adjacent
-  std::string unavailable;         ///< as in Report; nothing is run then
+  std::vector<PlannedCase> cases;  ///< selected by the glob; variants of a case are adjacent
+  std::string unavailable;         ///< as in Report; no case is run then
 };
 
 /// The suite for one backend; its cases can be run one by one.
@@ -88,13 +89,13 @@ class Suite {
   std::vector<Entry> entries_;  // one per planned case
 };
 
-/// Runs the planned case with an index; no result ends the run.
+/// Runs the planned case with this index; nullopt ends the run.
 using CaseRunner = std::function<std::optional<Result>(std::size_t index)>;
 
 /// Runs a plan and summarises it; `reporter` may be empty and is called after each result.
 Report run_plan(const Plan& plan, const CaseRunner& run_case, const Options& options = {},
                 const Reporter& reporter = {});
-/// Adds a result from outside of the plan.
+/// Adds a result that does not belong to the plan.
 void add_result(Report& report, Result result, const Reporter& reporter = {});
 
 /// Runs the cases in this process.

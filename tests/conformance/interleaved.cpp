@@ -1,4 +1,4 @@
-// Two plugins in one process: fits of one run inside of fits of the other.
+// Two plugins in one process: fits of one run inside fits of the other.
 #include "conformance/conformance.hpp"
 #include "conformance/support/checks.hpp"
 #include "conformance/support/comparisons.hpp"
@@ -6,7 +6,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Runs a fit in another backend's session in each iteration.
+// Runs a fit in another backend's session during each iteration.
 class Nesting : public Recorder {
  public:
   Nesting(const Samples& samples, const Setting& setting, Session& other)
@@ -54,7 +54,7 @@ void check_nested(const Context& outer, const Context& inner, const Samples& sam
   for (const Trial& nested : nesting.nested) check(inner, "inner fit", alone_inner, nested);
 }
 
-// The first data type that both support.
+// The first data type that both backends support.
 DType common_dtype(const LoadedBackend& first, const LoadedBackend& second) {
   const std::uint64_t both = first.info().capabilities & second.info().capabilities;
   if ((both & kCapabilityFloat32) != 0) return DType::float32;

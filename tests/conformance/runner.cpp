@@ -14,7 +14,7 @@ bool ends_case(const Plan& plan, std::size_t index) {
          plan.cases[index + 1].case_name != plan.cases[index].case_name;
 }
 
-// True if all variants were skipped; `first` is the index of the first one's result.
+// True if all variants of a case were skipped; `first` is the index of the first variant's result.
 bool all_skipped(const Report& report, std::size_t first) {
   return std::all_of(report.results.begin() + static_cast<std::ptrdiff_t>(first),
                      report.results.end(),

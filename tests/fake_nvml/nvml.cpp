@@ -1,5 +1,5 @@
-// Three GPUs, with the calls of nvml.h that the sensors make. The clock of the first one's
-// multiprocessors is 10 MHz lower at each call: so a reader's order of calls shows.
+// Three GPUs, with the functions of nvml.h that the sensors call. The multiprocessor clock of the
+// first GPU decreases by 10 MHz per call, which makes the order of a reader's calls visible.
 #include <cstring>
 
 struct nvmlDevice_st {

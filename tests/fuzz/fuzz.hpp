@@ -1,4 +1,4 @@
-// What the fuzz targets share: inputs as files, and what must hold of every refusal.
+// Shared by the fuzz targets: inputs as files, and properties of every refusal.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace lloyd::fuzz {
 
-/// Ends the program, which libFuzzer reports together with the input.
+/// Aborts the program; libFuzzer then reports the input.
 [[noreturn]] inline void fail(std::string_view what) {
   std::fputs(fmt::format("\nproperty violated: {}\n", what).c_str(), stderr);
   std::abort();
@@ -32,14 +32,14 @@ inline void require(bool holds, std::string_view what) {
   if (!holds) fail(what);
 }
 
-/// One line of which a terminal can be shown all.
+/// Requires one nonempty line that is safe to print on a terminal.
 inline void check_line(std::string_view line) {
   require(!line.empty(), "a message is empty");
   require(printable(line) == line, fmt::format("a message is not printable: {:?}", line));
 }
 
-/// Lines that each end with a line feed, without other control characters; empty ones may be among
-/// them.
+/// Requires lines that each end with a line feed and have no other control characters. Lines may be
+/// empty.
 inline void check_lines(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
@@ -52,7 +52,8 @@ inline void check_lines(std::string_view text) {
   }
 }
 
-/// Runs `read`, which may refuse the input: with an InputError of one printable line.
+/// Runs `read`. It may refuse the input, but only with an InputError whose message is one printable
+/// line.
 template <class Read>
 void expect_refusal_or(Read&& read) {
   try {
@@ -68,7 +69,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// A file in memory that takes one input after the other.
+/// A file in memory that holds one input at a time.
 class InputFile {
  public:
   InputFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -78,7 +79,8 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// Its path, now with these bytes. Nothing may still map the bytes before.
+  /// Replaces the contents by `bytes` and returns the path. The previous contents must not be
+  /// mapped any more.
   std::filesystem::path hold(std::string_view bytes) const {
     require(::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(),
                                                          0) == static_cast<ssize_t>(bytes.size()),

@@ -1,4 +1,4 @@
-// Experiments in YAML, up to the plan: no data is made and no file but the experiment is read.
+// Experiments in YAML, up to the plan: no data is generated, and only the experiment file is read.
 #include "experiment/config/config.hpp"
 #include "experiment/summary/plan_text.hpp"
 #include "fuzz.hpp"
@@ -18,7 +18,7 @@ bool reads_files(const Experiment& experiment) {
   return false;
 }
 
-// The fits of a plan take memory: not more than the reader's own limits let through.
+// Limits the memory for the fits of a plan, since the reader's own limits permit more.
 bool is_small(const Experiment& experiment) {
   std::size_t variants = 0;
   for (const BackendRequest& backend : experiment.backends) {

@@ -1,5 +1,5 @@
-// CSV tables: the first byte chooses options, the rest is the file. What is read is written and
-// read again.
+// CSV tables: the first byte selects options, the rest is the file. An accepted table must survive
+// writing and rereading.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -20,7 +20,7 @@ enum Choice : unsigned {
   kHeader = 0x02,
   kNoHeader = 0x04,
   kDelimiter = 0x08,    // the next byte is the delimiter
-  kColumns = 0x10,      // the first line names the columns, comma-separated
+  kColumns = 0x10,      // the next line holds comma-separated column names
   kLabelColumn = 0x20,  // the line after that names the label column
 };
 
@@ -65,8 +65,8 @@ void check_same(const Dataset& a, const Dataset& b) {
           "a table has other names after writing and reading it");
 }
 
-// A first column without a name may be row numbers, and quotes that a comma needs do not make a
-// cell a class: both are refused where no option says what they are.
+// Rereading refuses two kinds of tables unless an option tells how to read them: an unnamed first
+// column may be row numbers, and quotes around a comma do not make a cell a class.
 bool needs_option(const Dataset& dataset) {
   const auto has_comma = [](const std::string& text) {
     return text.find(',') != std::string::npos;
@@ -92,7 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   write_csv(copy, *dataset);
   CsvOptions plain;
   plain.dtype = options.dtype;
-  plain.header = !dataset->feature_names.empty();  // a first sample may look like one: 0, 1, 2
+  // Set explicitly, because a first sample such as 0, 1, 2 may look like a header.
+  plain.header = !dataset->feature_names.empty();
   fuzz::check_same(*dataset, read_csv(copy, plain));
   return 0;
 }

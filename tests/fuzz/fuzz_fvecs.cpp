@@ -1,4 +1,5 @@
-// .fvecs and .bvecs files. What is read is the same read in blocks, written and read again.
+// .fvecs and .bvecs files. An accepted file must give the same values when it is read in blocks,
+// and when it is written and reread.
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -27,7 +28,7 @@ void expect_same(const lloyd::Dataset& dataset, const lloyd::RowSource& rows) {
 
 }  // namespace
 
-// The first byte chooses the format.
+// The first byte selects the format.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace lloyd;
   static const TemporaryFolder folder;

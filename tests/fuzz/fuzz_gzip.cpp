@@ -1,4 +1,4 @@
-// Text in gzip: the reader inflates what it is given, and whatever comes out is a text or refused.
+// Text in gzip: the decompressed data must be read as a table or refused.
 #include <lloyd/data/csv.hpp>
 
 #include "fuzz.hpp"

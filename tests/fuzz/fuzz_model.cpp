@@ -1,4 +1,5 @@
-// Model files. What is read is written, and read and written again to the same bytes.
+// Model files. An accepted model must survive writing and rereading, and is then written to the
+// same bytes.
 #include <optional>
 
 #include "fit/model.hpp"

@@ -1,4 +1,4 @@
-// NumPy's .npy files: header and values. What is read is written and read again.
+// NumPy's .npy files: header and values. An accepted file must survive writing and rereading.
 #include <cstring>
 #include <optional>
 

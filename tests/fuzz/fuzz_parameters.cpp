@@ -1,5 +1,5 @@
-// Values of backend parameters and whole numbers of the command line: "name=value". What is taken
-// has a text that is taken again.
+// Values of backend parameters and integers of the command line, as "name=value". The text of an
+// accepted value must be accepted again.
 #include <charconv>
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-// The metadata of plugins, read from the file before it is loaded.
+// Plugin metadata, which is read from the file before the plugin is loaded.
 #include <algorithm>
 #include <string>
 

@@ -1,4 +1,5 @@
-// Files of records: each record comes back from its text, and each run has a summary and a page.
+// Files of records: each record must survive the round trip through its text, and each run must
+// yield a summary and a page.
 #include <optional>
 
 #include "experiment/record/record_reader.hpp"

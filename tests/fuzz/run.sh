@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs them on all cores, two minutes each; what they learn stays in
-# build/fuzz/corpus. Prints a table; status 1, and the paths of the inputs, when something was found.
+# Builds the fuzz targets and runs them on all cores, two minutes each; the corpora persist in
+# build/fuzz/corpus. Prints a table; if there are findings, also the paths of their inputs, and status 1.
 # Usage: bash tests/fuzz/run.sh [SECONDS_PER_TARGET] [TARGET...]
-#        bash tests/fuzz/run.sh --check BUILD_FOLDER   # built targets: seeds, then a fixed number of
-#                                                      # executions (targets.txt), always the same
+#        bash tests/fuzz/run.sh --check BUILD_FOLDER   # existing targets: seeds, then a fixed number of
+#                                                      # executions (targets.txt), deterministic
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 sources=$PWD/tests/fuzz
@@ -31,7 +31,7 @@ done
 if ! $check; then
   source apps/setup.sh
   use_compiler_cache
-  # Once: to name the compiler again would make cmake forget everything.
+  # Configure only once: naming the compiler again would make cmake discard its cache.
   [ -f build/fuzz/build.ninja ] || cmake --preset fuzz "${compiler_cache[@]}" >/dev/null
   cmake --build build/fuzz --target fuzzers
 fi
@@ -47,19 +47,19 @@ for target in "${targets[@]}"; do
   fi
 done
 
-# The targets write the files of their round trips into memory.
+# The targets write the files of their round trips to memory.
 TMPDIR=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo /tmp)" lloyd-fuzz-XXXXXX)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-# One target; its log is the result.
+# Runs one target; its log holds the result.
 run_target() {
   local target=$1 most_bytes runs
   read -r _ most_bytes runs < <(grep "^$target " "$sources/targets.txt")
   local corpus=$build/corpus/$target findings=$build/findings/$target
   $check && corpus=$TMPDIR/corpus-$target && rm -rf "$findings"
   mkdir -p "$corpus" "$findings"
-  # What was found before is tried again first.
+  # Inputs of earlier findings are tried first.
   find "$findings" -type f -exec mv -t "$corpus" {} +
   local options=(-max_len="$most_bytes" -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20
     -print_final_stats=1 -artifact_prefix="$findings/")

@@ -50,7 +50,7 @@ void in_parallel(std::int64_t n, const std::function<void(std::int64_t, std::int
 
 namespace {
 
-// SplitMix64 of a counter: values need no order.
+// SplitMix64 of a counter, so that values can be generated in any order.
 std::uint64_t mixed(std::uint64_t counter) {
   std::uint64_t z = (counter + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -75,7 +75,7 @@ Dataset clouds(std::int64_t n, std::int64_t d, std::int64_t centers, std::uint64
         const auto at = static_cast<std::uint64_t>(i * d + j);
         const double about =
             20 * uniform(base + 7 * static_cast<std::uint64_t>(center * d + j)) - 10;
-        // A sum of two uniform numbers is bell-shaped enough, and quick.
+        // The sum of two uniform numbers is fast and close enough to a bell curve.
         const double noise = uniform(base + 2 * at + 1) + uniform(~base + 2 * at) - 1;
         values[static_cast<std::size_t>(at)] = static_cast<float>(about + 2.4 * noise);
       }

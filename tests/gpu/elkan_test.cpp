@@ -1,4 +1,4 @@
-// cuda-elkan skips distances and gives the bits of those who compute them all.
+// cuda-elkan prunes distances and gives the same bits as a fit that computes all of them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -104,7 +104,7 @@ class StopsWhenAskedOften final : public Observer {
   mutable std::atomic<std::int64_t> left_;
 };
 
-// Whatever part of a pass over batches was done is forgotten.
+// A partial pass over batches must leave no trace.
 TEST(Elkan, IsCancelledBetweenBatches) {
   constexpr std::int64_t kSamples = 400'000;
   constexpr std::int64_t kFeatures = 32;

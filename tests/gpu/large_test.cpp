@@ -37,8 +37,8 @@ TEST_P(LargeOnEach, OddSizes) {
   check(GetParam(), dataset, 211);
 }
 
-// Running sums in float32 stall at 2^24. The cluster without samples is moved to one of them in the
-// first iteration, and then stays, as none is at a distance.
+// Running sums in float32 stall at 2^24. The cluster without samples is relocated in the first
+// iteration and then stays, since all distances are 0.
 TEST_P(LargeOnEach, SixtyMillionEqualSamples) {
   constexpr std::int64_t kSamples = 60'000'000;
   const Dataset dataset("equal", Matrix::own(std::vector<float>(kSamples, 0.1F), kSamples, 1));

@@ -1,4 +1,4 @@
-// What must not matter: the threads of a block, and what other sessions launch meanwhile.
+// Results must not depend on the block size or on concurrent launches of other sessions.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,7 +35,7 @@ Dataset in_float64(const Dataset& dataset) {
 
 class Launch : public testing::TestWithParam<std::string> {};
 
-// 33 and 100 are no whole number of warps, and 1024 is where registers are scarcest.
+// 33 and 100 are not multiples of the warp size, and 1024 leaves the fewest registers per thread.
 TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
   constexpr std::int64_t kClusters = 20;
   const auto loaded = backend(GetParam());
@@ -59,8 +59,8 @@ TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
   }
 }
 
-// Kernels are launched with more shared memory than the 48 KiB that need no asking, and with
-// another amount for 900 clusters than for 300.
+// Kernels need more than the 48 KiB of shared memory that is available without opting in, and the
+// amount for 900 clusters differs from that for 300.
 TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
   constexpr int kFits = 20;
   const auto loaded = backend(GetParam());

@@ -1,4 +1,4 @@
-"""Prints the medians of a Google Benchmark JSON file, a line a benchmark.
+"""Prints the medians of a Google Benchmark JSON file, one line per benchmark.
 
 Usage: medians.py FILE
 """

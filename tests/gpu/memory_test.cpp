@@ -1,4 +1,4 @@
-// Device memory: what is estimated is what is used, and running out of it is a status.
+// Device memory: the estimate matches the use, and exhaustion is reported as a status.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST_P(Memory, IsWhatWasEstimated) {
   const auto loaded = backend(GetParam());
   const ParameterSet parameters = loaded->default_parameters();
   {
-    // Kernels are loaded with their first use, and stay.
+    // Kernels are loaded at their first use and stay loaded.
     const Dataset small = clouds(1000, 8, kClusters, 1);
     OpenSession session(loaded, small, parameters);
     session.fit_from(first_rows(small, kClusters), five_iterations(kClusters));
@@ -62,7 +62,7 @@ TEST_P(Memory, RunsOutWithAStatusAndTheNextFitWorks) {
   const auto loaded = backend(GetParam());
   const ParameterSet parameters = loaded->default_parameters();
   const Dataset dataset = clouds(4'000'000, 16, 10, 3);
-  const std::int64_t left = 100 << 20;  // 256 MB of samples do not fit
+  const std::int64_t left = 100 << 20;  // too little for 256 MB of samples
   void* hog = nullptr;
   ASSERT_EQ(cudaMalloc(&hog, static_cast<std::size_t>(free_bytes() - left)), cudaSuccess);
   try {

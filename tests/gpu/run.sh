@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds Lloyd on a machine with a CUDA device, checks every CUDA backend there and measures it; a
-# table is printed last. Status 1 when something failed.
+# Builds Lloyd on a machine with a CUDA device, checks and measures every CUDA backend, and prints a table
+# at the end. Status 1 if anything failed.
 # Usage: bash tests/gpu/run.sh [PART...]
-# Parts: build, conformance (the suite over every CUDA backend), sanitizer (compute-sanitizer's
-# memcheck, racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, and
-# papers (every experiment of configs/papers, up to ten minutes each; or those named papers/NAME).
-# Default: all but papers. Needs README's packages and nvcc; installs nothing. Logs are left in
-# build/gpu-logs. LLOYD_BENCH_FILTER and LLOYD_BENCH_SHAPES choose the rows of bench.
+# Parts: build, conformance (the suite on every CUDA backend), sanitizer (compute-sanitizer's memcheck,
+# racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, and papers (every
+# experiment of configs/papers, up to ten minutes each; papers/NAME selects one). Default: all but papers.
+# Needs the packages of README and nvcc; installs nothing. Logs remain in build/gpu-logs.
+# LLOYD_BENCH_FILTER and LLOYD_BENCH_SHAPES select the rows of bench.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -66,7 +66,7 @@ conformance() {
   done
 }
 
-# The cases that reach every kernel with the fewest samples; racecheck is slow.
+# The cases that reach every kernel with the fewest samples, because racecheck is slow.
 sanitizer() {
   local sanitizer tool backend log cases start result
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -103,7 +103,8 @@ large() {
 
 bench() {
   local log=$logs/bench.json
-  # Every backend at its defaults, and on all cores; a few milliseconds a row, since times are of loops.
+  # Every backend with its default parameters, on all cores. A few milliseconds per row suffice because whole
+  # loops are timed.
   timeout 200 "$build/bin/fit_bench" --benchmark_repetitions=5 --benchmark_min_time=0.01 \
     --benchmark_filter="${LLOYD_BENCH_FILTER:-cuda-[^/]*(/threads:$(nproc))?/n:}" \
     --shapes="${LLOYD_BENCH_SHAPES:-1e3x2x32,1e6x2x32,1e6x16x32,1e6x32x512}" \

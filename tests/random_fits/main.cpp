@@ -66,15 +66,15 @@ Backends choose_backends(const std::vector<std::string>& names) {
   return chosen;
 }
 
-// Outcomes of the fits of a backend.
+// Outcomes of a backend's fits.
 struct Tally {
   std::int64_t equal = 0;  ///< equal to the reference, bit for bit
   std::int64_t different = 0;
   std::int64_t refused = 0;  ///< refused by the backend: limits, or parameters this machine lacks
-  std::int64_t compensated = 0;  ///< compensated sums, which are not canonical; not compared
+  std::int64_t compensated = 0;  ///< compensated sums are not canonical, so the fit is not compared
 };
 
-// Runs one problem on one backend; prints a difference with the command that repeats it.
+// Runs one problem on one backend; prints any difference and the number of the problem.
 void run_fit(const LoadedBackend& backend, std::uint64_t seed, Tally& tally) {
   const random_fits::Problem problem =
       random_fits::draw_problem(seed, backend.reproducibility(DType::float32));

@@ -16,7 +16,7 @@ using conformance::Samples;
 
 constexpr double kMaxWork = 5e7;  // squared differences that the reference computes
 
-// Log-uniform: small sizes are as likely as large ones.
+// Log-uniform, so that every order of magnitude is equally likely.
 std::int64_t log_uniform(Numbers& numbers, std::int64_t low, std::int64_t high) {
   const double ratio = static_cast<double>(high + 1) / static_cast<double>(low);
   const double value = static_cast<double>(low) * std::pow(ratio, numbers.uniform());
@@ -28,7 +28,7 @@ struct NamedSamples {
   Samples samples;
 };
 
-// Copies of a few rows: more clusters than distinct points, and ties.
+// Copies of a few rows: ties, and more clusters than distinct points.
 Samples duplicates(std::int64_t n, std::int64_t d, std::uint64_t seed, Numbers& numbers) {
   const std::int64_t distinct = std::min<std::int64_t>(n, numbers.integer(1, 9));
   const Samples few = conformance::cloud(distinct, d, seed);

@@ -30,8 +30,8 @@ double FullSum::value() const {
     high = former + partial;
     low = partial - (high - former);
   }
-  // If the remainder is exactly half a unit, it was rounded to even, but lower partials may decide
-  // otherwise.
+  // A remainder of exactly half a unit was rounded to even; lower partials may require the other
+  // direction.
   if (rest > 0 && low != 0 && (low < 0) == (partials_[rest - 1] < 0)) {
     const double doubled = 2 * low;
     const double other = high + doubled;
@@ -75,8 +75,8 @@ double inertia(const Samples& samples, const std::vector<double>& centroids,
 
 namespace {
 
-// The farthest sample that may leave its cluster, or -1. Samples that were taken before have a
-// member entry that differs from their label.
+// The farthest sample that may leave its cluster, or -1. Samples that were taken already have a
+// `members` entry that differs from their label.
 std::int64_t farthest_eligible(const Samples& samples, const std::vector<double>& centroids,
                                const std::vector<std::int32_t>& labels, const Update& state) {
   std::int64_t best = -1;

@@ -1,5 +1,5 @@
 // The reference: an independent implementation of a fit in plain float64, for the tests. It shares
-// no code with the core or the SDK, so that no mistake is shared.
+// no code with the core or the SDK, so that they cannot share a mistake.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lloyd::reference {
 
-/// n samples of d features, row-major without gaps. float32 values are given exactly.
+/// n samples of d features, row-major without gaps. float32 values are represented exactly.
 struct Samples {
   std::int64_t n = 0;
   std::int64_t d = 0;
@@ -24,16 +24,15 @@ struct Settings {
   std::int64_t k = 0;
   std::vector<double> initial_centroids;  ///< k x d
   std::int64_t max_iterations = 0;
-  bool fixed = false;    ///< exactly max_iterations
-  double tolerance = 0;  ///< absolute, of the sum of squared shifts; 0: off
+  bool fixed = false;    ///< run exactly max_iterations
+  double tolerance = 0;  ///< absolute limit of the sum of squared shifts; 0: off
   EmptyPolicy empty = EmptyPolicy::relocate;
 };
 
-/// Result of an update.
 struct Update {
   std::vector<double> centroids;
   std::vector<std::int64_t> counts;   ///< samples per cluster, after relocation
-  std::vector<std::int32_t> members;  ///< cluster that sums each sample, after relocation
+  std::vector<std::int32_t> members;  ///< cluster whose sum includes the sample, after relocation
   std::int64_t relocations = 0;
 };
 
@@ -43,7 +42,7 @@ struct Iteration {
   std::int64_t changed = 0;
   std::int64_t relocations = 0;
   double shift = 0;
-  double inertia = 0;  ///< of `labels`, with the centroids before the update
+  double inertia = 0;  ///< of `labels` with the centroids before the update
 };
 
 struct Fit {

@@ -1,4 +1,4 @@
-// Throws in fit without a guard: nothing catches it at the boundary, which is noexcept.
+// Throws in fit without a guard, so the exception reaches the noexcept boundary.
 #include <stdexcept>
 
 #include "bad_plugins/support/bad_plugin.hpp"

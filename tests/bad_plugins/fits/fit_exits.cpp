@@ -1,4 +1,4 @@
-// Ends the process in fit, with success unless the build says otherwise.
+// Ends the process in fit, with status 0 unless the build defines another.
 #include <cstdlib>
 #include <mutex>
 
@@ -8,7 +8,7 @@
 #define LLOYD_EXIT_STATUS 0
 #endif
 
-static std::mutex first_thread;  // exit() may be called once only
+static std::mutex first_thread;  // exit() must not be called twice
 
 static lloyd::Status fit(lloyd::Session&, const lloyd::FitSpec&, lloyd::Observer*,
                          lloyd::FitResult&) {

@@ -1,4 +1,4 @@
-// Goes on when the observer wants it to stop.
+// Continues after the observer has requested cancellation.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Does what the build says where somebody watches a fit, and fits as it should where nobody does.
+// Misbehaves, as the build defines, while a fit is observed; unobserved fits are correct.
 #include <unistd.h>
 
 #include <atomic>
@@ -18,12 +18,12 @@ namespace {
 lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
   std::puts("somebody watches");
   std::fflush(stdout);
-  const volatile std::uintptr_t nowhere = 64;              // the compiler must not see it
+  const volatile std::uintptr_t nowhere = 64;              // volatile hides it from the compiler
   *reinterpret_cast<volatile std::int64_t*>(nowhere) = 1;  // NOLINT(performance-no-int-to-ptr)
   return {};
 }
 #elif defined(LLOYD_OBSERVED_EXITS)
-std::mutex first_thread;  // exit() may be called once only
+std::mutex first_thread;  // exit() must not be called twice
 
 lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
   first_thread.lock();
@@ -34,7 +34,7 @@ lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult
   while (true) ::pause();
 }
 #elif defined(LLOYD_OBSERVED_EATS_MEMORY)
-// It stops far above any limit of a test.
+// The limit of 4 GiB is far above that of any test.
 lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
   constexpr std::size_t kStep = std::size_t{1} << 20;
   std::vector<std::unique_ptr<char[]> > taken;
@@ -45,12 +45,12 @@ lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult
   while (true) ::pause();
 }
 #elif defined(LLOYD_OBSERVED_COLD)
-// Nothing is wrong with it once the process has run a fit.
+// Works correctly once the process has run an unobserved fit.
 lloyd::Status misbehave(lloyd::Session&, const lloyd::FitSpec&, lloyd::FitResult&) {
   return lloyd::Status::error(lloyd::StatusCode::internal, "it is cold");
 }
 #else
-// Tells of no iteration.
+// Reports no iterations.
 lloyd::Status misbehave(lloyd::Session& honest, const lloyd::FitSpec& spec,
                         lloyd::FitResult& result) {
   return honest.fit(spec, nullptr, result);

@@ -1,4 +1,4 @@
-// Fits as it should, a tenth of a second later.
+// Fits correctly, but a tenth of a second late.
 #include <unistd.h>
 
 #include "bad_plugins/support/bad_plugin.hpp"

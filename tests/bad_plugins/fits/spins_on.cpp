@@ -1,4 +1,4 @@
-// Fits as it should, and leaves a thread that works on for a fifth of a second.
+// Fits correctly, but leaves a thread that runs for another fifth of a second.
 #include <chrono>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Says ok and makes no backend.
+// Returns ok from create without a backend.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status create(lloyd::Backend**) noexcept {

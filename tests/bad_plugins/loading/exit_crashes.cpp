@@ -1,4 +1,4 @@
-// Does everything as it should, and crashes when the process ends.
+// Works correctly, but crashes at process exit.
 #include <cstdlib>
 
 #include "bad_plugins/support/bad_plugin.hpp"

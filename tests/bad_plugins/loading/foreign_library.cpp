@@ -1,4 +1,4 @@
-// A library that has nothing to do with Lloyd.
+// A library that is not a Lloyd plugin.
 #include "bad_plugins/support/loading_mark.hpp"
 
 extern "C" __attribute__((visibility("default"))) int answer() {

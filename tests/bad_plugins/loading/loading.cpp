@@ -1,4 +1,4 @@
-// Misbehaves between the moment it is loaded and its first fit, where and how the build says.
+// Misbehaves between loading and the first fit; the build defines when and how.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@ namespace {
   std::abort();
 }
 
-// Is it the first process that has loaded this plugin? The environment variable LLOYD_FIRST_LOAD
-// names a file that is there from then on.
+// True in the first process that loads this plugin: it creates the file that the environment
+// variable LLOYD_FIRST_LOAD names.
 [[maybe_unused]] bool is_first_process() {
   const char* const file = std::getenv("LLOYD_FIRST_LOAD");
   if (file == nullptr) return true;
@@ -81,7 +81,7 @@ class Wrapped final : public lloyd::Backend {
     static const std::string summary(1 << 20, 's');
     info_.summary = summary.c_str();
 #elif defined(LLOYD_INFO_LARGE)
-    // Each text is within its limit, all together are not.
+    // Each text is within its limit; their sum is not.
     static const std::string meaning(1000, 'm');
     static std::vector<std::string> names;
     static std::vector<lloyd::ParameterInfo> parameters(500);

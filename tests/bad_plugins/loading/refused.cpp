@@ -1,5 +1,5 @@
-// Plugins that the loader refuses for what their files say. None of them may be loaded, which
-// the mark would show.
+// Plugins that the loader must refuse by their files alone. None may be loaded; the loading mark
+// would show it.
 #include "bad_plugins/support/bad_plugin.hpp"
 #include "bad_plugins/support/loading_mark.hpp"
 

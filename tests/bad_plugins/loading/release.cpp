@@ -1,4 +1,4 @@
-// Does all that it is for, and fails when it is released.
+// Works correctly, but fails when it is released.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Its info is shorter than that of any version of the boundary.
+// Its info struct is shorter than in any version of the boundary.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status create(lloyd::Backend** backend) noexcept {

@@ -1,4 +1,4 @@
-// Calls a function that no library has. It is linked so that the first call would show it.
+// Calls a function that no library defines. It is linked so that only the first call would fail.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 extern "C" void lloyd_function_that_is_nowhere();

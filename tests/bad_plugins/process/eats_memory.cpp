@@ -1,5 +1,5 @@
-// Takes ever more memory in fit, and touches it. It stops far above any limit of a test, so that
-// one that is not kept fails the test and not the machine.
+// Allocates and touches more and more memory in fit. It stops far above the limit of any test, so
+// that a limit that is not enforced fails the test instead of exhausting the machine.
 #include <unistd.h>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Writes garbage into every descriptor that is open, the host's own among them.
+// Writes garbage to every open descriptor, including the host's.
 #include <unistd.h>
 
 #include "bad_plugins/support/bad_plugin.hpp"

@@ -1,4 +1,5 @@
-// Does something hostile in one of its calls: LLOYD_HOSTILE is "<call> <what>", see below.
+// Performs a hostile action in one of its calls: LLOYD_HOSTILE is "<call> <action>"; act() lists
+// the actions.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ void block_signals() {
   ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
-// A process that has left its session, its parent and its group.
+// A process that has left its session, its parent and its process group.
 void start_daemon() {
   if (::fork() != 0) return;
   ::setsid();
@@ -37,7 +38,7 @@ void start_daemon() {
   hang();
 }
 
-// The same, and it kills the process that would find it.
+// A process that has left its session and kills the supervisor, which would find it.
 void escape() {
   const pid_t supervisor = ::getppid();
   if (::fork() != 0) return;
@@ -47,8 +48,9 @@ void escape() {
   hang();
 }
 
-// Processes that live for a millisecond, each with a successor, and have a named pipe open. There
-// are 9000 in all, since they may escape; the last of each line writes to the pipe.
+// 30 lines of 300 processes each: every process lives for a millisecond, starts its successor, and
+// keeps a named pipe open. The number is limited because they may escape; the last process of each
+// line writes to the pipe.
 void respawn() {
   constexpr int kLines = 30;
   constexpr int kGenerations = 300;
@@ -68,7 +70,7 @@ void respawn() {
 
 std::atomic<bool> output_locked{false};
 
-// Standard output is locked for as long as the process lives.
+// Holds the lock of standard output until the process ends.
 void* keep_output_locked(void*) {
   ::flockfile(stdout);
   output_locked = true;
@@ -81,7 +83,7 @@ void lock_output() {
   while (!output_locked) ::usleep(1000);
 }
 
-// The file that the data is mapped from.
+// Truncates the file that the data is mapped from.
 void cut_input() {
   if (::truncate(std::getenv("LLOYD_HOSTILE_INPUT"), 0) != 0) std::abort();
 }
@@ -90,13 +92,13 @@ void close_all() {
   for (int descriptor = 0; descriptor < 1024; ++descriptor) ::close(descriptor);
 }
 
-// 64 MiB of lines.
+// Prints 64 MiB of lines.
 void print_much() {
   const std::string line = std::string(1023, '{') + '\n';
   for (int i = 0; i < 1 << 16; ++i) std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// Writes to standard output for as long as the process lives.
+// Writes to standard output until the process ends.
 void* print_on(void*) {
   const std::string line = "NOISE\n";
   while (::write(STDOUT_FILENO, line.data(), line.size()) >= 0) ::usleep(20);
@@ -108,17 +110,17 @@ void start_printing_thread() {
   if (::pthread_create(&thread, nullptr, &print_on, nullptr) == 0) ::pthread_detach(thread);
 }
 
-// Makes one of the command's outputs a link to one of its inputs.
+// Makes one of the command's outputs a symbolic link to one of its inputs.
 void link_output() {
   const char* const input = std::getenv("LLOYD_HOSTILE_INPUT");
   const char* const output = std::getenv("LLOYD_HOSTILE_OUTPUT");
   if (::symlink(input, output) != 0) std::abort();
 }
 
-// 300 MiB beyond what the backend's estimate says, for a moment.
+// Briefly allocates 300 MiB beyond the backend's estimate.
 void take_memory() {
   const std::string taken(std::size_t{300} << 20, 'x');
-  if (std::getenv(taken.c_str()) != nullptr) std::abort();  // or the compiler would leave it out
+  if (std::getenv(taken.c_str()) != nullptr) std::abort();  // keeps the compiler from removing it
 }
 
 void act(const std::string& what) {
@@ -143,7 +145,7 @@ void act(const std::string& what) {
   if (what == "print") {
     std::printf("\x1b]0;out\x07\r\x1b[2J\xc2\x9b");
     std::fflush(stdout);
-    // A character in two pieces, and a line that does not end.
+    // A UTF-8 character in two writes, and an unterminated line.
     for (const char* piece : {"\x1b[31merr\n", "caf\xc3", "\xa9"}) {
       std::fputs(piece, stderr);
       ::usleep(1000);

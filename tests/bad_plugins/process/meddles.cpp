@@ -1,4 +1,5 @@
-// Does something to the process in one of its calls: LLOYD_MEDDLE is "<call> <what>", see below.
+// Changes the state of the process in one of its calls: LLOYD_MEDDLE is "<call> <action>"; meddle()
+// lists the actions.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ void meddle(const std::string& what) {
   if (what == "ignore") ::signal(SIGTERM, SIG_IGN);
   if (what == "locale") std::setlocale(LC_ALL, "C.UTF-8");
   if (what == "thread-locale") ::uselocale(::newlocale(LC_ALL_MASK, "C", nullptr));
-  if (what == "cpp-locale") {  // without a name, of which setlocale() knows nothing
+  if (what == "cpp-locale") {  // unnamed, so setlocale() does not report it
     std::locale::global(std::locale(std::locale(), new std::numpunct<char>));
   }
   if (what == "setenv") ::setenv("LLOYD_MEDDLED", "1", 1);
@@ -88,7 +89,7 @@ Status create(Backend** backend) noexcept {
   });
 }
 
-// After the program has printed its results.
+// Acts after the program has printed its results.
 struct AtExit {
   ~AtExit() { in_call("exit"); }
 } at_exit;

@@ -1,5 +1,5 @@
 // In its first fit it changes the working directory to the folder that LLOYD_TEST_GO_TO names, and
-// renames the one that LLOYD_TEST_TAKE_AWAY names.
+// renames the folder that LLOYD_TEST_TAKE_AWAY names.
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Hangs in fit, after it has seen to it that a signal does not end what hangs: it blocks all
-// signals, ignores them, or starts a process that has left its session, its parent and its group.
+// Hangs in fit, after making sure that a signal does not end it: it blocks all signals, ignores
+// them, or starts a process that has left its session, its parent and its group.
 #include <signal.h>
 #include <unistd.h>
 

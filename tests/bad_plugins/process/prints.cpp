@@ -1,4 +1,4 @@
-// Prints to standard output, where the results of the program go.
+// Prints to standard output, which belongs to the program's results.
 #include <cstdio>
 
 #include "bad_plugins/support/bad_plugin.hpp"

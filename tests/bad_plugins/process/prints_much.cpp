@@ -1,4 +1,4 @@
-// Prints 100 MB to standard output, and fits as it should.
+// Prints 100 MB to standard output, and fits correctly.
 #include <cstdio>
 #include <string>
 

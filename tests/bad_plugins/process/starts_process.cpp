@@ -1,4 +1,4 @@
-// Starts a process in fit that outlives it, and waits without end.
+// Starts a process in fit that outlives it, and waits forever.
 #include <unistd.h>
 
 #include <cstdio>

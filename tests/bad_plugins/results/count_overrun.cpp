@@ -1,4 +1,4 @@
-// Writes a count for one cluster more than there are.
+// Writes one count more than there are clusters.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status fit(lloyd::Session& honest, const lloyd::FitSpec& spec,

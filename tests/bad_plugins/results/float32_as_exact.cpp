@@ -1,4 +1,4 @@
-// Computes distances in float32 and claims that its labels are exact.
+// Computes distances in float32 but claims exact labels.
 #include <cstdint>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// Fits as it should, but reports a value that cannot be, or changes what it may only read:
-// LLOYD_GARBAGE says which.
+// Fits correctly, but reports an impossible value or changes a read-only input: LLOYD_GARBAGE names
+// it.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ void spoil(const std::string& what, const FitSpec& spec, FitResult& result) {
   if (what == "valid") result.valid = kValidCentroids;
 }
 
-DatasetView opened;  // last; float32
+DatasetView opened;  // the data set opened last; float32
 
 template <class T>
 T& writable(const T& value) {
@@ -65,7 +65,7 @@ void change_sample() {
   writable(*static_cast<const float*>(opened.data)) += 1000;
 }
 
-// Before the fit, so that the result agrees with what is changed.
+// Changes inputs before the fit, so that the result agrees with the changed input.
 void change_inputs(const std::string& what, const double* centroids) {
   if (what == "changes-samples") change_sample();
   if (what == "unprotects-samples") {
@@ -97,7 +97,7 @@ void spoil_partial(const std::string& what, PartialResult& result) {
   if (what == "partial-far") result.farthest_count = kHuge;
 }
 
-// Labels, centroids and inertia as if they belonged together.
+// Changes labels, centroids or inertia so that they are still consistent with one another.
 void move(const std::string& what, const FitSpec& spec, const DatasetView& dataset,
           FitResult& result) {
   if (what == "rotated-labels") {
@@ -126,7 +126,7 @@ void move(const std::string& what, const FitSpec& spec, const DatasetView& datas
   }
 }
 
-// What an observer is told.
+// Falsifies the iteration records that an observer receives.
 class Garbler final : public Observer {
  public:
   explicit Garbler(Observer* observer) : observer_(observer) {}
@@ -170,7 +170,7 @@ Status fit(Session& honest, const FitSpec& spec, Observer* observer, FitResult& 
   move(what, spec, opened, result);
   static int fits = 0;
   if (what == "false-third-fit" && ++fits == 3) result.inertia = 12;
-  static std::int64_t* earlier_counts = nullptr;  // of the fit before, whose result may be kept
+  static std::int64_t* earlier_counts = nullptr;  // of the previous fit, whose result may be kept
   if (what == "changes-earlier-counts" && earlier_counts != nullptr) ++*earlier_counts;
   earlier_counts = result.counts;
   return status;

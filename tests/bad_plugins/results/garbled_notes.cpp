@@ -1,4 +1,4 @@
-// Its notes take two lines.
+// Its session notes span two lines.
 #include <string_view>
 
 #include <lloyd/plugin/abi/session_notes.hpp>

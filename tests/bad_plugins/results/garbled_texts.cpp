@@ -1,4 +1,4 @@
-// Describes itself with line feeds and escape sequences.
+// Its description contains line feeds and escape sequences.
 #include <cstring>
 
 #include "bad_plugins/support/bad_plugin.hpp"

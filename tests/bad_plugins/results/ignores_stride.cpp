@@ -1,4 +1,4 @@
-// Claims the capability of strided data and reads rows as if they lay side by side.
+// Claims support for strided data but reads rows as contiguous.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status open(lloyd::Backend& honest, const lloyd::DatasetView& dataset,

@@ -1,4 +1,4 @@
-// A label is that of a cluster after the last.
+// Reports the label k, one past the last cluster.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status fit(lloyd::Session& honest, const lloyd::FitSpec& spec,

@@ -1,4 +1,4 @@
-// Changes the caller's data set after each fit, by the least bit of its first value.
+// After each fit, flips the lowest bit of the caller's first value.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 namespace {

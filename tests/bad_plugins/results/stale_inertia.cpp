@@ -1,4 +1,4 @@
-// The inertia is that of the last iteration, which another update came after.
+// Reports the inertia of the last iteration, before the final update.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 namespace {

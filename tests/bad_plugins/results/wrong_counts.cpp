@@ -1,4 +1,4 @@
-// The first cluster has a sample too many.
+// Counts one sample too many in the first cluster.
 #include "bad_plugins/support/bad_plugin.hpp"
 
 static lloyd::Status fit(lloyd::Session& honest, const lloyd::FitSpec& spec,

@@ -1,4 +1,4 @@
-// Two samples of different clusters have one another's label, so that the counts are right.
+// Swaps the labels of two samples of different clusters, so that the counts stay right.
 #include <algorithm>
 
 #include "bad_plugins/support/bad_plugin.hpp"

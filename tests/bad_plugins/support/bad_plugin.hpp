@@ -1,4 +1,4 @@
-// What the bad plugins are made of: a backend that works, and the means to spoil it.
+// Building blocks of the bad plugins: a correct backend, and ways to break it.
 #pragma once
 
 #include <lloyd/plugin/abi/abi.hpp>
@@ -15,13 +15,13 @@ Status probe_honest(DeviceList* devices) noexcept;
 
 }  // namespace lloyd::bad
 
-/// Exports a plugin with these two functions.
+/// Exports a plugin with the given probe and create functions.
 #define LLOYD_EXPORT_BAD_PLUGIN(PROBE, CREATE)                                           \
   extern "C" __attribute__((visibility("default"), used, section(LLOYD_PLUGIN_SECTION))) \
   const ::lloyd::PluginDescriptor lloyd_plugin = {                                       \
       ::lloyd::make_plugin_header(LLOYD_PLUGIN_NAME, LLOYD_PLUGIN_VERSION), PROBE, CREATE}
 
-/// Exports the backend that works with a Misbehaviour, given as designated initializers.
+/// Exports the correct backend wrapped in a Misbehaviour, given as designated initializers.
 #define LLOYD_EXPORT_MISBEHAVIOUR(...)                                                             \
   static ::lloyd::Status create_bad_plugin(::lloyd::Backend** backend) noexcept {                  \
     return ::lloyd::guarded([&] {                                                                  \

@@ -1,4 +1,4 @@
-// The control: nothing is wrong with this one.
+// The control: a plugin without a defect.
 #include "bad_plugins/support/bad_plugin.hpp"
 #include "bad_plugins/support/loading_mark.hpp"
 

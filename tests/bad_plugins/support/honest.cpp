@@ -1,4 +1,4 @@
-// A backend that does what it says.
+// A backend that fulfils its claims.
 #include <string_view>
 
 #include <lloyd/plugin/abi/session_notes.hpp>

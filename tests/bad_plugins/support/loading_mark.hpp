@@ -1,5 +1,5 @@
-// A static constructor with an effect that a test can see: it makes the file that the environment
-// variable LLOYD_LOADING_MARK names.
+// A static constructor with an observable effect: it creates the file that the environment variable
+// LLOYD_LOADING_MARK names.
 #pragma once
 
 #include <cstdio>

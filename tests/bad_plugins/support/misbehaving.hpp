@@ -1,4 +1,4 @@
-// A backend around another one that works, which changes what is asked and what is answered.
+// A wrapper of a correct backend that changes requests and results.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace lloyd::bad {
 
-/// What is done instead of a call; it is handed the one that works. Empty: nothing else.
+/// Replacements for calls and hooks around them; `honest` is the wrapped object. Empty: no change.
 struct Misbehaviour {
   std::function<Status(Backend& honest, const DatasetView& dataset, const ParameterList& parameters,
                        Session** session)>
@@ -66,7 +66,7 @@ class MisbehavingBackend final : public Backend {
  public:
   MisbehavingBackend(Misbehaviour how, Backend* honest)
       : MisbehavingBackend(std::move(how), honest, *honest->info()) {}
-  /// With what it says of itself.
+  /// `info` replaces the wrapped backend's description.
   MisbehavingBackend(Misbehaviour how, Backend* honest, const BackendInfo& info)
       : how_(std::move(how)), honest_(honest), info_(info) {}
 

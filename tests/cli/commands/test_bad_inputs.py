@@ -1,4 +1,4 @@
-"""Wrong inputs of every kind: each ends with status 2 and one sentence that says what and where."""
+"""Wrong inputs of every kind: each ends with status 2 and one sentence with the place and the problem."""
 
 import pathlib
 import platform
@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import IRIS, LLOYD, TestCase, run
 
-# Name, files to make, arguments, what the sentence must contain. {folder} is the test's folder.
+# Name, files to create, arguments, text that the message must contain. {folder} is the test's folder.
 GOOD_CONFIG = """experiment: e
 dataset:
   blobs: {samples: 100, features: 2, centers: 4}
@@ -190,7 +190,7 @@ CASES = [
     ("verify of nothing", {}, ["verify", "{folder}/p.so"], "p.so"),
     ("verify of no case", {}, ["verify", SEQUENTIAL, "--case", "nothing*"], "'nothing*'"),
     ("verify without time", {}, ["verify", SEQUENTIAL, "--timeout", "0"], "'0'"),
-    # Experiments, beside those that the unit tests try in process.
+    # Experiments that the unit tests do not cover in process.
     ("missing config", {}, RUN, "c.yaml"),
     ("YAML that ends early", {"c.yaml": "backends: [sequential\n"}, RUN, "c.yaml:"),
     ("unknown key", config("clusters: 4", "cluster: 4"), RUN, "c.yaml:4:1"),
@@ -219,7 +219,7 @@ class BadInputs(TestCase):
                 done = run(*map(fill, arguments), status=2)
                 self.assertEqual(done.stdout, "")
                 self.assertIn(fill(expected), done.stderr)
-                # One sentence; a note on the chosen backend may stand before it.
+                # One sentence; a note on the chosen backend may precede it.
                 lines = [line for line in done.stderr.splitlines() if not re.match("backend '", line)]
                 self.assertEqual(len(lines), 1, done.stderr)
                 for file in files:

@@ -1,4 +1,4 @@
-"""Data files of every format, from the command line and in experiments; memory that stays bounded."""
+"""Data files of every format, from the command line and in experiments, in bounded memory."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ repeats: 1
 output: OUTPUT
 """
 
-# Name, file, bytes, arguments, what the sentence must contain.
+# Name, file, bytes, arguments, text that the message must contain.
 BAD = [
     (".fvecs that is cut", "x.fvecs", TWO_ROWS[:-1], [], "x.fvecs: the file is truncated"),
     (".fvecs with a negative count", "x.fvecs", b"\xff\xff\xff\xff", [], "claims -1 values"),
@@ -161,12 +161,12 @@ class Results(TestCase):
 
 
 class Memory(TestCase):
-    """What is streamed takes the same memory whatever its size."""
+    """Streamed data takes the same memory whatever its size."""
 
     SPACE = 700_000_000
 
     def peak(self, *arguments):
-        """Peak of resident memory in MiB."""
+        """Peak resident memory in MiB."""
         code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
         done = subprocess.run(["python3", "-c", code, LLOYD, *map(str, arguments)],

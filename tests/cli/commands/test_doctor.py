@@ -1,4 +1,4 @@
-"""lloyd doctor: what it says of a machine, in JSON and on one screen."""
+"""lloyd doctor: its report on a machine, in JSON and on one screen."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import LLOYD, TestCase, run, run_json
 
-# A stand-in for NVIDIA's management library, with the calls of nvml.h that doctor makes.
+# A stand-in for NVIDIA's management library, with the functions of nvml.h that doctor calls.
 NVML = r"""
 #include <string.h>
 #ifdef BROKEN
@@ -135,7 +135,7 @@ class Doctor(TestCase):
 
     def test_without_plugins_the_status_is_1(self):
         lonely = self.folder / "lloyd"
-        shutil.copy(LLOYD, lonely)  # away from the plugins beside it
+        shutil.copy(LLOYD, lonely)  # a folder without plugins
         environment = {k: v for k, v in os.environ.items() if k != "LLOYD_PLUGIN_PATH"}
         for arguments in (["--json"], []):
             done = subprocess.run([lonely, "doctor", "--quick", *arguments], capture_output=True,

@@ -1,4 +1,4 @@
-"""Files that earlier versions of the program wrote are still read."""
+"""Files written by earlier versions of the program can still be read."""
 
 import json
 import pathlib

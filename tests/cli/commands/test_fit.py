@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import IRIS, SANITIZED, TestCase, run, run_json
 
-# Fisher's iris, three clusters: the optimum that scikit-learn finds too.
+# Fisher's iris data, three clusters: the optimum, which scikit-learn finds as well.
 INERTIA = 78.851
 ADJUSTED_RAND_INDEX = 0.730
 
@@ -51,7 +51,7 @@ class Iris(TestCase):
 
     def test_labels_that_a_screening_left_open_are_counted(self):
         grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
-        start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is half way
+        start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is equidistant
         fit = run_json("fit", grid, "-k", "2", "--init", start, "--iterations", "1", "--backend",
                        "openmp")
         self.assertEqual(fit["exact_fallbacks"], 9)
@@ -107,7 +107,7 @@ class Files(TestCase):
         self.assertEqual(again["inertia"], first["inertia"])
 
     def predict(self, names, data, *more, status=0):
-        """What predict says of data and a model of one cluster whose two features have these names."""
+        """Output of predict for data and a one-cluster model whose two features have these names."""
         self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
                                          "features": 2, "centroids": [[1, 2]],
                                          "feature_names": names}))
@@ -192,7 +192,7 @@ class Large(TestCase):
                                           ("blobs.npy", "exact.npy", "labels.npy", "centroids.npy"))
         run("data", "blobs", data, "--samples", "70001", "--features", "2", "--centers", "30", "--seed", "5")
         run("data", "convert", data, exact, "--dtype", "float64")
-        # Clusters of the last two centroids are empty at first and are relocated.
+        # The clusters of the last two centroids start empty, so samples are relocated to them.
         start = self.write("start.csv", "".join(f"{x},{y}\n" for x in range(-9, 9, 4) for y in range(-9, 9, 4)) +
                            "1000,1000\n1001,1000\n")
         found = {}

@@ -1,5 +1,6 @@
-"""Data files that must not be taken for something else: nothing is read wrongly in silence, memory stays
-within its limit, and no text of a file or an argument steers the terminal."""
+"""Data files that are easily misread: none is misread without a message, memory stays within its limit, and no text
+from a file or an argument controls the terminal.
+"""
 
 import gzip
 import os
@@ -18,7 +19,7 @@ from program import LLOYD, SANITIZED, TestCase, process_tree, run, run_json
 
 MIB = 1 << 20
 
-# Name, text, arguments, what the sentence must contain.
+# Name, text, arguments, text that the message must contain.
 MISREAD = [
     ("missing value in the last column", "a,b\n1,NA\n3,4\n", [],
      "line 2, column 2: 'NA' is not a number, as '4' in line 3 is"),
@@ -48,7 +49,7 @@ ESCAPES = "\x1b[31m", "\u009b31m", "\u202e", "\u200b", "\u2028", "\U000e0041", "
 
 
 def unsafe(text):
-    """The characters that a terminal must not be sent."""
+    """Characters that must not be sent to a terminal."""
     return [c for c in text
             if c != "\n" and (unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"))]
 
@@ -80,11 +81,11 @@ def maps_of(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""  # it has ended
+        return ""  # the process has ended
 
 
 class Changed(TestCase):
-    """Files that are changed while a fit has them mapped."""
+    """Files that change while a fit has them mapped."""
 
     def started(self, iterations):
         file = self.folder / "blobs.npy"
@@ -122,9 +123,9 @@ class Crashes(TestCase):
         file, filters = self.write("größe.h5", FILTERED), self.folder / "filters"
         filters.mkdir()
         environment = {**os.environ, "HDF5_PLUGIN_PATH": str(filters)}
-        # Of libhdf5 itself, a crash would depend on its version.
+        # Crashes are provoked in a filter, because a crash of libhdf5 itself would depend on its version.
         crashes = ["*(volatile int*)8 = 1;", "std::abort();"]
-        if platform.machine() == "x86_64":  # others divide by zero without a signal
+        if platform.machine() == "x86_64":  # other architectures divide by zero without a signal
             crashes.append("volatile int zero = 0; zero = 7 / zero;")
         for crash in crashes:
             source = self.write("crash.cpp", "#include <cstdlib>\n"
@@ -145,7 +146,7 @@ class Crashes(TestCase):
 
 
 class Centroids(TestCase):
-    """Files for which no options can say how they are read."""
+    """Centroid files: the commands that read them have no options for the format."""
 
     def test_advice_can_be_followed(self):
         data = self.write("data.csv", "0,1\n2,3\n")
@@ -189,7 +190,7 @@ class Holes(TestCase):
 
 class Memory(TestCase):
     def peak(self, *arguments):
-        """Status, messages and peak of resident memory in bytes of one run of lloyd."""
+        """Status, messages and peak resident memory in bytes of one run of lloyd."""
         code = ("import resource, subprocess, sys; "
                 "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
                 "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
@@ -200,7 +201,7 @@ class Memory(TestCase):
 
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
     def test_text_is_parsed_within_the_limit(self):
-        # What each takes without a limit: 270 to 800 MiB.
+        # Peak memory of each command without a limit: 270 to 800 MiB.
         files = {
             "a line without end": (b"1" * (4 * MIB), 64, "line 1: the line does not end within 8 MiB"),
             "a line of many cells": (b"1," * (2 * MIB), 64, "line 1"),
@@ -223,7 +224,7 @@ class Memory(TestCase):
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
     def test_centroids_are_read_within_the_limit(self):
         data = self.write("data.csv", "0,1\n2,3\n4,5\n")
-        # 1 GiB of zeros, which take no space on the disk.
+        # 1 GiB of zeros in a sparse file.
         many = self.folder / "many.npy"
         header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (67108864, 2), }"
         header += b" " * (117 - len(header)) + b"\n"
@@ -246,7 +247,7 @@ class Memory(TestCase):
 
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
     def test_info_holds_no_more_than_blocks(self):
-        # 512 MiB of zeros in Fortran order, which take no space on the disk.
+        # 512 MiB of zeros in Fortran order, in a sparse file.
         rows, file = 1 << 26, self.folder / "zeros.npy"
         header = f"{{'descr': '<f4', 'fortran_order': True, 'shape': ({rows}, 2), }}".encode()
         header += b" " * (117 - len(header)) + b"\n"
@@ -270,7 +271,7 @@ class Terminal(TestCase):
     def shown(self, *arguments, status=None):
         done = subprocess.run([LLOYD, *map(str, arguments)], capture_output=True, timeout=300,
                               stdin=subprocess.DEVNULL, check=False)
-        text = (done.stdout + done.stderr).decode("utf-8")  # fails for what is no UTF-8
+        text = (done.stdout + done.stderr).decode("utf-8")  # fails if the output is not UTF-8
         self.assertEqual(unsafe(text), [], text)
         if status is not None:
             self.assertEqual(done.returncode, status, text)

@@ -1,4 +1,4 @@
-"""Fits and predictions within a limit of memory: the same results, from blocks of rows."""
+"""Fits and predictions within a memory limit: reading blocks of rows gives the same results."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ class MemoryLimit(TestCase):
         return file
 
     def memory_of(self, *arguments):
-        """The most resident memory of one run of lloyd, in bytes."""
+        """Peak resident memory of one run of lloyd, in bytes."""
         program = ("import resource, subprocess, sys; "
                    "subprocess.run(sys.argv[1:], check=True, capture_output=True); "
                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")

@@ -1,4 +1,4 @@
-// A program that links the core: clusters four points with the backend it is told.
+// A program that links the core: clusters four points with the backend named by its argument.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-"""`lloyd compare`: two recorded runs, or two backends of one."""
+"""`lloyd compare`: two recorded runs, or two backends of one run."""
 
 import csv
 import io
@@ -32,12 +32,12 @@ class Compare(TestCase):
         return self.folder / name / "records.jsonl"
 
     def changed(self, name, change, source=None):
-        """A copy of records, each handed to `change`; times become steady ones of 10 ms."""
+        """A copy of the records after `change` of each; the times become constant, 10 ms."""
         lines = []
         for line in (source or self.old).read_text().splitlines():
             record = json.loads(line)
             record["fit_ms"] = record["loop_ms"] = 10 + 0.01 * record["repeat"]
-            if record["conditions"]:  # whatever else this machine does now
+            if record["conditions"]:  # hides the load of the machine that runs the test
                 record["conditions"]["before"]["load"] = 0
             change(record)
             lines.append(json.dumps(record) + "\n")
@@ -65,7 +65,7 @@ class Compare(TestCase):
         copy = self.write("copy.jsonl", self.old.read_text())
         self.assertEqual(run("compare", self.old, copy).stderr.count("\n"), 1)
         self.assertIn(said, run("compare", self.old, copy, "--json").stderr)
-        # Its records were changed since.
+        # The same run, but with changed records.
         self.assertEqual(run("compare", self.old, self.steady()).stderr, "")
         self.assertEqual(run("compare", self.old).stderr, "")
 

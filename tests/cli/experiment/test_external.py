@@ -1,4 +1,4 @@
-"""Programs of others as backends of an experiment."""
+"""External programs as backends of an experiment."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class External(TestCase):
         self.assertAlmostEqual(last["inertia"] / reference["inertia"], 1, 6)
         self.assertEqual((last["status"], last["iterations"], last["notes"]), ("ok", 3, "all in loops"))
         self.assertGreater(last["loop_ms"], 0)
-        # The files that it exchanges with Lloyd are not in it.
+        # fit_ms excludes the exchange of files with Lloyd.
         for record in self.of_program():
             self.assertAlmostEqual(record["fit_ms"], record["loop_ms"] + record["closing_ms"], 9)
 
@@ -183,7 +183,7 @@ class External(TestCase):
                     (self.output / "records.jsonl").unlink()
 
     def test_closing_has_a_deadline_of_its_own(self):
-        # Longer than a fit takes on a busy machine, and shorter than --plugin-timeout.
+        # The timeout is longer than a fit takes on a busy machine, and shorter than --plugin-timeout.
         self.experiment("close-hangs", more="isolate: worker\ntimeout: 10\n")
         for record in self.of_program():
             self.assertEqual((record["status"], record["reason"]), ("ok", None))
@@ -200,7 +200,7 @@ class External(TestCase):
 
     @leaves_no_descriptor
     def test_an_experiment_of_a_program_without_descriptors_is_not_to_blame(self):
-        self.experiment("honest")  # writes the files
+        self.experiment("honest")  # creates the files
         (self.output / "records.jsonl").unlink()
         refused = 0
         for limit in range(5, 14):
@@ -226,7 +226,7 @@ class External(TestCase):
         self.experiment("unavailable")
         self.assertEqual({(record["status"], record["reason"]) for record in self.of_program()},
                          {("skipped", "it rains")})
-        # What its parameters are, it need not say.
+        # The program need not declare its parameters.
         self.experiment("unavailable", "{program: PROGRAM, threads: [1, 2]}")
         self.assertEqual([record["backend"]["parameters"] for record in self.of_program()[1:]],
                          [{"threads": "1"}, {"threads": "2"}])
@@ -268,7 +268,7 @@ class External(TestCase):
                 self.until(lambda: not list(temporary.iterdir()))
                 if mode == "worker":
                     self.until(lambda: not self.running("serve"))
-                for pid in self.running("serve"):  # sleeps, and would see the end of its input
+                for pid in self.running("serve"):  # it sleeps, and would otherwise see the end of its input
                     os.kill(int(pid), signal.SIGKILL)
 
     def until(self, what):
@@ -278,7 +278,7 @@ class External(TestCase):
         self.assertTrue(what())
 
     def running(self, what):
-        """Processes that serve, or describe themselves, from this test's folder."""
+        """Processes that run or describe the external program from this test's folder."""
         found = []
         for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:

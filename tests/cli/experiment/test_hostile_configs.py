@@ -1,5 +1,6 @@
-"""Experiments that are no accident: long, deep, broken or not text. Each ends with one sentence, in
-a time that grows as the file does."""
+"""Malicious experiment files: long, deeply nested, broken or not text. Each ends with one sentence, in time linear in
+the file's size.
+"""
 
 import os
 import pathlib
@@ -32,7 +33,7 @@ class HostileConfigs(TestCase):
         return done.stderr.replace(f"lloyd: {file}:", "").strip()
 
     def assert_linear(self, config, size, **arguments):
-        """Four times the size takes about four times the processor's time, and not sixteen."""
+        """Quadrupling the size about quadruples the processor time; a quadratic parser would need 16 times as much."""
         seconds = []
         for count in (size, 4 * size):
             before = cpu_seconds()
@@ -84,7 +85,7 @@ class HostileConfigs(TestCase):
                 (b"experiment: caf\xe9\n", "3:16: the byte 0xe9 is not UTF-8: save the file in UTF-8"),
                 (b"experiment: a\xed\xa0\x80\n", "3:14: the byte 0xed is not UTF-8: save the file in UTF-8"),
                 (b"experiment: a\0b\n", "3:14: the control character 0x00 is not allowed here"),
-                # The parser takes all that follows for the text.
+                # An unclosed quote extends to the end of the file.
                 (b"experiment: 'a\nclusters: 9\n", "3:13: the quote ' is never closed"),
                 (b'experiment: "a\\"\nclusters: 9\n', '3:13: the quote " is never closed'),
                 (b"clusters: 010\n", "3:11: 'clusters' must be an integer from 1 to 2147483647, not '010'"),

@@ -1,4 +1,4 @@
-"""Experiments and records by the hundred thousand: a limit with a clear sentence, and little memory."""
+"""Hundreds of thousands of settings and records: a limit with a clear message, and little memory."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SETTINGS = 20
 
 
 def peak_kib(*arguments):
-    """What lloyd takes of memory at most."""
+    """Peak memory of lloyd in KiB."""
     process = subprocess.Popen([LLOYD, *map(str, arguments)], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -24,7 +24,7 @@ def peak_kib(*arguments):
 
 class ManyRecords(TestCase):
     def records(self, repeats, settings=SETTINGS):
-        """So many trials of each of the settings, made of the record of one."""
+        """Writes this many trials of each setting, copied from the record of one."""
         output = self.folder / f"template-{repeats}"
         run("run", self.write("template.yaml", SMALL_EXPERIMENT), "--output", output)
         record = json.loads((output / "records.jsonl").read_text())
@@ -66,7 +66,7 @@ class ManyRecords(TestCase):
             run("run", config, "--output", self.folder / "out", status=2).stderr,
             f"lloyd: {file}: its last line is longer than 64 MiB, which no record is: give another folder with "
             "--output\n")
-        # Of the size that a record may have, it is what a killed run left.
+        # Within the maximum record size, this is the remainder of a killed run.
         os.truncate(file, whole + (64 << 20))
         self.assertIn("passed over an incomplete last record", run("report", file).stderr)
 

@@ -1,4 +1,4 @@
-"""The experiments of the papers: each is planned whole, and runs cut as its file says."""
+"""The experiments of the papers: each can be planned in full, and runs in the reduced form that its file gives."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ROOT, SANITIZED, TestCase, run, run_json
 
 PAPERS = sorted((ROOT / "configs" / "papers").glob("*.yaml"))
-# What the papers state, by file: so many values, and some of them in full.
+# Number of published values in each file; some tests check the values themselves.
 VALUES = {"berkeley_figure_8": 2, "berkeley_phases": 4 * 8, "unifi_table_2": 5,
           "unifi_table_2_largest": 1, "unifi_table_3": 5, "unifi_table_4": 9,
           "v1_to_v4_profile": 3, "v1_to_v4_speedup": 3, "zechner_figures_7_to_9": 1}
@@ -19,7 +19,7 @@ WITHOUT_REFERENCE = {"tutorial_1d"}
 
 
 def cut_command(file):
-    """The arguments of the command that the file's first comment gives for a machine without GPU."""
+    """The arguments of the command that the file's first comment gives for a machine without a GPU."""
     lines = [line[1:].strip() for line in file.read_text().splitlines() if line.startswith("#   ")]
     command = shlex.split(" ".join(lines))
     assert command[:3] == ["lloyd", "run", str(file.relative_to(ROOT))], command
@@ -47,7 +47,7 @@ class Papers(TestCase):
                 for fit in fits:
                     if not is_cuda(fit):
                         self.assertIsNone(fit["skip"], fit)
-                # One line for each plugin that this build lacks, and no more.
+                # One line for each plugin that is missing from this build, and no others.
                 missing = {fit["backend"].split()[0] for fit in fits
                            if fit["skip"] == "no plugin of this name can be loaded"}
                 lines = done.stderr.splitlines()
@@ -105,7 +105,7 @@ class Papers(TestCase):
         for row in run_json("report", output)["rows"]:
             percent = (row["transfer_percent"] + row["assignment_percent"] + row["update_percent"]
                        + row["overhead_percent"])
-            # Medians of two trials are means: they add up.
+            # Medians of two trials are means, so they add up.
             self.assertAlmostEqual(percent, 100, places=6)
             self.assertGreater(row["gflop_per_s"], 0)
 

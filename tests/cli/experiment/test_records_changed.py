@@ -1,4 +1,4 @@
-"""Other programs that change the files of a run while it writes to them: nothing is lost in silence."""
+"""Other programs change the files of a run while it writes them: no record is lost without a message."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class ChangedRecords(TestCase):
         return self.records.read_bytes().count(b"\n") if self.records.exists() else 0
 
     def begin(self):
-        """A run that has written records and stands still until end()."""
+        """A run that has written records and is stopped until end()."""
         process = subprocess.Popen([LLOYD, "run", "c.yaml"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)
@@ -49,7 +49,7 @@ class ChangedRecords(TestCase):
         return process
 
     def end(self, process):
-        """Status and messages of the run."""
+        """Status and messages of the run, after it has continued."""
         process.send_signal(signal.SIGCONT)
         _, messages = process.communicate(timeout=240)
         return process.returncode, messages
@@ -109,7 +109,7 @@ class ChangedRecords(TestCase):
 
 class RunNames(TestCase):
     def test_runs_of_one_process_number_and_second_differ(self):
-        """In containers every run may be process 1."""
+        """In containers, every run may have process number 1."""
         config = self.write("c.yaml", CONFIG.replace("REPEATS", "1"))
         run("run", config, cwd=self.folder)
         record = json.loads((self.folder / "out" / "records.jsonl").read_text())

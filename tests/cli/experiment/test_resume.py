@@ -1,4 +1,4 @@
-"""`lloyd run --resume` finishes what a run left that was killed or interrupted."""
+"""`lloyd run --resume` completes a run that was killed or interrupted."""
 
 import json
 import math
@@ -22,11 +22,11 @@ CPU = min(os.sched_getaffinity(0))
 
 class Killed(ResumeCase):
     def config(self, **replacements):
-        # Trials that take longer than a look at the lines.
+        # Trials that take longer than one poll of the record file.
         return super().config(**{"iterations: 40": "iterations: 200", **replacements})
 
     def whole(self):
-        """The outcomes of a run that nothing disturbs."""
+        """The outcomes of an undisturbed run."""
         run("run", self.config())
         outcomes = self.outcomes()
         self.assertEqual(len(outcomes), TRIALS)
@@ -34,7 +34,7 @@ class Killed(ResumeCase):
         return outcomes
 
     def wait_for(self, process, count, seconds=math.inf):
-        """Until there are so many lines, or the process has ended, or so much time has passed."""
+        """Waits for this many lines, the end of the process, or the time limit."""
         deadline = time.monotonic() + seconds
         while process.poll() is None and len(self.lines()) < count and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -46,16 +46,16 @@ class Killed(ResumeCase):
         for _ in range(20):
             process = subprocess.Popen([LLOYD, "run", str(self.config()), "--resume"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Some are killed before their first record, while they start, read or plan.
+            # Some runs are killed before their first record, while they start, read or plan.
             more = moments.choice([0, 1, 2])
             wanted = len(self.lines()) + more
             self.wait_for(process, wanted)
-            # At any moment, but not so late that on a fast machine the lives finish the trials.
+            # At a random moment, but early enough that the resumed runs do not complete all trials on a fast machine.
             self.wait_for(process, wanted + 1, moments.uniform(0, 0.02 if more else 0.1))
             process.kill()
             kills += process.wait(timeout=60) == -signal.SIGKILL
         self.assertEqual(kills, 20)
-        self.assertGreater(len(self.lines()), 10)  # each life made what it could
+        self.assertGreater(len(self.lines()), 10)  # no run was lost completely
         self.assertLess(len(self.lines()), TRIALS)
         last = run("run", self.config(), "--resume")
         self.assertRegex(last.stderr, r"resuming the run \S+ in .+: \d+ of 60 trials left")
@@ -112,7 +112,7 @@ class Resume(ResumeCase):
     def test_a_new_run_says_that_an_old_one_could_be_resumed(self):
         run("run", self.config(SMALL))
         self.assertNotIn("--resume", run("run", self.config(SMALL)).stderr)
-        self.keep_lines(13)  # 4 of the second run
+        self.keep_lines(13)  # 4 of them belong to the second run
         name = json.loads(self.lines()[-1])["run"]
         said = run("run", self.config(SMALL)).stderr
         self.assertIn(f"a new run begins; the run {name} in {self.output} has 5 of 9 trials left, "
@@ -219,7 +219,7 @@ class Resume(ResumeCase):
                       run("run", config, "--resume", status=2).stderr)
 
     def test_a_run_of_an_earlier_version_can_be_resumed(self):
-        # The hash came first; it had no order_seed and no until to be of.
+        # Versions before order_seed and until wrote a hash that does not cover these; still earlier ones wrote none.
         for lacking in ((), ("hash",)):
             with self.subTest(lacking=lacking):
                 run("run", self.config(SMALL))
@@ -272,7 +272,7 @@ class Concurrent(ResumeCase):
         self.addCleanup(process.kill)
         while process.poll() is None and not self.lines():
             time.sleep(0.005)
-        # Before any data is read: this experiment has none.
+        # The check comes before any data is read: this experiment's file does not exist.
         absent = self.write("absent.yaml", "{dataset: {file: none.npy}, backends: [sequential], "
                                            f"output: {self.output}}}")
         for other in (config, absent):

@@ -1,4 +1,4 @@
-"""`lloyd run --resume` of experiments with `until`: it finishes rounds, and begins no others."""
+"""`lloyd run --resume` of experiments with `until`: it completes begun rounds and starts no others."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import LLOYD, run
 from resume_case import ResumeCase
 
-# No interval is ever so narrow: a setting ends by its seconds.
+# No interval becomes this narrow, so a setting ends by `max_seconds`.
 CONFIG = """
 experiment: rounds
 dataset: {blobs: {samples: 2000, features: 4, centers: 8}}
@@ -28,14 +28,14 @@ output: OUTPUT
 
 class ResumeUntil(ResumeCase):
     def repeats(self):
-        """How many trials each pair of setting and variant has."""
+        """The number of trials of each pair of setting and variant."""
         found = {}
         for setting, variant, _ in self.outcomes():
             found[setting, variant] = found.get((setting, variant), 0) + 1
         return found
 
     def test_a_run_that_its_seconds_ended_is_complete(self):
-        # Long enough for a third round, however busy the machine is.
+        # Long enough for a third round even on a busy machine.
         config = self.config(CONFIG, **{"max_seconds: 0.5": "max_seconds: 3"})
         first = run("run", config)
         self.assertGreater(min(self.repeats().values()), 2)

@@ -1,4 +1,5 @@
-"""Traces are made where trials run: what a backend does when it is watched costs its trace only."""
+"""Traces are recorded in the process of the trial: a backend that misbehaves while it is observed loses only its trace.
+"""
 
 import json
 import pathlib
@@ -25,7 +26,7 @@ trace: true
 """
 CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
 ENDED = "the plugin ended its process: "
-# Plugin, more keys of the experiment, and a pattern for why there is no trace.
+# Plugin, further keys of the experiment, pattern of the reason for the missing trace.
 BAD = [
     ("observed-crashes", "", rf"{ENDED}{re.escape(CRASH)}; last words: .*"
      + ("SUMMARY: AddressSanitizer" if SANITIZED else "somebody watches")),
@@ -43,7 +44,7 @@ class WorkerTraces(WorkerCase):
     config = CONFIG
 
     def traces(self, keys, config=None):
-        """Of all records, in the order of settings and variants; times are left out."""
+        """The traces of all records in the order of settings and variants, without times."""
         process = self.start(keys=keys, config=config)
         _, err = self.run_to_end(process)
         self.assertEqual((process.returncode, err.count("no trace")), (0, 0), err)
@@ -62,7 +63,7 @@ class WorkerTraces(WorkerCase):
         process = self.start([name], keys)
         _, err = self.run_to_end(process)
         self.assertEqual(process.returncode, 0, err)
-        # One sentence for each setting, and no other.
+        # One message per setting, and no others.
         self.assertEqual(err.count("no trace"), 2, err)
         for line in err.splitlines():
             if "no trace" in line:
@@ -73,7 +74,7 @@ class WorkerTraces(WorkerCase):
         self.assertEqual([record for record in mine if "trace" in record], [])
         others = [record for record in records if record["backend"]["name"] != name]
         self.assertEqual([record["repeat"] for record in others if "trace" in record], [1] * 4)
-        # A process that is lost with its trace is not the one of the next trial.
+        # A process that was lost during a trace does not serve the next trial.
         starts = len({record["start_ms"] for record in mine})
         self.assertEqual(starts, 4 if "trial" in keys else 1 if "silent" in name else 2)
 

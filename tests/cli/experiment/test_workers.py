@@ -1,4 +1,4 @@
-"""Trials in processes of their own: what a backend does there costs its own records only."""
+"""Trials in separate processes: a backend that misbehaves there loses only its own records."""
 
 import json
 import os
@@ -31,7 +31,7 @@ repeats: 3
 """
 CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
 ENDED = "the plugin ended its process: "
-# Plugin, more keys of the experiment, status and beginning of the reason of all its records.
+# Plugin, further keys of the experiment, status and beginning of the reason of all its records.
 BAD = [
     ("fit-crashes", "", "failed", ENDED + CRASH),
     ("fit-exits-3", "", "failed", ENDED + "exit(3)"),
@@ -48,7 +48,7 @@ BAD = [
      'the plugin\'s process answered something else: {"answer": ?[31m'),
     ("mutates", "", "failed", ENDED + CRASH),
 ]
-# With it the last of six backends is the last one of the first round.
+# With this seed, the last of six backends also comes last in the first round.
 LAST_IS_LAST = "\norder_seed: 27"
 TIMES = {"open_ms", "loop_ms", "closing_ms", "fit_ms", "phase_ms", "start_ms", "seeding", "time",
          "run", "machine", "process", "conditions", "order"}
@@ -80,7 +80,7 @@ class Workers(WorkerCase):
             else:
                 self.assertTrue(record["reason"].startswith(reason), record["reason"])
         self.assertLess(len(json.dumps(mine)), 20000)
-        limits = ("timeout", "memory_limit")  # as the experiment's
+        limits = ("timeout", "memory_limit")  # these differ between experiments
         good = [{**record, **dict.fromkeys(limits)} for record in self.good_records()]
         self.assertEqual(good, self.good)
 
@@ -100,7 +100,7 @@ class Workers(WorkerCase):
                 (self.output / "records.jsonl").unlink()
 
     def test_short_timeouts_are_honoured(self):
-        # Each trial has a fit of a tenth of a second, or more.
+        # Each trial has a fit of at least a tenth of a second.
         for timeout in ["0.1", "0.05", "1e-9"]:
             for mode in ["worker", "trial"]:
                 process = self.start(keys=f"timeout: {timeout}\nisolate: {mode}", config=SHORT,
@@ -176,7 +176,7 @@ class Workers(WorkerCase):
                              for mode in found]
             self.assertEqual(without_times[0], without_times[1])
             self.assertEqual(without_times[0], without_times[2])
-            # One process serves all trials of a variant; or there is a new one for each.
+            # One process serves all trials of a variant, or each trial has its own.
             good = [record["status"] for record in found["trial"]].count("ok")
             for mode, starts in [("worker", 5), ("trial", good)]:
                 times = {record["start_ms"] for record in found[mode] if record["status"] == "ok"}
@@ -184,7 +184,9 @@ class Workers(WorkerCase):
 
     @staticmethod
     def two_alike(allowed):
-        """Whether trials take turns on just these processors: of several kinds, they take the fastest."""
+        """True if trials alternate between exactly these processors: with several kinds of cores, the fastest kind is
+        used.
+        """
         return len(allowed) == 2 and not run_json("doctor", "--quick")["cpu"]["kinds"]
 
     def test_trials_of_a_round_begin_on_the_same_processor(self):
@@ -208,7 +210,7 @@ class Workers(WorkerCase):
                     self.assertEqual(used, set(allowed))
 
     def test_processes_are_not_bound_with_the_runner(self):
-        # OpenMP binds the thread that loads it; the runner loads every plugin to check parameters.
+        # OpenMP binds the thread that loads it, and the runner loads every plugin to check parameters.
         allowed = sorted(os.sched_getaffinity(0))
         patch = unittest.mock.patch.dict(os.environ, OMP_PROC_BIND="true", OMP_PLACES="cores")
         patch.start()
@@ -234,14 +236,14 @@ class Workers(WorkerCase):
             (self.output / "records.jsonl").unlink()
 
     def hanging(self, process, name="fit-hangs"):
-        """The worker of a run that has loaded a plugin, or None."""
+        """The worker that has loaded the plugin of a run, or None."""
         pid = worker_with(process.pid, name)
         if pid is None:
             self.assertIsNone(process.poll())
         return pid
 
     def start_hanging(self, name="fit-hangs", keys=LAST_IS_LAST, config=None, others=5):
-        """A run whose last backend hangs, and the process that it hangs in."""
+        """A run whose last backend hangs, and the process in which it hangs."""
         process = self.start([name], keys, config)
         pid = self.wait_for(lambda: self.hanging(process, name))
         self.wait_for(lambda: len(self.records()) == others)
@@ -253,7 +255,7 @@ class Workers(WorkerCase):
                      "starts-daemon"]:
             with self.subTest(name):
                 process, _ = self.start_hanging(name)
-                # Six workers, and the one that the plugin has started.
+                # Six workers, and the process that the plugin may have started.
                 self.assertEqual(len(workers_of(process.pid)), 6 + name.startswith("starts-"))
                 process.kill()
                 process.communicate()
@@ -306,7 +308,8 @@ class Workers(WorkerCase):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)
-        # The trial that runs has 5 seconds, the others have 2, at the same time: one after another, 39.
+        # The limits overlap: 5 seconds for the running trial, 2 for each other worker. One after another they would
+        # take 39.
         self.assertLess(time.monotonic() - begin, 30)
 
     def test_a_worker_runs_as_it_is_told(self):
@@ -322,7 +325,7 @@ class Workers(WorkerCase):
         for pid in workers_of(process.pid):
             folder = pathlib.Path(f"/proc/{pid}")
             self.assertEqual(os.sched_getaffinity(pid), {cpu})
-            self.assertIn(str(data), (folder / "maps").read_text())  # no copy of it
+            self.assertIn(str(data), (folder / "maps").read_text())  # mapped, not copied
             self.assertNotEqual(os.getpgid(pid), os.getpgid(process.pid))
             opened = {os.readlink(folder / "fd" / name) for name in os.listdir(folder / "fd")}
             self.assertNotIn(str(self.output / "records.jsonl"), opened)

@@ -1,4 +1,4 @@
-"""A run that meets a full disk says so, loses nothing that was complete, and can be resumed."""
+"""A run on a full disk reports it, loses no complete record, and can be resumed."""
 
 import json
 import pathlib
@@ -29,15 +29,15 @@ cp {folder}/results/records.jsonl {whole}
 
 
 class FullDisk(ResumeCase):
-    """Each trial that was complete is kept, nothing is half there, and the rest can be made later."""
+    """Every complete trial is kept, no partial record is written, and the remaining trials can be run later."""
 
     def config(self, **replacements):
-        # What workers are handed has a size, too.
+        # isolate: none, because files that are passed to workers would also hit the limit.
         return super().config(**{"iterations: 40": "iterations: 2",
                                  "repeats:": "isolate: none\nrepeats:", **replacements})
 
     def check(self, left, said):
-        """Returns how many trials were kept."""
+        """Checks the message and the records that were kept; returns their number."""
         self.assertEqual(said.count("lloyd: cannot append a record to "), 1)
         self.assertRegex(said.splitlines()[-1],
                          r"^lloyd: cannot append a record to .+/records.jsonl: "
@@ -49,7 +49,7 @@ class FullDisk(ResumeCase):
         return len(records)
 
     def limited(self, size, *arguments):
-        """A run whose files end at a size; Python ignores the signal that would tell it."""
+        """A run with a file size limit. Python ignores SIGXFSZ and passes that on, so writes fail instead."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         return subprocess.run([LLOYD, "run", self.config(), *arguments], capture_output=True,
@@ -59,16 +59,16 @@ class FullDisk(ResumeCase):
         run("run", self.config())
         whole = self.outcomes()
         size = len(b"".join(self.lines()[:20]))
-        for more in (0, 1, 700):  # full at the end of a record, and within the next one
+        for more in (0, 1, 700):  # the limit falls between two records, and within a record
             with self.subTest(more=more):
                 shutil.rmtree(self.output)
                 done = self.limited(size + more)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 kept = self.check(self.records.read_bytes(), done.stderr)
                 self.assertEqual([path.name for path in self.output.iterdir()], ["records.jsonl"])
-                self.assertIn("openmp", done.stdout)  # the summary of what there is
+                self.assertIn("openmp", done.stdout)  # summary of the complete trials
                 self.assertIn(f"records: {self.records}", done.stdout)
-                self.assertNotIn("summary.csv", done.stdout)  # which was not written
+                self.assertNotIn("summary.csv", done.stdout)  # it was not written
                 last = run("run", self.config(), "--resume")
                 self.assertIn(f"{TRIALS - kept} of 60 trials left", last.stderr)
                 self.assert_same_outcomes(whole, self.outcomes())

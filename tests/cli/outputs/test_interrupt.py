@@ -1,4 +1,4 @@
-"""What an interrupted run leaves behind."""
+"""Files and records after an interrupted run."""
 
 import json
 import os
@@ -27,13 +27,13 @@ output: OUTPUT
 
 
 def cpu_seconds(pid):
-    """Of a process and those below it."""
+    """Processor time of a process and its descendants."""
     ticks = 0
     for one in process_tree(pid):
         try:
             fields = pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -46,7 +46,7 @@ class Interrupt(TestCase):
                                 stderr=subprocess.PIPE, text=True)
 
     def wait_for_records(self, process, count):
-        """Until the file holds `count` lines."""
+        """Waits until the file has `count` lines."""
         records = self.output / "records.jsonl"
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
@@ -69,10 +69,10 @@ class Interrupt(TestCase):
         records = self.records()
         self.assertGreaterEqual(sum(record["status"] == "ok" for record in records), 5)
         self.assertLess(len(records), 1200)
-        self.assertIn("sequential", out)  # the summary of what was done
+        self.assertIn("sequential", out)  # summary of the complete trials
 
     def test_a_run_under_nohup_outlives_its_terminal(self):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup leaves it
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup
         self.addCleanup(signal.signal, signal.SIGHUP, signal.SIG_DFL)
         process = self.start()
         self.wait_for_records(process, 2)
@@ -83,7 +83,7 @@ class Interrupt(TestCase):
         self.assertEqual(process.returncode, 130, err)
 
     def test_one_request_may_be_sent_twice(self):
-        # As timeout(1) does: to its child, and to the child's group.
+        # timeout(1) signals its child, then the child's process group.
         process = self.start()
         self.wait_for_records(process, 5)
         process.send_signal(signal.SIGTERM)
@@ -94,7 +94,7 @@ class Interrupt(TestCase):
         self.assertIn("sequential", out)
 
     def test_a_second_request_ends_what_does_not_stop(self):
-        # One that comes before the fit has begun ends the program as it should.
+        # A signal before the fit has begun ends the program normally.
         for delay in (0.1, 0.4, 1.6, 6.4, 25):
             process = subprocess.Popen(
                 [LLOYD, "--plugin-dir", str(BAD_PLUGINS / "fit-hangs"), "fit", str(IRIS), "-k", "3",
@@ -108,7 +108,7 @@ class Interrupt(TestCase):
                 time.sleep(0.1)
             took = time.monotonic() - first
             if process.returncode == -signal.SIGINT and took > 1:
-                return  # not at the first one
+                return  # ended by a later signal than the first
         self.fail(f"the last one ended with {process.returncode} after {took:.1f} s")
 
     def test_kill_leaves_complete_lines_only(self):
@@ -143,7 +143,7 @@ class Temporary(TestCase):
     SPACE = 1_000_000_000
 
     def start_blobs(self, *before):
-        """Returns when a temporary file is there."""
+        """Starts `lloyd data blobs` and returns when its temporary file exists."""
         process = subprocess.Popen([*before, LLOYD, "data", "blobs", str(self.folder / "blobs.csv"), "--samples",
                                     "20000000", "--features", "4"], stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
@@ -181,8 +181,8 @@ class InterruptedFit(TestCase):
         process = subprocess.Popen(
             [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.assertIn("chosen", process.stderr.readline())  # the fit begins
-        while cpu_seconds(process.pid) < 1:  # however busy the machine is
+        self.assertIn("chosen", process.stderr.readline())  # the fit is about to begin
+        while cpu_seconds(process.pid) < 1:  # the fit is running, however busy the machine is
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=120)[1]

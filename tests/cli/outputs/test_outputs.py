@@ -1,4 +1,5 @@
-"""What is written: never over what is read, whole or not at all, and kept where it cannot be."""
+"""Outputs never replace inputs, are written completely or not at all, and are kept elsewhere if they cannot be written.
+"""
 
 import array
 import fcntl
@@ -49,12 +50,12 @@ class OutputCase(TestCase):
         return self.write("config.yaml", text.replace("OUTPUT", str(self.output)) + more)
 
     def files(self, folder=None):
-        """Names, kinds and contents of all that lies in the folder."""
+        """Path and contents of every entry in the folder; None for non-files."""
         return {path.relative_to(self.folder): path.read_bytes() if path.is_file() else None
                 for path in sorted((folder or self.folder).rglob("*"))}
 
     def assert_refused(self, message, *arguments, **options):
-        """Status 2, that sentence and no other, and no file made, changed or removed."""
+        """Expects status 2, only this message, and no file created, changed or removed."""
         before = self.files()
         done = run(*arguments, status=2, **options)
         self.assertIn(message, done.stderr)
@@ -62,7 +63,7 @@ class OutputCase(TestCase):
         self.assertEqual(self.files(), before)
 
     def limited(self, size, *arguments):
-        """A command whose files end at a size; Python ignores the signal that would tell it."""
+        """A command with a file size limit. Python ignores SIGXFSZ and passes that on, so writes fail instead."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         return subprocess.run([LLOYD, *map(str, arguments)], capture_output=True, text=True, timeout=300,
@@ -118,7 +119,7 @@ class Overwriting(OutputCase):
             self.assert_refused(READ, "run", self.config(backend=f"external: {{program: {program}}}"))
 
     def test_a_run_does_not_append_records_to_what_it_reads(self):
-        """Without a last line feed, the last sample was cut off as the piece of a record."""
+        """If the last line feed was missing, the last sample used to be truncated as a partial record."""
         self.data.write_text(POINTS.rstrip())
         os.link(self.data, self.output / "records.jsonl")
         self.assert_refused(READ, "run", self.config(f"{{file: {self.data}}}"))
@@ -174,7 +175,7 @@ class Overwriting(OutputCase):
                                           timeout=300)
                 self.assertEqual((done.returncode, mute.returncode), (2, 2))
                 self.assertEqual(file.read_bytes(), before)
-                # The sentence has no other way out than standard output.
+                # Standard output is the only place for this message.
                 self.assertIn(message, done.stdout)
                 self.assertEqual(done.stdout.count("\n"), 1, done.stdout)
         run("report", self.output)
@@ -183,7 +184,7 @@ class Overwriting(OutputCase):
         self.assertEqual(done.returncode, 0)
 
     def test_what_is_printed_and_a_file_are_two_outputs(self):
-        """Otherwise a page of text is among the records, or is lost with the file that is replaced."""
+        """Otherwise the printed table would end up among the records, or be lost with the replaced file."""
         summary, records, labels = (self.output / name for name in ("summary.csv", "records.jsonl", "l.csv"))
         for file, arguments in ((summary, ["run", self.config()]), (records, ["run", self.config()]),
                                 (labels, ["fit", self.data, "-k", "2", "--labels", labels])):
@@ -266,7 +267,7 @@ class Replacing(OutputCase):
         self.assertIn("<html", (self.folder / "PAGE.HTML").read_text())
 
     def test_an_output_stays_where_it_was_named(self):
-        """A plugin that changes the working directory moves no file."""
+        """A plugin that changes the working directory does not redirect outputs."""
         other = self.folder / "other"
         other.mkdir()
         with self.subTest("fit"):
@@ -285,7 +286,7 @@ class Replacing(OutputCase):
 
 
 class Keeping(OutputCase):
-    """The work is done, and the folder of the output is gone or full."""
+    """When the work is done, the folder of the output is missing or full."""
 
     def setUp(self):
         super().setUp()
@@ -297,7 +298,7 @@ class Keeping(OutputCase):
                    cwd=self.refuge, env={"LLOYD_TEST_TAKE_AWAY": str(self.output)})
 
     def kept(self, done, name):
-        """The file that was kept, whose path the message gives."""
+        """The contents of the kept file, whose path the message states."""
         files = list(self.refuge.glob(f"lloyd-kept-*/{name}"))
         self.assertEqual(len(files), 1, done.stderr)
         self.assertIn(f"{name}: cannot write the file: {self.output} is not a folder; it was kept as {files[0]}",
@@ -323,7 +324,7 @@ class Keeping(OutputCase):
         self.assertEqual(len(gone.read_text().splitlines()), 2)
 
     def test_a_file_that_outgrows_the_limit_costs_no_other(self):
-        """Nor can it be kept elsewhere; the result is printed."""
+        """The files cannot be kept elsewhere either; the result is printed."""
         done = self.limited(150, "fit", self.data, "-k", "2", "-b", "sequential", "--json", "--labels", "l.csv",
                             "--centroids", "c.csv", "--model", "m.json")
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -367,10 +368,10 @@ class Keeping(OutputCase):
 
 
 class ReadersThatWait(OutputCase):
-    """Whoever is to read standard output does not, and the command is told to end."""
+    """The reader of standard output does not read, and the command receives a signal."""
 
     def start(self, *command):
-        """The command when it waits for its reader, and a descriptor that keeps its pipe open."""
+        """A command that is blocked on its reader, and a descriptor that keeps the pipe open."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
         process = subprocess.Popen([LLOYD, *map(str, command)], stdin=subprocess.DEVNULL, stdout=write,
@@ -410,7 +411,7 @@ class ReadersThatWait(OutputCase):
 
 
 class Links(HostileCase):
-    """An output that becomes a link to an input while the work is done."""
+    """An output becomes a link to an input during the work."""
 
     def test_the_input_is_not_replaced(self):
         data = self.folder / "data.npy"
@@ -503,7 +504,7 @@ class Names(OutputCase):
             run("predict", self.output / "centroids.csv", data)
         done = run("predict", model, swapped, status=2)
         self.assertIn("feature 0 of swapped.csv", done.stderr)
-        same = self.write("same.csv", b"\xe9,\xe8\n1,2\n3,4\n")  # of one replacement character each
+        same = self.write("same.csv", b"\xe9,\xe8\n1,2\n3,4\n")  # each becomes one replacement character
         other = self.write("other.csv", b"\xe8,\xe9\n1,2\n3,4\n")
         run("fit", same, "-k", "2", "--model", self.folder / "m.json")
         run("predict", self.folder / "m.json", same)

@@ -1,4 +1,4 @@
-"""Results that a backend cannot have: refused by fit and by run alike, and never printed."""
+"""Impossible results of a backend: refused by fit and run, and never printed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import BAD_PLUGINS, IRIS, TestCase, run
 
 OPTION = ["--plugin-dir", BAD_PLUGINS / "garbage"]
-# What the plugin reports, and how the sentence about it begins.
+# Falsified result -> beginning of the message.
 GARBAGE = {
     "sum_form": "its form of sums is 7, where 0 to 2 are known",
     "negative-sum_form": "its form of sums is -1, where 0 to 2 are known",
@@ -32,20 +32,20 @@ GARBAGE = {
     "stop_reason": "its stop reason is 9",
     "distant-centroids": "centroid 0, feature 0 is 1000000, where samples reach from 4.3",
     "valid": "it ended without all of its results",
-    # The definition shows these.
+    # Found by recomputing with the definition.
     "half-inertia": "it reports an inertia of ",
     "rotated-labels": "it reports an inertia of ",
     "moved-centroids": "it reports an inertia of ",
     "one-wrong-label": "it states exact labels, but that of sample 0 is ",
 }
-# What the plugin changes, so that its result agrees with it.
+# Changed input, with which the result agrees -> text in the message.
 CHANGED = {
     "changes-samples": "samples",
     "unprotects-samples": "samples",
     "changes-statistics": "statistics of the features",
     "changes-centroids": "initial centroids",
 }
-# What a pass over a block of rows reports.
+# Falsified result of a pass over a block of rows.
 PARTIAL = {
     "partial-changed": "a partial pass: it reports 0 changed labels, but ",
     "partial-huge-changed": "a partial pass: it reports 9223372036854775807 changed labels, where 0 to ",
@@ -59,7 +59,7 @@ PARTIAL = {
     "partial-far": "a partial pass: it reports 9223372036854775807 far samples, where 0 to 0 are possible",
     "changes-centroids": "the plugin changed the centroids, which it may only read",
 }
-# What an observer is told.
+# Falsified iteration records.
 RECORDS = {
     "record-iteration": "it tells an observer that iteration 1 had the number 0",
     "record-changed": "it tells an observer that iteration 1 had so many changed labels: -1",
@@ -67,7 +67,7 @@ RECORDS = {
     "record-shift": "it tells an observer that iteration 1 had a shift of nan",
     "record-elapsed": "it tells an observer that iteration 1 had ended after so many milliseconds: ",
 }
-# What an observer of a replay is told.
+# Falsified iteration records of a replay.
 REPLAYS = {
     "no-labels": "it tells an observer no labels or centroids, which a replay needs",
     "no-centroids": "it tells an observer no labels or centroids, which a replay needs",
@@ -132,7 +132,7 @@ class Results(TestCase):
                     "", f"lloyd: garbage: {sentence.replace('initial ', '')}\n"))
                 record, _ = self.run_experiment(what, "none")
                 self.assertEqual(record["reason"], f"garbage: {sentence}")
-        # The result of the first restart, which is kept: the second is equal.
+        # The result of the first restart, which is kept because the second is equal.
         self.check_fit("changes-earlier-counts", "the count of cluster 0 is ", "--seeding", "first", "--restarts", "2")
         done = run(*OPTION, "fit", mapped, "-k", "3", "--backend", "garbage", status=1,
                    env={"LLOYD_GARBAGE": "unprotects-samples"})
@@ -169,7 +169,7 @@ class Results(TestCase):
             with self.subTest(what):
                 record, _ = self.run_experiment(what)
                 self.assertEqual(record["status"], "failed")
-                if what == "iterations":  # of the untimed fit of one
+                if what == "iterations":  # from the untimed fit of one iteration
                     sentence = "it reports 2 iterations, where 1 to 1 are possible"
                 if what != "one-wrong-label":
                     self.assertTrue(record["reason"].startswith(f"garbage: {sentence}"),
@@ -181,7 +181,7 @@ class Results(TestCase):
     def test_a_false_result_of_a_later_repeat_fails(self):
         config = self.write("repeats.yaml", f"dataset: {{file: {IRIS}}}\nclusters: 3\nbackends: [garbage]\nrepeats: 3\n"
                                             f"output: {self.folder / 'out'}\n")
-        # The first fit is the untimed one.
+        # The first fit is the untimed warm-up.
         run(*OPTION, "run", config, status=1, env={"LLOYD_GARBAGE": "false-third-fit"})
         records = [json.loads(line) for line in (self.folder / "out" / "records.jsonl").read_text().splitlines()]
         self.assertEqual([record["status"] for record in records], ["ok", "failed", "ok"])
@@ -217,7 +217,7 @@ class Results(TestCase):
         fit = ["fit", data, "-k", "50", "--iterations", "1", "--backend", "sequential"]
         self.assertIn("\nchecked     inertia, and 8388 of 20000 labels by the definition (",
                       run(*fit).stdout)
-        # The same of data that is read in blocks.
+        # The same for data that is read in blocks.
         limited = run(*fit, "--json", "--memory-limit", "34MiB")
         self.assertIn("read in blocks", limited.stderr)
         self.assertEqual(json.loads(limited.stdout)["check"],

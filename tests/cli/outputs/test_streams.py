@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full."""
+"""Closed and full standard streams."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The layout of the plugin boundary is that of its version."""
+"""The layout of the plugin boundary matches its version."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from program import ROOT, TestCase
 sys.path.insert(0, str(ROOT / "tests" / "abi"))
 from grow_headers import grow
 
-# A change, the file, the code before which it is made, what is inserted.
+# A change, the file, the code before which a line is inserted, the inserted line.
 CHANGES = [
     ("a virtual function", "backend.hpp", "  /// Assigns the session's samples",
      "  virtual Status pause() noexcept = 0;\n"),
@@ -28,7 +28,7 @@ CHANGES = [
 
 
 def parts(layout):
-    """{name: (size or "", {field, slot or value: what is printed of it})}, the version left out."""
+    """{name: (size or "", {field, slot or value: its printed description})}, without the version."""
     found = {}
     for line in layout.splitlines()[1:]:
         name, _, value = line.strip().partition(" ")
@@ -40,8 +40,9 @@ def parts(layout):
 
 
 def grows(older, newer):
-    """Whether a newer layout has all that the older one has, in its place: only structs that begin
-    with their size are longer, and only what has no virtual table has more members."""
+    """True if the newer layout extends the older one: every entry keeps its place, only structs that begin with their
+    size are longer, and only types without a vtable have more members.
+    """
     newer = parts(newer)
     for name, (size, members) in parts(older).items():
         new_size, new_members = newer.get(name, ("", {}))
@@ -55,7 +56,7 @@ def grows(older, newer):
 
 class Abi(TestCase):
     def layout(self, include):
-        """What the program prints, or nothing when a static_assert stops the build."""
+        """The output of the program; empty if a static_assert stops the build."""
         program = self.folder / "print_layout"
         built = subprocess.run(
             [os.environ.get("CXX", "c++"), "-std=c++20", "-Wno-invalid-offsetof", "-I", str(include),
@@ -100,7 +101,7 @@ class Abi(TestCase):
             for (_, older), (minor, newer) in zip(layouts, layouts[1:]):
                 with self.subTest(f"{major}.{minor}"):
                     self.assertTrue(grows(older, newer))
-        # The headers of tests/abi/newer_host_test.cpp are such a version, and it is none of them.
+        # The headers of tests/abi/newer_host_test.cpp are such a version, but none of the recorded ones.
         include = self.folder / "include"
         grow(ROOT / "core" / "include", include)
         newest, later = max(max(versions.items())[1])[1], self.layout(include)

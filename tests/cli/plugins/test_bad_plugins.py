@@ -1,6 +1,6 @@
-"""Plugins that are bad in every way: refused, or failed by verify, and the host goes on.
+"""Bad plugins of every kind: refused, or failed by verify, while the host continues.
 
-The plugins are in tests/bad_plugins; each table says what must happen with them."""
+The plugins are in tests/bad_plugins; the tables hold the expected outcome of each."""
 
 import json
 import os
@@ -17,13 +17,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from hostile_case import process_with_plugin
 from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, run, run_json
 
-# AddressSanitizer reports it on standard error and aborts.
+# AddressSanitizer reports the crash on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
 ENDED = "the plugin ended the process: "
-# Those of the tree, whatever they are.
+# The backends of this build, whatever they are.
 HOST = [backend["name"] for backend in run_json("backends")["backends"]]
 
-# Plugin, the sentence that refuses it, after the file's name.
+# Plugin, message that refuses it, after the file's name.
 NEVER_LOADED = [
     ("text", "is not a shared library"),
     ("empty", "is not a shared library: it is too short for an ELF header"),
@@ -46,8 +46,8 @@ REFUSED = NEVER_LOADED + [
     ("short-info", ": its backend's info has 40 bytes; at least 80 are needed"),
 ]
 
-# Plugin, cases to run, the result that fails, its message (a pattern from its beginning), what
-# `lloyd fit` says (None: it cannot see it, or does not survive it).
+# Plugin, cases to run, failing result, its message (a pattern anchored at its beginning), message of `lloyd fit` (None:
+# fit cannot detect the defect, or does not survive it).
 FAILED = [
     ("loading-aborts", "*", "load", ENDED + r"signal 6 \(Aborted\)", None),
     ("create-exits", "*", "load", ENDED + r"exit\(3\)", None),
@@ -109,7 +109,7 @@ def verify(name, *options, env=None):
 
 
 class Table(TestCase):
-    """What the tables say, as checks that a good plugin must not pass."""
+    """The rows of the tables as checks, which a good plugin must not pass."""
 
     def check_refused(self, name, text):
         expected = sentence(file_of(name), text)
@@ -150,20 +150,20 @@ class Table(TestCase):
 
     def test_every_fixture_is_in_a_table(self):
         tables = {row[0] for row in REFUSED + FAILED} | {"good", "impostor", "twins"}
-        tables |= {"moves-files"}  # of test_outputs.py
-        # What test_workers.py and test_worker_traces.py alone need.
+        tables |= {"moves-files"}  # used by test_outputs.py
+        # Used only by test_workers.py and test_worker_traces.py.
         tables |= {"fit-exits-3", "eats-memory", "prints-much", "garbles-descriptors",
                    "starts-process", "spins-on", "observed-crashes", "observed-exits",
                    "observed-hangs", "observed-eats-memory", "observed-is-silent", "observed-cold",
                    "blocks-signals", "ignores-signals", "starts-daemon", "sleeps"}
-        # What test_loading.py alone needs.
+        # Used only by test_loading.py.
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "info-large", "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
-        # Those of test_process_state.py, test_results.py and test_supervision.py.
+        # Used by test_process_state.py, test_results.py and test_supervision.py.
         tables |= {"meddles", "garbage", "hostile", "garbled-texts"}
-        # Those of test_release.py.
+        # Used by test_release.py.
         tables |= {"session-crashes", "session-exits", "session-hangs", "backend-crashes", "backend-hangs"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)
 
@@ -180,7 +180,7 @@ class Table(TestCase):
 
 class Loading(TestCase):
     def loads(self, name):
-        """Whether a static constructor of the plugin runs, in verify and in a list of backends."""
+        """True if a static constructor of the plugin runs during verify or backends."""
         mark = self.folder / "mark"
         env, loaded = {"LLOYD_LOADING_MARK": str(mark)}, []
         verify(name, "--case", "description/info", env=env)
@@ -199,7 +199,7 @@ class Loading(TestCase):
 
 
 class HostGoesOn(TestCase):
-    """With every refused plugin in one folder, beside a good one."""
+    """All refused plugins in one folder with a good one."""
 
     def setUp(self):
         super().setUp()
@@ -276,7 +276,7 @@ class Process(TestCase):
         self.assertIn('{"iterations": NaN', done.stderr)
 
     def start_hanging(self):
-        """verify of a plugin that hangs, and the process that it hangs in."""
+        """verify of a plugin that hangs, and the process in which it hangs."""
         process = subprocess.Popen([LLOYD, "verify", file_of("fit-hangs")], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60

@@ -1,6 +1,6 @@
-"""Plugins are loaded and probed in processes of their own: whatever they do there is one sentence.
+"""Plugins are loaded and probed in separate processes: any failure there becomes one sentence.
 
-And a command that loads a plugin into its own process tells when the plugin ends that."""
+A command that loads a plugin into its own process reports it if the plugin ends that process."""
 
 import json
 import os
@@ -19,16 +19,16 @@ from hostile_case import process_with_plugin, processes_with
 from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, leaves_no_descriptor, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
-# AddressSanitizer reports it and aborts.
+# AddressSanitizer reports the crash and aborts.
 CRASHED = ABORTED + "(; last words: .*)?" if SANITIZED else r"signal 11 \(Segmentation fault\)"
-# Where the plugin has the program's C++ runtime.
+# Printed only if the plugin shares the program's C++ runtime.
 SINCE = "(, since an exception of type std::runtime_error was not caught: the matrix is singular)?"
 WHILE_LOADED = r"ended its process while it was loaded: "
-# Long enough for every good plugin of the tree, on a busy machine.
+# Seconds; enough for every good plugin of this build on a busy machine.
 LIMIT = 15
 SILENT = rf"did not answer within [0-9]+ s while it was loaded; --plugin-timeout gives it longer"
 
-# Plugin, what follows its file's name in the sentence that refuses it.
+# Plugin -> message that refuses it, after the file's name.
 REFUSED = {
     "loading-aborts": WHILE_LOADED + ABORTED,
     "loading-exits": WHILE_LOADED + r"exit\(0\)",
@@ -42,7 +42,7 @@ REFUSED = {
     "info-large": r"what it says of itself has [0-9]+ bytes; at most 131071 are possible",
 }
 HANGING = {name: SILENT for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
-# Nothing is wrong with what they describe.
+# Plugins with a valid description.
 DESCRIBED = ["good", "loading-forks", "loading-prints"]
 
 CONFIG = """
@@ -70,7 +70,7 @@ class LoadingCase(TestCase):
         return self.write("config.yaml", text + more)
 
     def copy_of(self, name):
-        """A file of this test's own, so that its processes can be told."""
+        """A copy for this test alone: its path identifies the test's processes."""
         folder = self.folder / "plugins" / name
         folder.mkdir(parents=True, exist_ok=True)
         return pathlib.Path(shutil.copy(file_of(name), folder))
@@ -80,7 +80,7 @@ class LoadingCase(TestCase):
         return {json.loads(line)["backend"]["name"]: json.loads(line) for line in lines}
 
     def assert_gone(self, text):
-        """Every process with `text` ends."""
+        """Waits until no process has `text` in its maps or command line."""
         deadline = time.monotonic() + 60
         while processes_with(text):
             self.assertLess(time.monotonic(), deadline, f"{text} is still there")
@@ -88,7 +88,7 @@ class LoadingCase(TestCase):
 
 
 class Listing(LoadingCase):
-    """All of them in one folder, beside good ones."""
+    """All bad plugins in one folder with good ones."""
 
     def setUp(self):
         super().setUp()
@@ -196,7 +196,7 @@ class Named(LoadingCase):
 
 
 class Shortage(LoadingCase):
-    """Where no process can be started, that is said, and no plugin is blamed."""
+    """If no process can be started, the message says so and blames no plugin."""
 
     @leaves_no_descriptor
     def test_too_few_descriptors_for_a_process(self):
@@ -210,7 +210,7 @@ class Shortage(LoadingCase):
 
 
 class Others(LoadingCase):
-    """A plugin that is not named is not touched."""
+    """A plugin that is not named is not loaded."""
 
     def loaded_by(self, *arguments):
         mark = self.folder / "mark"
@@ -236,7 +236,7 @@ class Others(LoadingCase):
 
 
 class InThisProcess(LoadingCase):
-    """What fit, predict and `isolate: none` say of a plugin that ends their process."""
+    """Messages of fit, predict and `isolate: none` when a plugin ends their process."""
 
     def fit(self, name, *options, status=1, env=None):
         return run(*folder_option(name), "fit", IRIS, "-k", "3", "--backend", name, *options,
@@ -305,7 +305,7 @@ class InThisProcess(LoadingCase):
         return process
 
     def wait_for_fit(self, process):
-        """Until the process that runs the fit rests. Returns its id."""
+        """Waits until the process that runs the fit is idle. Returns its id."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if (pid := process_with_plugin(process.pid, self.file)) is not None:
@@ -322,7 +322,7 @@ class InThisProcess(LoadingCase):
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGTERM)
-        # On a busy machine the time after the first one may be over sooner.
+        # On a busy machine, the grace period of the first signal may expire before the second arrives.
         self.assertRegex(err, r"^lloyd: the backend 'open-deaf' did not (end within 1 s of a second|return from "
                               r"open\(\) within 10 s of) signal 15 \(Terminated\)\n$")
         self.assertTrue(is_gone(child))

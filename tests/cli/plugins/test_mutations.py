@@ -1,4 +1,4 @@
-"""The conformance suite sees a broken loop: each break turns the case named beside it red."""
+"""The conformance suite detects a broken loop: each mutation makes the named cases fail."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ from program import LLOYD, ROOT, SANITIZED, TestCase, run
 
 SDK = "lloyd/plugin/sdk/"
 
-# What is broken, file, the code, what takes its place, cases that must fail.
+# Defect, file, code, replacement, cases that must fail.
 MUTATIONS = [
     ("ties go to the highest index", "sequential.cpp",
      "if (distance < least)", "if (distance <= least)", ["lattice/ties"]),
@@ -40,7 +40,7 @@ MUTATIONS = [
      "spec.stop_rule == StopRule::converge", ["stop/relocation-goes-on"]),
 ]
 
-# Stands in for the closing assignment: counts and inertia of the labels of the last iteration.
+# Replaces the closing assignment: counts and inertia of the last iteration's labels.
 LAST_LABELS = """
   void sum_labels(const std::int32_t* labels) {
     for (Worker& worker : workers_) clear(worker);
@@ -58,7 +58,7 @@ LAST_LABELS = """
 
 class Mutations(TestCase):
     def build(self, file=None, code=None, replacement=None):
-        """Builds the baseline, broken in one place, and returns the plugin."""
+        """Builds the baseline with one mutation and returns the plugin."""
         tree = self.folder / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(ROOT / "core" / "include", tree)
@@ -80,7 +80,7 @@ class Mutations(TestCase):
 
     @unittest.skipIf(SANITIZED, "the plain build shows it")
     def test_each_break_is_seen(self):
-        run("verify", self.build())  # the control: unbroken, it passes
+        run("verify", self.build())  # the control: the unmodified baseline passes
         for what, file, code, replacement, cases in MUTATIONS:
             with self.subTest(what):
                 plugin = self.build(file, code, replacement)

@@ -1,4 +1,4 @@
-"""A new folder in plugins/ is a new backend; nothing else is edited."""
+"""A new folder in plugins/ becomes a new backend without any other edit."""
 
 import pathlib
 import re
@@ -16,18 +16,17 @@ SOURCES = ["core", "plugins", "apps", "docs", "tests", "CMakeLists.txt", "CMakeP
 class NewBackend(TestCase):
     @unittest.skipIf(SANITIZED, "the plain build shows it")
     def test_appears_in_build_conformance_and_list(self):
-        # Paths as a user's may be.
+        # Paths with blanks and non-ASCII characters, as users may have.
         tree, build = self.folder / "the tree, größer", self.folder / "the build, größer"
         tree.mkdir()
-        # Without openmp, which takes minutes to compile and shows nothing more.
+        # Without openmp, which takes minutes to compile and adds nothing to this test.
         for name in SOURCES:
             source = ROOT / name
             if source.is_dir():
                 shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("openmp"))
             else:
                 shutil.copy(source, tree / name)
-        # A backend under another name, a folder that builds out of tree, too, and the one that
-        # README shows.
+        # A renamed copy of a backend, a folder that also builds out of tree, and the example of README.
         shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
         shutil.copytree(tree / "apps" / "plugin_template", tree / "plugins" / "plugin-template")
         self.write_readme_backend(tree / "plugins" / "mine")
@@ -35,8 +34,8 @@ class NewBackend(TestCase):
         names = ["copied-backend", "plugin-template", "mine"]
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF")
-        # The conformance suite is to build them; its program, which finds them beside itself, and the
-        # rest of the tree are those of the build under test.
+        # It suffices that the conformance suite would build the plugins: the suite's program, which finds them beside
+        # itself, and the rest of the tree come from the build under test.
         planned = self.call("ninja", "-C", build, "-t", "commands", "conformance_tests")
         for name in names:
             self.assertIn(f"lloyd_{name}.so", planned)

@@ -1,4 +1,4 @@
-"""lloyd new-plugin: what it writes builds and passes as it stands, and what it refuses."""
+"""lloyd new-plugin: its output builds and passes unchanged, and it refuses bad arguments."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from program import LLOYD, run
 
 class NewPlugin(OutOfTreeCase):
     def follow(self, program, name, *options, where=None):
-        """Types what the program prints after it wrote a plugin."""
+        """Runs the commands that the program prints after writing a plugin."""
         where = where or self.folder
         printed = self.command(program, "new-plugin", name, *options, cwd=where)
         commands = re.findall(r"(?m)^  (.*)$", printed)
@@ -27,7 +27,7 @@ class NewPlugin(OutOfTreeCase):
         self.follow(LLOYD, "my-kernel")
 
     def test_commands_work_as_printed_from_a_moved_install(self):
-        # A blank and a quote are in the way of whoever pastes a path into a shell.
+        # A blank and a quote need escaping when the path is pasted into a shell.
         awkward = self.folder / "it's here"
         awkward.mkdir()
         lloyd = self.moved_install()

@@ -1,4 +1,4 @@
-"""Plugins and programs of others, built against a build folder and against an installed copy."""
+"""Third-party plugins and programs, built against a build folder and an installed copy."""
 
 import os
 import pathlib
@@ -150,7 +150,7 @@ class Package(OutOfTreeCase):
     def embed(self, lloyd):
         source = self.folder / "embedder"
         shutil.copytree(ROOT / "tests" / "cli" / "embedder", source)
-        # The core's own build needs Boost; who links it does not.
+        # Building the core needs Boost; linking the core must not.
         self.build(source, lloyd, "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON")
         for backend in ("sequential", "openmp"):
             printed = self.command(source / "build" / "embedder", backend)
@@ -174,13 +174,13 @@ class Package(OutOfTreeCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the flags and the words are x86-64's")
     def test_distances_are_not_contracted(self):
-        # The processor may lack the instructions: the code is read, not run.
+        # The processor may lack the instructions, so the code is disassembled, not run.
         source = self.template()
         lloyd = self.moved_install()
         self.build(source, lloyd, "-DCMAKE_CXX_FLAGS=-mfma", compiler="g++")
         self.assertNotIn("vfmadd", self.command(
             "objdump", "-d", source / "build" / "lloyd_plugin-template.so"))
-        # The same source without lloyd_add_plugin would be.
+        # The control: the same source compiled without lloyd_add_plugin contains them.
         self.command("g++", "-std=gnu++20", "-O3", "-mfma", "-fPIC", "-shared", "-o", "plain.so",
                      f"-I{lloyd / 'include'}", '-DLLOYD_PLUGIN_NAME="plain"',
                      '-DLLOYD_PLUGIN_VERSION="1"', source / "backend.cpp")

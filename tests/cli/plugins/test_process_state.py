@@ -1,4 +1,4 @@
-"""What a plugin does to the process that it runs in: failed by verify, and harmless elsewhere."""
+"""Changes of the process state by a plugin: failed by verify, and harmless elsewhere."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, run
 
 PLUGIN = BAD_PLUGINS / "meddles" / "lloyd_meddles.so"
 OPTION = ["--plugin-dir", BAD_PLUGINS / "meddles"]
-# What is done, and what verify calls it.
+# Action -> its description by verify.
 DONE = {
     "chdir": "the working directory",
     "umask": "the file mode mask (umask)",
@@ -31,7 +31,7 @@ DONE = {
     "alarm": "the timers of setitimer(2) or alarm(2)",
     "terminate": "the handler of std::terminate",
 }
-# With a libstdc++ of its own, a plugin has handler and locale of its own too, and does no harm to others.
+# A plugin with its own libstdc++ also has its own terminate handler and locale, so it does no harm.
 if b"libstdc++.so" not in pathlib.Path(LLOYD).read_bytes():
     del DONE["terminate"], DONE["cpp-locale"]
 CONFIG = """

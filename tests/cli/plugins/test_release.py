@@ -1,4 +1,4 @@
-"""What fails after a trial was measured, in release() of a session or a backend, costs no trial."""
+"""Failures in release() of a session or a backend, after a trial was measured, cost no trial."""
 
 import pathlib
 import sys
@@ -15,7 +15,7 @@ stop: {iterations: 2}
 backends: [sequential, PLUGINS]
 repeats: 3
 """
-LIMIT = 2  # seconds, for what hangs
+LIMIT = 2  # seconds, for plugins that hang
 CRASHED = "ended the process: signal 6 (Aborted)"
 EXITED = "ended the process: exit(0)"
 HUNG = f"did not return within {LIMIT} s"
@@ -25,7 +25,7 @@ BACKEND = {"backend-crashes": CRASHED, "backend-hangs": HUNG}
 
 class Release(WorkerCase):
     def finished(self, name, keys, status=0):
-        """The records of the plugin and the messages of a run that has all its results."""
+        """The plugin's records and the messages of a run that must have all results."""
         process = self.start(plugins=[name], keys=keys, config=CONFIG, options=["--plugin-timeout", LIMIT])
         out, err = self.run_to_end(process)
         self.assertEqual(process.returncode, status, err)

@@ -1,5 +1,5 @@
-"""Where the dynamic linker looks for the libraries of what is built and installed: never in the
-working directory, which anybody may have written to."""
+"""The library search of built and installed programs: never in the working directory, which may be writable for others.
+"""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
 
 
 class Elf:
-    """Of a 64-bit, little-endian ELF file: what the dynamic linker reads."""
+    """The entries of a 64-bit little-endian ELF file that the dynamic linker reads."""
 
     def __init__(self, data):
         offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
@@ -55,7 +55,7 @@ def elf_files(folder):
 
 class SearchPathCase(OutOfTreeCase):
     def check(self, folder, *expected):
-        """Everything below the folder, the expected files among it."""
+        """Checks everything below the folder; the expected files must be present."""
         found = elf_files(folder)
         self.assertLessEqual(set(expected), {path.name for path in found})
         for path, elf in found.items():
@@ -113,7 +113,7 @@ class SearchPaths(SearchPathCase):
 
 class PlantedLibraries(TestCase):
     def setUp(self):
-        """A library that makes the file `mark` when it is loaded."""
+        """Builds a library that creates the file `mark` when it is loaded."""
         super().setUp()
         self.mark, self.library = self.folder / "mark", self.folder / "planted.so"
         source = self.write("planted.cpp", '#include <cstdio>\n#include <cstdlib>\n'
@@ -124,7 +124,7 @@ class PlantedLibraries(TestCase):
 
     @unittest.skipIf(SANITIZED, "the library was built without the sanitizer")
     def test_no_code_of_the_working_directory_runs(self):
-        # A control: it runs where somebody asks for it. (A blank separates entries of LD_PRELOAD.)
+        # The control: the library runs if it is preloaded explicitly. (A blank separates entries of LD_PRELOAD.)
         run("--version", env={"LD_PRELOAD": f"./{self.library.name}"}, cwd=self.folder)
         self.assertTrue(self.mark.exists())
         self.mark.unlink()
@@ -140,7 +140,7 @@ class PlantedLibraries(TestCase):
             for arguments in (["--version"], ["backends"], ["doctor", "--quick"],
                               ["fit", IRIS, "-k", "3"], ["data", "info", IRIS]):
                 with self.subTest(planted=sorted(names), command=arguments[0]):
-                    # On a planted library without the symbols that are needed it would fail.
+                    # If a planted library were loaded, its missing symbols would make this fail.
                     run(*arguments, cwd=planted)
                     self.assertFalse(self.mark.exists())
 
@@ -167,7 +167,7 @@ class PlantedLibraries(TestCase):
             with self.subTest(path):
                 done = run("backends", cwd=planted, env={**env, "LLOYD_PLUGIN_PATH": path})
                 self.assertFalse(mark.exists())
-                # Nobody is left to wonder why it was not found.
+                # A message explains why the plugin was not found.
                 passed_over = [entry for entry in path.split(":") if entry]
                 self.assertEqual(done.stderr, "".join(
                     f"lloyd: LLOYD_PLUGIN_PATH: '{entry}' is not looked at; write the folder's full path\n"

@@ -1,5 +1,6 @@
-"""What fit, predict, backends, doctor and verify do about a plugin that hangs, crashes, prints, closes
-descriptors or leaves processes, in each of its calls."""
+"""Supervision by fit, predict, backends, doctor and verify of a plugin that hangs, crashes, prints, closes descriptors
+or leaves processes, in each of its calls.
+"""
 
 import json
 import os
@@ -18,12 +19,12 @@ from hostile_case import LIMITS, HostileCase, processes_with
 from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, process_table, process_tree, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
-# What a terminal must not be sent.
+# Characters that must not be sent to a terminal.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Limits(HostileCase):
-    """Calls that are short, whatever the size of the problem, have a limit."""
+    """Calls that are short regardless of the problem's size have a time limit."""
 
     def test_a_call_that_does_not_return_is_told(self):
         for call, name in (("supports", "supports()"), ("estimate", "estimate()"), ("query", "query()"),
@@ -88,7 +89,7 @@ class Requests(HostileCase):
     """One signal ends a command, whatever its plugin does."""
 
     def check_one_request(self, number, hostile):
-        """The exit status and the messages, with GRACE for the seconds that the plugin was given."""
+        """The exit status and the messages, with the plugin's grace period replaced by GRACE."""
         process, limit = self.start_within_limits(hostile, *self.FIT, stdout=subprocess.DEVNULL,
                                                   stderr=subprocess.PIPE, text=True)
         process.send_signal(number)
@@ -116,7 +117,7 @@ class Requests(HostileCase):
         self.assert_gone()
 
     def start_unread(self, stream, *command):
-        """The command when it waits for whoever is to read a stream of it, and nobody does."""
+        """A command that is blocked because no one reads one of its streams."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
         os.set_blocking(write, False)
@@ -208,7 +209,7 @@ class Requests(HostileCase):
 
 
 class Processes(HostileCase):
-    """Nothing that a plugin starts outlives the command."""
+    """No process started by a plugin outlives the command."""
 
     def commands(self):
         fit = [*self.FIT, "--labels", self.folder / "labels.csv"]
@@ -231,13 +232,13 @@ class Processes(HostileCase):
                 self.assert_gone()
 
     def test_a_daemon_that_starts_while_its_command_ends(self):
-        # It is a matter of milliseconds which of the two is first.
+        # Which of the two comes first is a matter of milliseconds; the repetitions cover both orders.
         for _ in range(40):
             self.run_hostile("load start-daemon", "backends", "hostile")
         self.assert_gone()
 
     def wait_for_daemon(self, process):
-        """Until there is a process with the plugin that has left the session of the command."""
+        """Waits for a process with the plugin that has left the command's session."""
         session = os.getsid(process.pid)
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
@@ -288,7 +289,8 @@ class Processes(HostileCase):
     @unittest.skipUnless(pathlib.Path(f"/proc/self/task/{os.getpid()}/children").exists(),
                          "this kernel does not list children")
     def test_processes_that_replace_themselves_end_with_the_command(self):
-        # Whoever lists processes misses them: what tells is the pipe that they have open, which the last ones write to.
+        # These processes are too short-lived to be listed. Evidence is the pipe that they keep open and the last ones
+        # write to.
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
         read = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -310,7 +312,7 @@ class Processes(HostileCase):
         self.assert_gone()
 
     def test_what_the_caller_has_started_is_left_alone(self):
-        # With the caller's process number comes its child.
+        # exec keeps the caller's process number, so the command inherits the caller's child.
         child = self.folder / "child"
         done = subprocess.run(["sh", "-c", f'sleep 300 >/dev/null 2>&1 & echo $! >"{child}"; exec "$@"', "sh",
                                *self.command(*self.FIT)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -347,7 +349,7 @@ class Copies(HostileCase):
 
 
 class Scratch(HostileCase):
-    """The folder for temporary files of a run in one process."""
+    """The folder for temporary files of a run without isolation."""
 
     def start_run(self, **more):
         scratch = self.folder / "scratch"
@@ -381,7 +383,7 @@ class Scratch(HostileCase):
 
 
 class Output(HostileCase):
-    """What a plugin prints steers no terminal."""
+    """Output of a plugin does not control the terminal."""
 
     SHOWN = "?]0;out???[2J"
 
@@ -432,7 +434,7 @@ class Output(HostileCase):
         done = self.run_hostile("fit print-much", *self.FIT)
         self.assertEqual((done.returncode, len(done.stderr)), (0, 64 << 20))
         self.assertIn("inertia", done.stdout)
-        # Nobody reads it.
+        # The output is not read.
         process = self.start("fit print-much", *self.FIT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stderr.close()
         self.assertIn("inertia", process.stdout.read())
@@ -459,7 +461,7 @@ class Output(HostileCase):
 
 
 class Sentences(HostileCase):
-    """One sentence, in words of the program."""
+    """Failures are reported in one sentence of the program's own wording."""
 
     @unittest.skipIf(b"libstdc++.so" not in pathlib.Path(LLOYD).read_bytes(),
                      "with a C++ runtime of its own a plugin has words of its own")

@@ -1,4 +1,4 @@
-"""The code in docs/ is code that is built: whole plugins here, excerpts from files of the tree."""
+"""The code in docs/ is code that is built: whole plugins are built here, excerpts match files of the tree."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""The benches run, and every backend and operation appears in them. No time is asserted."""
+"""The benches run, and every backend and operation appears in their output. Times are not checked."""
 
 import json
 import math
@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import LLOYD, TestCase, run_json
 
-# Of each program: the operations of every backend, and the rows beside them.
+# Operations of every backend, and additional rows, of each program.
 PROGRAMS = {
     "assignment_bench": ({"label", "assignment"}, set()),
     "update_bench": ({"partial", "update"}, set()),
@@ -46,7 +46,7 @@ class Bench(TestCase):
                 with self.subTest(program=program, shape=shape):
                     found = {tuple(row["name"].split("/")[:2]) for row in rows}
                     wanted = {(o, b["name"]) for o in operations for b in backends} | others
-                    # A backend may time no phases; everything else is always there.
+                    # A backend may report no phases; all other rows are required.
                     optional = {pair for pair in wanted if pair[0] in ("assignment", "update")}
                     self.assertLessEqual(wanted - optional, found)
                     if operations & {"assignment", "update"}:

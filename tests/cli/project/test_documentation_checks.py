@@ -1,4 +1,4 @@
-"""The checks of pages and words find what they are for."""
+"""check_links.py and check_words.py report the faults that they are meant to find."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""The documentation's examples are what the program accepts."""
+"""The program accepts the examples of the documentation."""
 
 import os
 import pathlib
@@ -22,14 +22,14 @@ def examples(page):
 
 class Documentation(TestCase):
     def dry_run(self, text):
-        """A file of the example beside a copy of the data that it may name."""
+        """Plans the example in a folder with a copy of the data that it may name."""
         folder = self.folder / "examples"
         folder.mkdir(exist_ok=True)
         data = self.folder / "data"
         if not data.exists():
             data.symlink_to(ROOT / "configs" / "data")
         file = folder / "example.yaml"
-        # Not everybody may run on the example's processor.
+        # The processor in the example may not be available.
         file.write_text(re.sub(r"(?m)^cpus: 0$", f"cpus: {min(os.sched_getaffinity(0))}", text))
         return run("run", file, "--dry-run").stdout
 
@@ -38,7 +38,7 @@ class Documentation(TestCase):
         self.assertGreaterEqual(len(found), 5)
         for text in found:
             with self.subTest(text):
-                self.assertIn("backends:", text)  # each is a whole experiment
+                self.assertIn("backends:", text)  # each is a complete experiment
                 self.assertIn(" = ", self.dry_run(text))
 
     def test_experiments_of_the_readme_are_accepted(self):
@@ -50,11 +50,11 @@ class Documentation(TestCase):
         documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", PAGE.read_text()))
         documented -= {"schema", "setting", "axes", "plan", "backend", "repeat", "phase_ms",
                        "memory_bytes", "notes", "check", "published", "start_ms", "machine", "process",
-                       "conditions", "time", "shift", "replay", "release_failure"}  # of records
+                       "conditions", "time", "shift", "replay", "release_failure"}  # keys of records
         self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
         for key in sorted(documented):
             with self.subTest(key):
-                # A wrong value is refused as one of that key, not as an unknown key.
+                # A wrong value must be refused as a value of that key, not as an unknown key.
                 outer, _, inner = key.partition(".")
                 value = "[[]]"
                 for name in reversed(inner.split(".") if inner else []):
@@ -72,7 +72,7 @@ class Documentation(TestCase):
         section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]
         rows = re.findall(r"(?m)^\| (`.*?) \| ", section)
         documented = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
-        # Nothing went wrong with releasing the session.
+        # This record lacks release_failure because the session was released without an error.
         self.assertEqual(documented - {"release_failure"}, set(record))
 
 

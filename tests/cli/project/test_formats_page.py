@@ -1,4 +1,4 @@
-"""docs/file_formats.md names what the program writes."""
+"""docs/file_formats.md lists all keys that the program writes."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ from program import IRIS, ROOT, TestCase, run
 
 class FileFormats(TestCase):
     def check(self, document):
-        """Each key of the object, and of the objects in it, stands in the page as `key`."""
+        """Each key of the object and of nested objects appears in the page as `key`."""
         page = (ROOT / "docs" / "file_formats.md").read_text()
         for key, value in document.items():
             self.assertIn(f"`{key}`", page)

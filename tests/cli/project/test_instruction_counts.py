@@ -1,4 +1,4 @@
-"""bench/instruction_counts.py compares two programs; a stand-in for valgrind gives the counts."""
+"""bench/instruction_counts.py compares two programs; a stand-in for valgrind provides the counts."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ROOT, TestCase
 
 SCRIPT = ROOT / "bench" / "instruction_counts.py"
-# Counts a start of 5000 and, of each iteration, what the program's file says.
+# Reports 5000 instructions for the start and, per iteration, the number in the program's file.
 VALGRIND = r"""#!/bin/bash
 count=$(cat "$3.count")
 for ((i = 1; i <= $#; ++i)); do [ "${!i}" != --iterations ] || { ((++i)); iterations=${!i}; }; done
@@ -50,7 +50,7 @@ class InstructionCounts(TestCase):
 
     def test_bad_use_has_status_2_and_one_sentence(self):
         old = self.program("old", 1000)
-        self.script("git", "#!/bin/sh\nexit 1\n")  # knows no commit; the machine may have no git
+        self.script("git", "#!/bin/sh\nexit 1\n")  # reports no commit, whether or not the machine has git
         done = self.compare(old, "no-such-commit", status=2)
         self.assertEqual(done.stderr,
                          "instruction_counts.py: 'no-such-commit' is neither a program nor a commit\n")

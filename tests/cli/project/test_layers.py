@@ -1,4 +1,4 @@
-"""tests/check_layers.py on trees made up for it: what it accepts, and each fault that it finds."""
+"""tests/check_layers.py on artificial trees: one that it accepts, and one for each fault."""
 
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ROOT, TestCase
 
 SCRIPT = ROOT / "tests" / "check_layers.py"
-# {file: what it includes}, in order.
+# {file: included files}, in order.
 TREE = {
     "core/include/lloyd/plugin/device.hpp": ["<cstdint>"],
     "core/include/lloyd/fit.hpp": ["<lloyd/plugin/device.hpp>"],
@@ -39,7 +39,7 @@ class Layers(TestCase):
         path.write_text("".join(f"#include {name}\n" for name in included))
 
     def check(self, *faults):
-        """The script finds these faults and no others."""
+        """Expects these faults and no others."""
         done = subprocess.run([sys.executable, "-B", SCRIPT, self.folder], capture_output=True, text=True,
                               timeout=60)
         self.assertEqual(done.stderr.splitlines(), list(faults))

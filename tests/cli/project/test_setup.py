@@ -1,4 +1,4 @@
-"""What is there to build with: the packages that apps/setup.sh installs, and a machine without D3."""
+"""Build requirements: the packages that apps/setup.sh installs, and a machine without D3."""
 
 import os
 import pathlib
@@ -9,8 +9,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ROOT, TestCase
 
-# Stands in for dpkg-query, apt-get and apt-cache: nothing is installed, apt has what KNOWN names, and
-# each call is a line of $LOG.
+# Replaces dpkg-query, apt-get and apt-cache: nothing is installed, apt knows the packages in KNOWN, and each call is
+# appended to $LOG.
 APT = r"""#!/bin/bash
 name=${0##*/}
 echo "$name $*" >> "$LOG"
@@ -37,7 +37,7 @@ class Packages(TestCase):
             os.symlink(found.stdout.strip(), self.programs / name)
 
     def install(self, *packages, status=0, **environment):
-        """What install_packages prints, and the calls of apt-get install."""
+        """The output of install_packages, and its calls of apt-get install."""
         log = self.folder / "log"
         log.write_text("")
         script = f"set -euo pipefail; source '{ROOT}/apps/setup.sh'; install_packages {' '.join(packages)}"

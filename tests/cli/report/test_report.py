@@ -1,4 +1,4 @@
-"""`lloyd report` prints from the records what `lloyd run` printed."""
+"""`lloyd report` prints the same from the records as `lloyd run` printed."""
 
 import json
 import pathlib
@@ -127,7 +127,7 @@ class Report(TestCase):
         shown = run("report", self.records)
         self.assertIn("passed over an incomplete last record of 50 bytes", shown.stderr)
         self.assertIn("the run was killed: 2 of its 6 rows are here", shown.stderr)
-        # A busy machine adds what it has to say below the table.
+        # On a busy machine, warnings follow the table.
         self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 5)
 
     def test_control_characters_of_records_are_not_printed(self):
@@ -157,7 +157,7 @@ class Report(TestCase):
             self.assertEqual([c for c in text if c != "\n" and (c < " " or c == "\x7f")], [])
             for line in text.splitlines():
                 self.assertFalse(line.startswith("line2"), line)
-        self.assertIn("sequential?]0;title??line2,", outputs[4].stdout)  # compare's CSV
+        self.assertIn("sequential?]0;title??line2,", outputs[4].stdout)  # CSV of compare
 
     def test_bad_lines_are_refused(self):
         run("run", self.config(2))

@@ -1,6 +1,6 @@
-"""The page of a report in headless Chromium: what it draws, and what its controls do.
+"""The page of a report in headless Chromium: the charts and the controls.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ output: OUTPUT
 """
 FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
 
-# Expressions of JavaScript.
+# JavaScript expressions.
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
 CLICK = "document.querySelector({!r}).click()"
 
@@ -53,7 +53,7 @@ class ReportBrowser(TestCase):
         return browser
 
     def assert_quiet(self, browser):
-        """No error in the console, and nothing asked for but the page."""
+        """Expects no error in the console and no request besides the page."""
         self.assertEqual(browser.errors(), [])
         asked = [url for url in browser.requests() if not url.startswith(("data:", "blob:"))]
         self.assertEqual(asked, [f"file://{self.page}"])
@@ -102,7 +102,7 @@ class ReportBrowser(TestCase):
             click = f"document.querySelectorAll('thead button')[{column}].click()"
             browser.run(click)
             rows = browser.run(COLUMN.format(column))
-            # "1,234", or "1.2 (1.1 - 1.3)".
+            # The number of a cell such as "1,234" or "1.2 (1.1 - 1.3)".
             value = (lambda text: text) if name == "backend" else (
                 lambda text: float(text.split()[0].replace(",", "")))
             numbers = [value(text) for text in rows if text != "baseline"]

@@ -1,6 +1,6 @@
-"""Colours of a report's page, in both themes: marks against the panel, texts against their bars.
+"""Colours of the report page in both themes: contrast of marks to the panel, and of texts to their bars.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import json
 import os
@@ -21,14 +21,14 @@ backends: [sequential]
 repeats: 1
 output: OUTPUT
 """
-# The colour of a value in the style sheet, "rgb(r, g, b)".
+# A colour value of the style sheet as "rgb(r, g, b)".
 COLOUR = """(() => {{
   const mark = d3.select('#phases svg').append('path').style('fill', 'var({})');
   const colour = getComputedStyle(mark.node()).fill;
   mark.remove();
   return colour;
 }})()"""
-# Pairs of the colours of a percent and of the bar that it stands on.
+# Pairs of the colours of a percentage and of the bar behind it.
 PERCENTS = """[...document.querySelectorAll('#phases .inside')].map((text) =>
   [text, text.previousElementSibling].map((node) => getComputedStyle(node).fill))"""
 
@@ -55,7 +55,7 @@ class ReportContrast(TestCase):
         output = self.folder / "out"
         run("run", self.write("config.yaml", CONFIG.replace("OUTPUT", str(output))))
         page = self.folder / "report.html"
-        # A fourth of the time for each phase, and what is left for the overhead.
+        # A quarter of the time for each phase; the rest is overhead.
         records = output / "records.jsonl"
         record = json.loads(records.read_text())
         record.update(loop_ms=4, closing_ms=0,

@@ -1,4 +1,4 @@
-"""`lloyd report -o` writes one page: of what it is made, how large it is, and what is refused."""
+"""`lloyd report -o` writes one page: its parts, its size, and refused requests."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ LABELS = ("sequential", "openmp threads=1", "openmp threads=2")
 
 
 def data_of(page):
-    """The data that a page draws."""
+    """The data embedded in a page."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
 
 
@@ -44,12 +44,12 @@ class ReportPage(TestCase):
         return done.stderr
 
     def run_with(self, repeats):
-        """Runs the configuration with other repeats and without traces."""
+        """Runs the configuration with other repeats, without traces."""
         text = CONFIG.replace("OUTPUT", str(self.output)).replace("trace: true", "").replace("repeats: 2", repeats)
         run("run", self.write("config.yaml", text))
 
     def data_with_times(self, *times):
-        """The page's data with these times: of sequential, and of openmp with one and two threads."""
+        """The page's data with these times of sequential, and of openmp with one and two threads."""
         self.chosen = self.folder / "chosen.jsonl"
         set_times(self.records, dict(zip(LABELS, times)), self.chosen)
         run("report", self.chosen, "-o", self.page)

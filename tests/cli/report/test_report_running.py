@@ -1,4 +1,4 @@
-"""`lloyd report` tells a run that is still going from one that was killed."""
+"""`lloyd report` distinguishes a run in progress from a killed run."""
 
 import json
 import pathlib
@@ -30,7 +30,7 @@ class RunningRun(TestCase):
         self.config = self.write("c.yaml", CONFIG)
 
     def start(self, *arguments, records=3):
-        """A run that has written so many records and goes on."""
+        """Starts a run and returns after this many records, while it continues."""
         process = subprocess.Popen([LLOYD, "run", self.config, "--output", self.output, *arguments],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
@@ -58,12 +58,12 @@ class RunningRun(TestCase):
         for arguments in ([], ["--json"]):
             self.assertIn(GOING, run("report", self.output, *arguments).stderr)
         self.assertIsNone(process.poll())
-        # The lock is the kernel's: what kills the process gives it back.
+        # The kernel releases the lock of a killed process.
         process.kill()
         process.wait(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertIn(KILLED, run("report", self.output).stderr)
-        # A run that is resumed goes on again.
+        # A resumed run is in progress again.
         self.start("--resume", records=self.records.read_bytes().count(b"\n") + 1)
         self.assertIn(GOING, run("report", self.output).stderr)
 

@@ -1,6 +1,6 @@
-"""What a report's page says of its trials: how many they were, and how much they vary.
+"""The report page's statements on its trials: their number and their variation.
 
-Skipped where there is no Chromium, but in CI (CI=true) it must be there."""
+Skipped without Chromium, except in CI (CI=true), which must have it."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ sweep: {clusters: [4, 6]}
 output: OUTPUT
 """
 LABELS = ("sequential", "openmp threads=1", "openmp threads=2")
-# An expression of JavaScript.
+# A JavaScript expression.
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
 
 
@@ -38,7 +38,7 @@ class ReportWords(TestCase):
         run("run", self.write("config.yaml", CONFIG.replace("OUTPUT", str(self.output))))
 
     def open_with_times(self, *times):
-        """The page of the records with these times: of sequential, and of openmp with one and two threads."""
+        """The page of the records with these times of sequential, and of openmp with one and two threads."""
         chosen, page = self.folder / "chosen.jsonl", self.folder / "report.html"
         set_times(self.output / "records.jsonl", dict(zip(LABELS, times)), chosen)
         run("report", chosen, "-o", page)

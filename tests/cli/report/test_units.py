@@ -1,4 +1,4 @@
-"""The unit of times: of every experiment in configs/ the one that it asks for, whatever the backends do."""
+"""The unit of times: for every experiment in configs/ the unit that its stop rule implies, whatever the backends do."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ CONFIGS = sorted(file for file in (ROOT / "configs").rglob("*.yaml"))
 
 
 def stop_of(file):
-    """The 'stop' of an experiment's file, as a record has it."""
+    """The 'stop' section of an experiment's file, in the form of a record."""
     found = re.search(r"^stop: \{(.*)\}", file.read_text(), re.M)
     if not found:
         return {"max_iterations": 300, "tolerance": 1e-4}
@@ -72,7 +72,7 @@ class Units(TestCase):
                                          else 25 if last else 100)
                         self.assertEqual(row.get("fewer_distances", False), marked and last)
                         if last and variants > 1:
-                            # 100 to 25 ms of whole fits, 10 to 5 of an iteration.
+                            # Ratios: 100 / 25 ms for whole fits, 10 / 5 ms per iteration.
                             self.assertEqual(row["speedup"], 2 if per_iteration and not fewer else 4)
 
     @needs_html_report

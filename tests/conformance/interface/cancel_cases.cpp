@@ -26,8 +26,8 @@ struct CancelProblem {
   Setting setting;
 };
 
-// A cancelled result holds the centroids of the last finished iteration, and marks as valid only
-// what is valid.
+// A cancelled result holds the centroids of the last finished iteration, and the mask of valid
+// outputs covers no others.
 void check_cancelled(const Context& context, const std::string& where, const Samples& samples,
                      const Setting& setting, const Trial& trial) {
   expect(trial.status.code == StatusCode::cancelled, "{}: the status is {} ('{}'), expected {}",
@@ -75,7 +75,7 @@ void at_iteration(const Context& context) {
   }
 }
 
-// Cancels by stop_requested() while the fit runs.
+// Cancels through stop_requested() while the fit runs.
 void while_running(const Context& context) {
   CancelProblem p(context);
   p.setting.max_iterations = 20000;
@@ -108,7 +108,7 @@ class Deadline : public Observer {
   Clock::time_point end_ = Clock::now() + std::chrono::milliseconds(10);
 };
 
-// Without iteration records the loop may run on a device; it must still stop early.
+// Without iteration records the loop may run entirely on a device; it must still stop early.
 void unobserved(const Context& context) {
   CancelProblem p(context);
   p.setting.max_iterations = 200000;

@@ -1,4 +1,4 @@
-// Process-wide state: floating-point modes of the caller neither change results nor are changed,
+// Process-wide state: results neither depend on nor change the caller's floating-point modes,
 // nothing is printed to standard output, and the process's state is restored.
 #include <unistd.h>
 
@@ -23,7 +23,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// Integers and subnormals: if subnormals are flushed to zero, centroids differ.
+// Integers and subnormals: flushing subnormals to zero changes the centroids.
 Samples with_denormals(const Context& context) {
   const double least = context.dtype() == DType::float32 ? 0x1p-149 : 0x1p-1074;
   Samples samples = lattice(600, 3, 50, 71);
@@ -53,8 +53,8 @@ struct AtEnd {
   ~AtEnd() { body(); }
 };
 
-// Runs fits under modes that `set` sets; `holds` tells whether they are still set; `reset` restores
-// them.
+// Runs fits under modes: `set` enables them, `holds` tells whether they are still enabled, `reset`
+// restores the defaults.
 template <class Set, class Holds, class Reset>
 void run_under(const Context& context, const char* mode, Set set, Holds holds, Reset reset) {
   const Samples samples = with_denormals(context);
@@ -73,7 +73,7 @@ void run_under(const Context& context, const char* mode, Set set, Holds holds, R
   {
     const AtEnd<Reset> restore{reset};
     set();
-    // Opened under the mode, too, so that threads of the session inherit it.
+    // The session is opened under the mode as well, so that its threads inherit the mode.
     Session* session_under_mode = nullptr;
     const Status status =
         context.backend().open(dataset.view(), context.parameters().list(), &session_under_mode);
@@ -125,7 +125,7 @@ Setting small_setting(const Samples& samples) {
   return setting;
 }
 
-// Standard output belongs to the program's results, which other programs read.
+// Standard output carries the program's results, which other programs parse.
 void standard_output(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -139,7 +139,7 @@ void standard_output(const Context& context) {
   expect(text.empty(), "the backend prints to standard output: '{}'", text);
 }
 
-// Standard input belongs to the program, or to the script that runs it.
+// Standard input belongs to the program or to the calling script.
 void standard_input(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());

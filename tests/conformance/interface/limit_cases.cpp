@@ -17,7 +17,7 @@ struct Shape {
   std::int64_t n, d, k;
 };
 
-// Shapes beyond fixed-size tables and tiles, which some devices have.
+// Shapes beyond the fixed-size tables and tiles of some backends.
 constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {300, 130, 300},
                              {1030, 16, 1030}, {2100, 1, 2050}, {70, 4097, 64}};
 
@@ -30,8 +30,8 @@ Setting one_iteration(const Samples& samples, std::int64_t k) {
   return setting;
 }
 
-// A shape that supports() accepts can be fitted. One that it refuses, with a reason and a number,
-// is refused later, too.
+// A shape that supports() accepts can be fitted. If supports() refuses a shape, it gives a reason
+// with a number, and open() or fit() refuses it as well.
 void supports(const Context& context) {
   for (const Shape& shape : kShapes) {
     const Samples samples = rounded(cloud(shape.n, shape.d, 97), context.dtype());
@@ -61,13 +61,13 @@ void supports(const Context& context) {
   }
 }
 
-// Bytes allocated by the C library's heap.
+// Bytes allocated on the C library's heap.
 std::int64_t heap_bytes() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
-// Sanitizers replace the heap.
+// Sanitizers replace the heap, so its size is unknown.
 void skip_unless_heap_is_measured() {
   const std::int64_t before = heap_bytes();
   const std::vector<char> some(1 << 20);
@@ -76,7 +76,7 @@ void skip_unless_heap_is_measured() {
   }
 }
 
-// Records the heap's size at each iteration without allocating.
+// Records the heap's size at each iteration without allocating memory.
 class HeapObserver : public Observer {
  public:
   bool on_iteration(const IterationRecord&) noexcept override {
@@ -100,18 +100,18 @@ MemoryEstimate estimated(const Context& context, const Dataset& dataset, const S
   return memory;
 }
 
-// A fit uses no more host memory than estimated, up to a small allowance. Device memory cannot be
+// A fit uses no more host memory than estimated, plus a small allowance. Device memory cannot be
 // observed here.
 void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
   constexpr std::int64_t kSmallChange = 128 * 1024;
   const Dataset dataset = make_dataset(samples, context.dtype());
   if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
-  setting.max_iterations = 5;  // some memory is allocated in later iterations only
+  setting.max_iterations = 5;  // some buffers are allocated in later iterations only
   const MemoryEstimate memory = estimated(context, dataset, setting);
-  // A first fit allocates what the backend keeps for the process.
+  // A first fit allocates the memory that the backend keeps for the process.
   run_fit(*context.open(dataset, clusters), samples, setting, Run{0, false, nullptr});
-  // The initial centroids, and the outputs.
+  // Memory of the test itself: initial centroids and outputs.
   const std::int64_t mine = 16 * clusters * samples.d + 4 * samples.n + 8 * clusters;
   HeapObserver observer;
   const std::int64_t before = heap_bytes();
@@ -132,15 +132,15 @@ void estimate(const Context& context) {
   }
 }
 
-// The estimate must hold for values of many magnitudes, too, since it does not depend on the data.
+// The estimate does not depend on the data, so it must hold for values of many magnitudes, too.
 void estimate_many_magnitudes(const Context& context) {
   skip_unless_heap_is_measured();
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   check_estimate(context, rounded(wide_range(900, 64, reach, 38), context.dtype()), 600);
 }
 
-// Estimates do not decrease with the size of the problem, and sizes beyond any machine do not
-// overflow.
+// Estimates do not decrease with the size of the problem, and do not overflow for sizes beyond any
+// machine.
 void estimate_grows(const Context& context) {
   const auto bytes = [](const MemoryEstimate& memory) {
     return static_cast<double>(memory.host_bytes) + static_cast<double>(memory.device_bytes);

@@ -1,4 +1,4 @@
-// SessionNotes, if a session offers them: short printable texts.
+// SessionNotes, if a session provides them: short printable texts.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -83,7 +83,7 @@ void text(const Context& context) {
   check_notes("after partial()", *session);
 }
 
-// A new session has a text, too.
+// A new session returns a text, too.
 void fresh(const Context& context) {
   const Samples samples = rounded(cloud(50, 2, 82), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());

@@ -1,4 +1,4 @@
-// Iteration records, and that observation changes no result.
+// Iteration records; observation does not change results.
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
 #include "conformance/support/comparisons.hpp"
@@ -89,7 +89,7 @@ void parts(const Context& context) {
   }
 }
 
-// Profiling may take time, but changes no bit.
+// Profiling may cost time, but changes no bit of the result.
 void profile(const Context& context) {
   const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
@@ -107,7 +107,7 @@ void profile(const Context& context) {
   if (context.repeatable()) expect_same_fit("profile", p.samples.d, plain, profiled);
 }
 
-// Times and number of distances are reported.
+// Times and the number of distances are reported.
 void accounts(const Context& context) {
   const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
@@ -115,7 +115,7 @@ void accounts(const Context& context) {
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   expect(trial.result.loop_ms >= 0, "loop_ms is {}", trial.result.loop_ms);
   expect(trial.result.closing_ms >= 0, "closing_ms is {}", trial.result.closing_ms);
-  // Assigning n samples takes at least one distance each.
+  // Assigning n samples takes at least n distances.
   expect(trial.result.distances >= p.samples.n, "distances is {} for {} samples and {} iterations",
          trial.result.distances, p.samples.n, trial.result.iterations);
   expect(!trial.trace.empty(), "the observer was not called");

@@ -1,4 +1,4 @@
-// partial(): one assignment over a range of rows, with the sums of an update.
+// partial(): one assignment over a range of rows, with the sums for an update.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kClusters = 6;
 
-// Ordinary data, data whose range needs two words, and data whose range fits no integer form.
+// Ordinary data, data whose sums need two words, and data without an integer form.
 std::vector<Samples> data_sets(const Context& context) {
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
   Samples outlier = rounded(cloud(700, 2, 81), context.dtype());
@@ -102,7 +102,7 @@ void whole(const Context& context) {
   }
 }
 
-// The bits do not depend on how the rows are split.
+// The result's bits do not depend on how the rows are split.
 void splits(const Context& context) {
   for (const Samples& samples : data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());
@@ -126,7 +126,7 @@ void splits(const Context& context) {
   }
 }
 
-// Integer sums of separate parts, added in any order, are those of the whole.
+// Integer sums of separate parts equal those of the whole, in any order of addition.
 void parts_apart(const Context& context) {
   const Samples samples = rounded(cloud(2000, 3, 84), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -150,7 +150,7 @@ void parts_apart(const Context& context) {
   }
 }
 
-// `changed` compares with the caller's labels, and no state is kept between passes.
+// `changed` is relative to the caller's labels; no state is kept between passes.
 void former_labels(const Context& context) {
   const Samples samples = rounded(cloud(1000, 3, 85), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -171,7 +171,7 @@ void former_labels(const Context& context) {
   expect_same_partials("with other labels handed in", samples.d, first, third);
 }
 
-// Null outputs are not written, and the others are unchanged.
+// Null outputs are not written; the other outputs are unaffected.
 void null_outputs(const Context& context) {
   const Samples samples = rounded(cloud(500, 3, 87), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());

@@ -1,4 +1,4 @@
-// Fits made of partial(), as in out-of-core and distributed fits.
+// Fits composed of partial() passes, as in out-of-core and distributed fits.
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
 #include "conformance/support/comparisons.hpp"
@@ -48,8 +48,8 @@ void fit_loop(const Context& context) {
   compare_loop(context, rounded(cloud(2500, 3, 91), context.dtype()), 9);
 }
 
-// Each part of a data set has its own session with the statistics of the whole. The sums of the
-// parts add up to those of the whole, as on several devices or machines.
+// Each part of a data set has its own session with the statistics of the whole, as on several
+// devices or machines. The sums of the parts add up to those of the whole.
 void parts_of_a_data_set(const Context& context) {
   const Samples samples = rounded(cloud(1501, 3, 93), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -91,7 +91,7 @@ void parts_of_a_data_set(const Context& context) {
   }
 }
 
-// The farthest samples that partial() reports are those that fit() relocates to.
+// The farthest samples reported by partial() are those that fit() relocates to.
 void relocation(const Context& context) {
   const Samples samples = lattice(64, 2, 6, 92);
   const Dataset dataset = make_dataset(samples, context.dtype());

@@ -1,4 +1,4 @@
-// Requests that the core refuses before a backend sees them.
+// Requests that the core refuses before they reach a backend.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -26,7 +26,7 @@ void expect_refused(const char* what, Body&& body) {
   fail("{} was not refused", what);
 }
 
-// A proxy of a backend that lacks some capabilities and counts the calls that reach it.
+// A proxy that hides some capabilities of a backend and counts the calls that reach it.
 class Lacking final : public Backend {
  public:
   Lacking(Backend& backend, std::uint64_t bits, int& opened)
@@ -73,7 +73,7 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
          "unsupported_reason() has nothing to say of {}", what);
 }
 
-// A backend that lacks a capability never receives data that requires it.
+// A backend never receives data that requires a capability it lacks.
 void capability_bits(const Context& context) {
   const bool narrow = context.dtype() == DType::float32;
   expect_required(context, narrow ? "float32 data" : "float64 data",
@@ -161,7 +161,7 @@ void bad_options(const Context& context) {
   std::vector<double> remote = start;
   remote[3] = 1e200;
   refuse("a centroid whose squared distances overflow", unchanged, remote);
-  // Valid values are accepted.
+  // The control: valid values are accepted.
   FitOptions options;
   options.clusters = 3;
   const Fit fit = session.fit_from(start, options);

@@ -1,4 +1,5 @@
-// SeedingKernels, if a backend offers them: the bits of a plain loop over the definition.
+// SeedingKernels, if a backend provides them: their results have the bits of a plain loop over the
+// definition.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -23,8 +24,8 @@ Samples with_outlier(Samples samples, double value) {
   return samples;
 }
 
-// Twins: each sample and a copy with every value one unit in the last place off. Their distances
-// differ by less than rounding resolves.
+// Twins: each sample also appears with every value changed by one unit in the last place. Rounding
+// cannot resolve the difference of their distances.
 template <class T>
 Samples near_twins(const Samples& singles) {
   Samples twins{2 * singles.n, singles.d, {}};
@@ -38,7 +39,7 @@ Samples near_twins(const Samples& singles) {
   return twins;
 }
 
-// Shapes around powers of two, ties, and data on which approximate arithmetic fails.
+// Shapes around powers of two, ties, and data for which approximate arithmetic fails.
 std::vector<Named> data_sets(DType dtype) {
   const bool narrow = dtype == DType::float32;
   std::vector<Named> sets = {
@@ -65,8 +66,8 @@ std::vector<Named> data_sets(DType dtype) {
   return sets;
 }
 
-// m centroids: either rows from all over the data (consecutive ones if n divides 7918, as for the
-// twins), or midpoints of two rows each, which float32 need not represent.
+// m centroids: either rows spread over the data (consecutive ones if n divides 7918, as for the
+// twins), or midpoints of two rows, which float32 may not represent exactly.
 std::vector<double> centroids_of(const Samples& samples, std::int64_t m, std::int64_t from,
                                  bool between) {
   std::vector<double> centroids;
@@ -172,7 +173,7 @@ void nearest(const Context& context) {
   }
 }
 
-// Squared distances to these centroids are beyond float32 and decrease from call to call.
+// Squared distances to these centroids exceed float32 and decrease from call to call.
 void far_centroids(const Context& context) {
   const Samples samples = rounded(cloud(300, 3, 19), context.dtype());
   const Opened opened(context, samples);
@@ -230,7 +231,7 @@ void gains(const Context& context) {
   }
 }
 
-// A request for cancellation ends both calls, and the session stays usable.
+// A cancellation request ends both calls, and the session stays usable.
 void cancelled(const Context& context) {
   const Samples samples = rounded(cloud(5000, 8, 17), context.dtype());
   const Opened opened(context, samples);

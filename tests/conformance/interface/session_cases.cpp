@@ -1,4 +1,4 @@
-// Sessions: several fits on one, several sessions at once, null outputs, and label().
+// Sessions: several fits in one, several sessions at once, null outputs, and label().
 #include <future>
 
 #include "conformance/support/cases.hpp"
@@ -20,7 +20,7 @@ Samples some_samples(const Context& context, std::uint64_t seed) {
   return rounded(cloud(1100, 4, seed), context.dtype());
 }
 
-// Fits with several k and label requests on one session give the results of separate sessions.
+// Fits with several k and label requests in one session give the results of separate sessions.
 void reused(const Context& context) {
   const Samples samples = some_samples(context, 61);
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -42,7 +42,7 @@ void reused(const Context& context) {
   }
 }
 
-// Runs a whole fit in another session in each iteration.
+// Runs a complete fit in another session during each iteration.
 class NestingRecorder : public Recorder {
  public:
   NestingRecorder(const Samples& samples, std::int64_t cells, Session& other,
@@ -112,7 +112,7 @@ void two_threads(const Context& context) {
   }
 }
 
-// Every subset of the outputs: requested ones are valid, the others are not marked valid.
+// Every subset of the outputs: the requested ones and the inertia are marked valid, no others.
 void null_session_outputs(const Context& context) {
   const Samples samples = some_samples(context, 64);
   const Dataset dataset = make_dataset(samples, context.dtype());

@@ -47,7 +47,7 @@ void one_feature(const Context& context) {
 }
 
 // 20 points, 50 times each, shuffled; initial centroids repeat as well. The points are integers, so
-// means of equal points are exact and rounding does not show in the inertia.
+// means of equal points are exact and the inertia is free of rounding.
 void duplicates(const Context& context) {
   const Samples points = lattice(20, 3, 9, 25);
   Numbers numbers(26);
@@ -73,7 +73,7 @@ void constant(const Context& context) {
   verify_fits(context, fits);
 }
 
-// 3 distinct points and 8 clusters, under both policies that continue.
+// 3 distinct points and 8 clusters, under the policies `relocate` and `keep`.
 void more_clusters_than_points(const Context& context) {
   std::vector<std::int64_t> rows;
   for (int i = 0; i < 64; ++i) rows.push_back(i % 3);

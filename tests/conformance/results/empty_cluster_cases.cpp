@@ -1,5 +1,5 @@
-// Policies for empty clusters. The data are small integers, so every backend has the bits of the
-// reference; the expected results are also written by hand.
+// Policies for empty clusters. The data are small integers, so every backend must match the
+// reference bit for bit; the expected results are also written by hand.
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
 #include "conformance/support/comparisons.hpp"
@@ -21,7 +21,7 @@ Setting one_iteration(std::vector<double> centroids, EmptyClusters policy) {
   return setting;
 }
 
-// Expects that one iteration from `start` ends at `expected` after `relocations` relocations.
+// Expects that one iteration from `start` gives `expected` after `relocations` relocations.
 void expect_update(const Context& context, const char* name, const Samples& samples,
                    const std::vector<double>& start, EmptyClusters policy,
                    const std::vector<double>& expected, std::int64_t relocations) {
@@ -34,7 +34,7 @@ void expect_update(const Context& context, const char* name, const Samples& samp
   expect_reference_bits(where, samples, setting, trial);
 }
 
-constexpr double kAway = 100;  // far from all samples: an empty cluster
+constexpr double kAway = 100;  // far from all samples, so the cluster is empty
 
 void relocate(const Context& context) {
   const auto policy = EmptyClusters::relocate;
@@ -48,11 +48,11 @@ void relocate(const Context& context) {
 
 void relocate_spares_single_samples(const Context& context) {
   const auto policy = EmptyClusters::relocate;
-  // Row 0 is the farthest (5 from its centroid 25), but the only member of its cluster; the next
-  // farthest is row 5.
+  // Row 0 is the farthest (5 from its centroid 25), but the only member of its cluster; row 5 is
+  // next.
   expect_update(context, "the only member stays", line({30, 0, 0, 0, 1, 3}), {0, 25, kAway}, policy,
                 {0.25, 30, 3}, 1);
-  // Cluster 1 has two samples; after one has left, the other must stay.
+  // Cluster 1 has two samples; after one has been taken, the other must stay.
   expect_update(context, "the last member stays", line({0, 1, 20, 22}), {0, 26, kAway, 2 * kAway},
                 policy, {0, 22, 20, 1}, 2);
 }
@@ -65,8 +65,8 @@ void relocate_never_at_distance_zero(const Context& context) {
                 policy, {0, 4, 2 * kAway}, 1);
 }
 
-// After a relocation all samples return to their own centroids: the labels change at the next
-// assignment, and the trace equals the reference's.
+// After a relocation all samples return to their own centroids, so labels change at the next
+// assignment; the trace must equal the reference's.
 void relocate_and_go_on(const Context& context) {
   const Samples samples = line({0, 0, 2, 2, 16, 16, 18, 18, 32, 32, 34, 34});
   Setting setting = one_iteration({1, kAway, 2 * kAway}, EmptyClusters::relocate);
@@ -96,7 +96,7 @@ void relocate_many(const Context& context) {
   verify_fits(context, fits);
 }
 
-// Several empty clusters take samples from the same cluster, in order of their distance.
+// Several empty clusters take samples from the same cluster, in descending order of distance.
 void relocate_drains_in_order(const Context& context) {
   expect_update(context, "three from one", line({0, 0, 10, 12, 11, 0, 0}),
                 {kAway, 2 * kAway, 0, 3 * kAway}, EmptyClusters::relocate, {12, 11, 0, 10}, 3);
@@ -127,7 +127,7 @@ void error(const Context& context) {
          static_cast<int>(failed.status.code), status_message(failed.status),
          static_cast<int>(StatusCode::empty_cluster));
   expect(failed.status.message[0] != '\0', "the status of an empty cluster has no message");
-  // The session stays usable, and the policy `error` has no effect without an empty cluster.
+  // The session stays usable, and the policy `error` has no effect if no cluster is empty.
   const Setting filled = one_iteration({0, 5}, EmptyClusters::error);
   const Trial trial = run_fit(*session, samples, filled);
   expect(trial.status.ok(), "a fit without empty clusters failed under the policy 'error': {}",

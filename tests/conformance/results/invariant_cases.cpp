@@ -1,4 +1,4 @@
-// Fits on data of many shapes, every iteration of which is checked against the definitions.
+// Fits on data of many shapes; every iteration is checked against the definitions.
 #include <algorithm>
 
 #include "conformance/support/cases.hpp"
@@ -61,8 +61,8 @@ void odd_large_sizes(const Context& context) {
   verify_fits(context, fits);
 }
 
-// Near ties: all distances of a sample are equal but for the rounding of the definition's sum.
-// Centroids are permutations of one vector, and each sample has one value in all features.
+// Near ties: all distances of a sample are equal up to the rounding of the definition's sum.
+// Centroids are permutations of one vector, and each sample has the same value in all features.
 // Screening in another arithmetic must fall back to the definition here.
 void near_ties(const Context& context) {
   constexpr std::int64_t kFeatures = 6;

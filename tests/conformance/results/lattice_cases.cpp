@@ -1,6 +1,6 @@
-// Integer-lattice data on which every arithmetic is exact, including products of 16-bit formats:
-// small integers, and means with few binary digits. Backends of every accuracy must have the bits
-// of the reference.
+// Data on an integer lattice, for which every arithmetic is exact, including products of 16-bit
+// formats: small integers, and means with few binary digits. Backends of every accuracy must match
+// the reference bit for bit.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -25,7 +25,7 @@ bool exact_everywhere(const reference::Fit& fit, int parts) {
   return true;
 }
 
-// Runs a fit and compares it bit by bit. False if the backend does not support it.
+// Runs a fit and compares it bit for bit. Returns false if the backend does not support it.
 bool compare(const Context& context, const std::string& where, const Samples& samples,
              const Setting& setting, const reference::Fit& expected) {
   const Dataset dataset = make_dataset(samples, context.dtype());
@@ -38,7 +38,7 @@ bool compare(const Context& context, const std::string& where, const Samples& sa
   return true;
 }
 
-// Trims each cluster of the first assignment to a power of two of samples.
+// Reduces each cluster of the first assignment to a power of two of samples.
 Samples trimmed(const Samples& samples, const std::vector<double>& centroids) {
   const auto k = static_cast<std::int64_t>(centroids.size()) / samples.d;
   std::vector<std::vector<std::int64_t>> rows(k);
@@ -80,8 +80,9 @@ void one_iteration(const Context& context) {
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
-// Small fits of several iterations, selected from random ones for being exact throughout. Values
-// are multiples of 12, so that clusters of 1, 2, 3, 4, 6 or 8 samples have means with few digits.
+// Small fits of several iterations, selected from random ones because they are exact throughout.
+// Values are multiples of 12, so that clusters of 1, 2, 3, 4, 6 or 8 samples have means with few
+// digits.
 void whole_fit(const Context& context) {
   constexpr int kWanted = 12;
   int found = 0;
@@ -97,7 +98,7 @@ void whole_fit(const Context& context) {
     setting.max_iterations = 10;
     setting.fixed = seed % 2 == 0;
     const reference::Fit expected = reference::fit(samples, reference_settings(setting));
-    // Selects fits with at least two assignments after the first that change labels.
+    // Selects fits in which at least two assignments after the first change labels.
     if (expected.iterations < 3 || expected.trace[2].changed == 0) continue;
     if (!exact_everywhere(expected, 4)) continue;
     ++found;
@@ -107,7 +108,7 @@ void whole_fit(const Context& context) {
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
-// Samples half way between centroids, and equal centroids: the lowest index wins.
+// Samples equidistant from centroids, and equal centroids: the lowest index wins.
 void ties(const Context& context) {
   Samples samples{16, 1, {}};
   for (int i = 0; i < 16; ++i) samples.values.push_back(i % 8);

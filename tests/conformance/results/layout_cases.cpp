@@ -1,4 +1,4 @@
-// Memory layouts: strided rows, and alignment to one value only.
+// Memory layouts: strided rows, and alignment to a single value.
 #include <algorithm>
 
 #include "conformance/support/cases.hpp"
@@ -9,7 +9,7 @@
 namespace lloyd::conformance {
 namespace {
 
-// A fit with another layout passes all checks and has the bits of the plain one.
+// A fit with another layout passes all checks and gives the bits of the plain layout.
 void compare_layout(const Context& context, const char* name, Layout layout) {
   for (const std::int64_t d : {1, 3, 8, 17}) {
     const Samples samples = rounded(cloud(1003, d, static_cast<std::uint64_t>(d)), context.dtype());
@@ -31,7 +31,7 @@ void unaligned(const Context& context) {
   for (const std::int64_t offset : {1, 3}) compare_layout(context, "unaligned", {0, offset});
 }
 
-// Gaps are NaN: reading one makes sums NaN.
+// Gaps are NaN, so sums that include one become NaN.
 void strided(const Context& context) {
   for (const std::int64_t gap : {1, 16}) compare_layout(context, "strided", {gap, 0});
 }

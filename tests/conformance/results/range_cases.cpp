@@ -69,7 +69,7 @@ void moderate_offset(const Context& context) {
   }
 }
 
-// Blobs scaled to the limits of squares in float64.
+// Blobs scaled to the range limits of float64 squares.
 void scaled(const Context& context, const char* name, double scale) {
   const Samples samples =
       rounded(transformed(blobs(900, 3, 6, 1.5, 32), scale, 0), context.dtype());
@@ -100,7 +100,7 @@ void denormals(const Context& context) {
   verified(context, "denormals beside integers", mixed, range_setting(mixed, 5));
 }
 
-// One sample of 1e30 among ones: it must not spoil the means of clusters it is not in.
+// One sample of 1e30 among samples near one: it must not affect the means of other clusters.
 void outlier(const Context& context) {
   Samples samples = rounded(cloud(500, 2, 35), context.dtype());
   samples.values[2 * 250] = static_cast<float>(1e30);
@@ -109,14 +109,14 @@ void outlier(const Context& context) {
   own.clusters = 5;
   verified(context, "an outlier with its own cluster", samples, own);
 
-  // The outlier is first in the sum of a cluster of ones, and is relocated later.
+  // The outlier first belongs to a cluster of ones, and is relocated later.
   Setting shared = range_setting(samples, 4);
   shared.centroids.insert(shared.centroids.end(), {-1000.0, -1000.0});
   shared.clusters = 5;
   verified(context, "an outlier that is relocated", samples, shared);
 }
 
-// float32 sums stall at 2^24 and lose digits long before.
+// float32 sums stall at 2^24 and lose digits much earlier.
 void large_mean(const Context& context) {
   Samples samples{50000, 1, {}};
   Numbers numbers(36);
@@ -140,7 +140,7 @@ void mixed_units(const Context& context) {
   verified(context, "mixed units", samples, range_setting(samples, 5));
 }
 
-// Values over so many powers of two that a sum needs two 64-bit words, and values more than two
+// Values over so many powers of two that a sum needs two 64-bit words, and values that exceed two
 // limbs.
 void many_magnitudes(const Context& context) {
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;

@@ -17,7 +17,7 @@ struct RepeatedProblem {
   Setting setting;
 };
 
-// Data for each form of sums: one word, two words, compensated.
+// One data set for each form of sums: one word, two words, compensated.
 std::vector<RepeatedProblem> problems(const Context& context) {
   std::vector<RepeatedProblem> result;
   for (const char* name : {"one cloud", "an outlier"}) {
@@ -43,7 +43,7 @@ void repeated(const Context& context) {
   }
 }
 
-// Each integer parameter at 1 and 7, and threads also at 2 and 3, within their ranges.
+// Each integer parameter at 1 and 7, and `threads` also at 2 and 3, clamped to their ranges.
 void parameters(const Context& context) {
   if (!context.order_free()) {
     throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};

@@ -29,10 +29,10 @@ void expect_stop(const Context& context, const char* name, const Samples& sample
 }
 
 void labels(const Context& context) {
-  // First the samples at 8 join the cluster of 0; then the centroids move to 4 and 28, and no label
-  // changes.
+  // First the samples at 8 move to the cluster of 0; then the centroids move to 4 and 28, and no
+  // label changes.
   expect_stop(context, "labels unchanged", kSamples, start({0, 32}), StopReason::labels, 2);
-  // The tolerance is met in the same iteration, but the rule `labels` comes first.
+  // The tolerance is met in the same iteration, but the rule `labels` takes precedence.
   Setting both = start({0, 32});
   both.tolerance = 1e-9;
   expect_stop(context, "labels before tolerance", kSamples, both, StopReason::labels, 2);
@@ -47,7 +47,7 @@ void tolerance(const Context& context) {
   expect_stop(context, "shift above the tolerance", kSamples, setting, StopReason::labels, 2);
 }
 
-// Started at the means, the first shift is 0, which does not stop a fit without a tolerance.
+// A start at the means gives a first shift of 0, which does not stop a fit without a tolerance.
 void no_tolerance(const Context& context) {
   expect_stop(context, "shift 0 with the tolerance off", kSamples, start({4, 28}),
               StopReason::labels, 2);
@@ -78,7 +78,7 @@ void fixed_past_convergence(const Context& context) {
   expect_stop(context, "fixed, one iteration", kSamples, setting, StopReason::max_iterations, 1);
 }
 
-// An iteration with a relocation does not stop the fit by the tolerance, only by max_iterations.
+// The tolerance does not stop the fit after an iteration with a relocation; max_iterations does.
 void relocation_goes_on(const Context& context) {
   Setting setting = start({0, 32, 1000});
   setting.tolerance = 1e9;
@@ -91,14 +91,14 @@ void relocation_goes_on(const Context& context) {
               StopReason::max_iterations, 1);
 }
 
-// After the last update, labels may differ from those of the last assignment: the returned ones
-// belong to the returned centroids.
+// The last update may change nearest centroids; the returned labels must belong to the returned
+// centroids.
 void closing_assignment(const Context& context) {
   const Samples samples{4, 1, {0, 4, 6, 20}};
   Setting setting = start({0, 6});
   setting.max_iterations = 1;
   setting.fixed = true;
-  // The assignment gives {0 | 4, 6, 20}, hence the centroids 0 and 10, to which 4 is nearer 0.
+  // The assignment gives {0 | 4, 6, 20}, hence the centroids 0 and 10; 4 is then nearer to 0.
   const Trial trial = fresh_fit(context, samples, setting);
   expect(!trial.trace.empty(), "the observer was not called");
   expect_same_labels("the last assignment", {0, 1, 1, 1}, trial.trace.back().labels);

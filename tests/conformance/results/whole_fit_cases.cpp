@@ -8,8 +8,8 @@
 namespace lloyd::conformance {
 namespace {
 
-// Checks that the final inertia is within 2 % of the reference's, to convergence and for a fixed
-// number of iterations.
+// Checks that the final inertia is within 2 % of the reference's, both at convergence and after a
+// fixed number of iterations.
 void compare_inertia(const Context& context, const char* name, const Samples& samples,
                      Setting setting) {
   for (const bool fixed : {false, true}) {
@@ -46,8 +46,8 @@ void bad_start(const Context& context) {
   compare_inertia(context, "bad start", samples, setting);
 }
 
-// Canonical backends: the same bits to the end of a long fit on data without structure, which
-// amplifies any difference.
+// Canonical backends: a long fit on data without structure, which amplifies any difference, still
+// ends with the same bits.
 void canonical_bits(const Context& context) {
   if (!context.canonical()) throw CaseSkipped{"the backend does not claim canonical results"};
   const Samples samples = rounded(cloud(4000, 4, 13), context.dtype());

@@ -1,4 +1,4 @@
-// The list of cases. Each file of cases adds its own by a function.
+// The list of cases. Each file of cases adds its own through a function.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace lloyd::conformance {
 
-/// The data types and parameters with which a case is run.
+/// The data types and parameters that a case is run with.
 enum class Scope {
   variants,  ///< each data type, with the defaults and each value of each choice
   defaults,  ///< each data type, with the defaults
@@ -18,7 +18,8 @@ struct Case {
   const char* name;
   Scope scope;
   void (*body)(const Context&);
-  /// If it is skipped in every variant, the backend fails: nothing was shown.
+  /// If true, the backend fails when the case is skipped in every variant, since nothing was
+  /// verified.
   bool essential = false;
 };
 

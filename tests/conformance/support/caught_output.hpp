@@ -14,9 +14,9 @@ class CaughtOutput {
   CaughtOutput(const CaughtOutput&) = delete;
   CaughtOutput& operator=(const CaughtOutput&) = delete;
 
-  /// False if there is no temporary file, so nothing is captured.
+  /// False if no temporary file could be created, so nothing is captured.
   bool works() const { return file_ != nullptr; }
-  /// Restores the former standard output. Returns the first 60 captured bytes.
+  /// Restores the original standard output. Returns the first 60 captured bytes.
   std::string end();
 
  private:

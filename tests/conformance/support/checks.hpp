@@ -22,7 +22,7 @@ void check_labels(const Context& context, const std::string& where, const Sample
 void check_means(const std::string& where, const Samples& samples, DType dtype,
                  const std::vector<std::int32_t>& members, const std::vector<double>& centroids);
 
-/// Checks that the inertia is that of labels and centroids, within a relative 1e-12.
+/// Checks that the inertia matches labels and centroids, within a relative 1e-12.
 void check_inertia(const std::string& where, const Samples& samples,
                    const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                    double inertia);
@@ -36,7 +36,7 @@ void check_counts(const std::string& where, const std::vector<std::int32_t>& lab
 void check_trace(const Context& context, const std::string& where, const Samples& samples,
                  const Setting& setting, const Trial& trial);
 
-/// Checks that the fit stopped when and why the stop rules say.
+/// Checks that the fit stopped at the iteration and for the reason that the stop rules require.
 void check_stop(const std::string& where, const Setting& setting, const Trial& trial);
 
 /// Checks that labels, counts and inertia are valid and belong to the returned centroids.

@@ -1,4 +1,4 @@
-// Context of a case: a backend, a data type and parameters; and how a case fails or is skipped.
+// Context of a case: a backend, a data type and parameters; how a case fails or is skipped.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace lloyd::conformance {
 
-/// Ends a case as failed.
+/// Thrown to end a case as failed.
 struct CaseFailed {
   std::string message;
 };
-/// Ends a case as skipped.
+/// Thrown to end a case as skipped.
 struct CaseSkipped {
   std::string reason;
 };
@@ -68,13 +68,12 @@ class Context {
   bool exact() const { return accuracy() == Accuracy::exact; }
   Reproducibility reproducibility() const { return loaded_.reproducibility(dtype_); }
   bool canonical() const { return reproducibility() == Reproducibility::canonical; }
-  /// True if the bits must not depend on how the work is divided.
+  /// True if the result's bits must not depend on how the work is divided.
   bool order_free() const { return reproducibility() <= Reproducibility::threads; }
   /// True if a repeated fit must give the same bits.
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
-  /// Why the backend does not support a fit of k clusters, by its capabilities and limits; else
-  /// empty.
+  /// Why the backend's capabilities and limits exclude a fit of k clusters; empty if they do not.
   std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
     return beyond(dataset, clusters, parameters_);
   }

@@ -14,7 +14,7 @@ bool farther(const FarSample& a, const FarSample& b) {
                                                   : a.row < b.row;
 }
 
-// True if a sum of squares can be read: carries cannot overflow, and the chunks beyond all float64
+// True if a sum of squares can be read: no carry can overflow, and the chunks beyond all float64
 // values are empty.
 bool readable(const ExactSum& sum) {
   constexpr std::int64_t kMaxChunk = std::int64_t{1} << 62;
@@ -23,7 +23,7 @@ bool readable(const ExactSum& sum) {
          sum.chunks[ExactSum::kChunks - 1] == 0;
 }
 
-// Checks everything that is used as an index or summed later.
+// Checks everything that is later used as an index or summed.
 void check_outputs(const std::string& where, RowRange rows, const PartialResult& result,
                    const std::vector<std::int32_t>& labels, const Accumulated& before,
                    const std::vector<std::int64_t>& counts) {
@@ -111,7 +111,7 @@ void add_partial(Session& session, const std::vector<double>& centroids, RowRang
          "{}: {} far samples reported, {} wanted", where, result.farthest_count, wanted);
   expect(farthest.back().row == poison.row, "{}: more than {} far samples were written", where,
          wanted);
-  result.farthest = farthest.data();  // the plugin may have changed it
+  result.farthest = farthest.data();  // the plugin may have changed the pointer
   check_outputs(where, rows, result, new_labels, accumulated, new_counts);
   std::copy(new_labels.begin(), new_labels.end(), labels.begin() + rows.begin);
   accumulated.counts = new_counts;

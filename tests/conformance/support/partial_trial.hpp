@@ -26,12 +26,12 @@ struct Accumulated {
   std::vector<double> means(const Dataset& dataset, const std::vector<double>& kept) const;
 };
 
-/// Runs one pass over a range; `labels` are those of all rows, in and out. Keeps the `wanted`
-/// farthest samples. Fails the case if partial() fails or writes out of bounds.
+/// Runs one pass over a range; `labels` holds the labels of all rows and is updated. Keeps the
+/// `wanted` farthest samples. Fails the case if partial() fails or writes out of bounds.
 void add_partial(Session& session, const std::vector<double>& centroids, RowRange rows,
                  std::int64_t wanted, std::vector<std::int32_t>& labels, Accumulated& accumulated);
 
-/// Passes over all the ranges between ascending `cuts`, e.g. {0, 10, n}.
+/// Passes over the ranges between ascending `cuts`, e.g. {0, 10, n}.
 Accumulated run_partials(Session& session, const Samples& samples,
                          const std::vector<double>& centroids,
                          const std::vector<std::int64_t>& cuts, std::int64_t wanted,
@@ -40,7 +40,7 @@ Accumulated run_partials(Session& session, const Samples& samples,
 void expect_same_partials(const std::string& where, std::int64_t d, const Accumulated& expected,
                           const Accumulated& got);
 
-/// a + b, wrapped on overflow, since a plugin may have written any words.
+/// a + b, wrapped on overflow, since a plugin may return arbitrary words.
 Wide wrapped_sum(Wide a, Wide b);
 /// The value of a two-word sum.
 Wide wide(const SumWords& words);

@@ -32,11 +32,11 @@ class Numbers {
 /// Random integers in [-extent, extent].
 Samples lattice(std::int64_t n, std::int64_t d, std::int64_t extent, std::uint64_t seed);
 /// Clouds around centers in [-10, 10]^d; each sample is within `radius` of its center in every
-/// feature. Sample i belongs to center i mod `centers`, so that the first rows are good initial
+/// feature. Sample i belongs to center i mod `centers`, so the first rows are good initial
 /// centroids.
 Samples blobs(std::int64_t n, std::int64_t d, std::int64_t centers, double radius,
               std::uint64_t seed);
-/// A single cloud: clusters overlap, and a fit takes many iterations.
+/// A single cloud: clusters overlap, and a fit needs many iterations.
 Samples cloud(std::int64_t n, std::int64_t d, std::uint64_t seed);
 
 /// Values of both signs whose magnitudes are log-uniform from 1 / reach to reach.
@@ -54,10 +54,11 @@ Samples selected(const Samples& samples, const std::vector<std::int64_t>& rows);
 /// Memory layout of samples.
 struct Layout {
   std::int64_t gap = 0;     ///< values between rows, all NaN
-  std::int64_t offset = 0;  ///< values between a 64-byte boundary and the first one
+  std::int64_t offset = 0;  ///< values between a 64-byte boundary and the first value
 };
 
-/// The samples as a data set. The allocation ends with the last value.
+/// The samples as a data set. The allocation ends with the last value, so that overreads are
+/// detected.
 Dataset make_dataset(const Samples& samples, DType dtype, Layout layout = {});
 
 }  // namespace lloyd::conformance

@@ -38,13 +38,13 @@ namespace {
 Trial run_observed(Session& session, const Samples& samples, const Setting& setting, const Run& run,
                    Observer* observer) {
   FitSpec spec = make_spec(setting, run);
-  Fenced<double> initial(setting.clusters * samples.d);  // unaligned, too
+  Fenced<double> initial(setting.clusters * samples.d);  // unaligned as well
   std::copy(setting.centroids.begin(), setting.centroids.end(), initial.data());
   spec.initial_centroids = initial.data();
   Fenced<double> centroids(setting.clusters * samples.d);
   Fenced<std::int32_t> labels(samples.n);
   Fenced<std::int64_t> counts(setting.clusters);
-  // Values that could be taken for former labels, of which a fit has none.
+  // Values that look like former labels, which a fit must ignore.
   for (std::int64_t i = 0; i < samples.n; ++i) {
     labels.data()[i] = static_cast<std::int32_t>(i % setting.clusters);
   }

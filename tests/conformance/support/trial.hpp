@@ -13,7 +13,6 @@
 
 namespace lloyd::conformance {
 
-/// The options of a fit.
 struct Setting {
   std::vector<double> centroids;  ///< initial, k x d
   std::int64_t clusters = 0;
@@ -34,7 +33,7 @@ struct Observed {
   std::vector<double> centroids;
 };
 
-/// Keeps all records, and cancels the fit if told to.
+/// Keeps all records, and cancels the fit as configured.
 class Recorder : public Observer {
  public:
   Recorder(std::int64_t samples, std::int64_t cells) : samples_(samples), cells_(cells) {}
@@ -61,19 +60,18 @@ struct Trial {
   std::vector<Observed> trace;
 };
 
-/// Options for running a fit.
 struct Run {
   std::uint32_t observe = kObserveAll;
   bool profile = false;
-  Observer* observer = nullptr;  ///< used instead of a Recorder; may be null with `observe` = 0
+  Observer* observer = nullptr;  ///< replaces the Recorder; may be null if `observe` is 0
 };
 
 FitSpec make_spec(const Setting& setting, const Run& run = {});
-/// Runs a fit with outputs that are filled with garbage, unaligned and fenced: writing out of
-/// bounds fails the case.
+/// Runs a fit with unaligned, fenced outputs filled with garbage; a write out of bounds fails the
+/// case.
 Trial run_fit(Session& session, const Samples& samples, const Setting& setting,
               const Run& run = {});
-/// The same with the caller's recorder.
+/// As above, with the caller's recorder.
 Trial run_fit(Session& session, const Samples& samples, const Setting& setting, Recorder& recorder,
               const Run& run = {});
 /// Opens a session and runs a fit that must succeed.
@@ -89,13 +87,13 @@ struct Labelling {
 };
 Labelling run_label(Session& session, const Samples& samples, const std::vector<double>& centroids);
 
-/// An output array: filled with garbage, fenced, and aligned to one element only.
+/// An output array filled with garbage, fenced, and aligned to one element only.
 template <class T>
 class Fenced {
  public:
   explicit Fenced(std::int64_t size) : size_(size), values_(size + 2 * kFence, garbage()) {}
   T* data() { return values_.data() + kFence; }
-  /// The contents, after checking the fences.
+  /// Checks the fences and returns the contents.
   std::vector<T> take(const char* what) const {
     for (std::int64_t at = 0; at < kFence; ++at) {
       expect(values_[at] == garbage(), "{}: a value before the first one was written", what);

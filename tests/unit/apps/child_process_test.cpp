@@ -1,4 +1,4 @@
-// A child process reports, ends, is waited for, and leaves nothing behind.
+// ChildProcess: reports, exit, waiting, and cleanup.
 #include <signal.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ TEST(ChildProcess, AClosedPipeIsNoEnd) {
   EXPECT_EQ(child.wait(in(300ms)), ChildEvent::timed_out);
 }
 
-// What the child has started holds the pipe open, and does not outlive it.
+// A grandchild keeps the pipe open, and does not outlive the child.
 TEST(ChildProcess, NothingIsLeftBehind) {
   pid_t grandchild = 0;
   {
@@ -87,7 +87,7 @@ TEST(ChildProcess, NothingIsLeftBehind) {
   }
   EXPECT_TRUE(process_ends(grandchild));
 
-  {  // killed before its time
+  {  // killed before it ends
     ChildProcess child([](const Reporter& report) {
       const pid_t pid = ::fork();
       if (pid != 0) report(std::to_string(pid));
@@ -99,7 +99,7 @@ TEST(ChildProcess, NothingIsLeftBehind) {
   EXPECT_TRUE(process_ends(grandchild));
 }
 
-// A process that has left its parent, its group and its session.
+// A grandchild that has left its parent, its process group and its session is also ended.
 TEST(ChildProcess, NoDaemonIsLeftBehind) {
   const auto start_daemon = [](const Reporter& report) {
     if (::fork() != 0) return ::pause();

@@ -1,4 +1,4 @@
-// What lloyd doctor warns of, and how it fits a screen, on machines that this one is not.
+// Warnings of lloyd doctor and its layout on a screen, for machines other than this one.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace lloyd::apps {
 namespace {
 
-// A machine with nothing to complain of.
+// A machine that causes no warnings.
 DoctorReport sound_machine() {
   DoctorReport report;
   report.build = {"1.2.3",        "gcc 12", "Release", "-O3", {std::pair("fmt", "9.1.0")},

@@ -1,4 +1,4 @@
-// What an external program may say of itself.
+// The description that an external program gives of itself: limits and errors.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ std::string refusal(const std::string& json) {
   return "taken";
 }
 
-// `whole` with one piece replaced.
+// The refusal of kWhole with one piece replaced.
 std::string refusal_with(const std::string& piece, const std::string& replacement) {
   std::string json = kWhole;
   const std::size_t at = json.find(piece);
@@ -110,8 +110,8 @@ TEST(ExternalDescription, IsAsLongAsAPacketTakes) {
     }
     return "[\"fast\", \"slow\"]}" + list;
   };
-  // Of the others 7 + 2 + 4 + 2 + 3 + 2 + 4 + 2 bytes with their quotes, of each one 4 + 2 + 900
-  // + 2.
+  // The other parameters take 7 + 2 + 4 + 2 + 3 + 2 + 4 + 2 bytes with their quotes, each added one
+  // 4 + 2 + 900 + 2.
   EXPECT_EQ(refusal_with("[\"fast\", \"slow\"]}", choices(36)), "taken");
   EXPECT_EQ(
       refusal_with("[\"fast\", \"slow\"]}", choices(37)),

@@ -1,4 +1,4 @@
-// What a plugin prints is passed on as printable lines, however it comes in pieces.
+// A plugin's output is passed on as printable lines, however it is split into writes.
 #include <unistd.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace lloyd::apps {
 namespace {
 
-// What comes out on standard error for these pieces and last words.
+// The output on standard error for these writes and last words.
 std::string passed_on(const std::vector<std::string_view>& pieces, std::string_view last_words) {
   auto [from, to] = make_pipe();
   ForeignOutput output(std::move(from));
@@ -55,7 +55,7 @@ TEST(ForeignOutput, DoesNotWaitForAReaderThatIsNotThere) {
   output.finish(much, [&] { return ++calls == 40; });
   EXPECT_EQ(calls, 40);
   reader.close();
-  output.finish({}, [] { return false; });  // what cannot be written is dropped, without a signal
+  output.finish({}, [] { return false; });  // unwritable output is dropped, without a signal
   ::dup2(standard_error, STDERR_FILENO);
   ::close(standard_error);
 }

@@ -1,4 +1,4 @@
-// Signals that come at the same moment, to several threads.
+// Signals that arrive at the same moment on several threads.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,9 +14,9 @@
 namespace lloyd::apps {
 namespace {
 
-// In a process of its own, which the signals may end: each thread sends itself one.
+// Each thread sends itself a signal. Runs in a child process, which the signals may end.
 [[noreturn]] void signal_all_threads() {
-  std::signal(SIGINT, SIG_DFL);  // whoever runs the test may ignore it
+  std::signal(SIGINT, SIG_DFL);  // the caller of the test may ignore it
   install_interrupt_handler();
   constexpr int kThreads = 4;
   std::atomic<int> ready{0};

@@ -1,4 +1,4 @@
-// What a plugin's process and this program say to each other, and what is made of other bytes.
+// Messages between a plugin's process and this program, and the treatment of malformed ones.
 #include <cmath>
 #include <limits>
 #include <string>

@@ -1,4 +1,4 @@
-// Model files: what is written is read back, and what is wrong is refused.
+// Model files: round trips and refusals.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace {
 
 class ModelFile : public testing::Test {
  protected:
-  // What is said of the text, with the file's name taken off.
+  // The refusal of the text, without the file's name.
   std::string refusal(const std::string& text) const {
     const std::filesystem::path file = folder_.write("m.json", text);
     const std::string message = message_of<InputError>([&] { read_model(file); });
@@ -22,7 +22,7 @@ class ModelFile : public testing::Test {
     return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
   }
 
-  // A model of one cluster and two features; `entries` come after the others.
+  // A model of one cluster and two features, followed by `entries`.
   static std::string model(const std::string& entries) {
     return R"({"format": "lloyd-model", "version": 1, "clusters": 1, "features": 2, )" + entries +
            "}";

@@ -1,4 +1,4 @@
-// The page of a report: its data, its parts, and texts that must not become markup.
+// The page of a report: data, parts, and escaping of texts.
 #include <map>
 #include <string>
 
@@ -97,7 +97,7 @@ TEST(ReportPage, WithoutFilesItIsRefused) {
             "the package node-d3 and build Lloyd again");
 }
 
-// Tests of the page itself; a build without D3 has none.
+// Tests of the page itself; skipped if the build has no D3.
 class ReportPageFiles : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What is said where there is no memory.
+// Messages when memory runs out.
 #include <filesystem>
 #include <new>
 #include <string>
@@ -14,7 +14,7 @@
 namespace lloyd::apps {
 namespace {
 
-/// A text that takes more memory than there is.
+/// An object whose formatting fails as if memory had run out.
 struct TooLong {};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// StepProgress: silent about what is quick, and not about what is not.
+// StepProgress: silent during short steps, but not during long ones.
 #include <chrono>
 #include <string>
 #include <thread>

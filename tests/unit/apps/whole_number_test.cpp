@@ -1,4 +1,4 @@
-// Integers of the command line.
+// Integers on the command line.
 #include <string>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// A worker process answers, prints, ends, hangs, and is waited for and killed with what it started.
-// Its packets are written by a shell, so that they can be anything.
+// A worker process answers, prints, ends, hangs, and is waited for and killed together with its
+// descendants. A shell writes its packets, so that they can be malformed.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -106,14 +106,14 @@ TEST(WorkerProcess, WhatItStartedEndsWithIt) {
   }
 }
 
-// Nothing of this process but the socket.
+// The worker inherits no descriptor but the socket.
 TEST(WorkerProcess, ItHasNoOtherDescriptor) {
   const int inherited = ::fcntl(STDERR_FILENO, F_DUPFD, 50);
   WorkerProcess process(shell("readlink /proc/self/fd/0 >&3; exec ls /proc/self/fd >&3"), 3);
   ASSERT_EQ(process.wait(within(60s)), Event::answer);
   EXPECT_EQ(process.answer(), "/dev/null\n");
   ASSERT_EQ(process.wait(within(60s)), Event::answer);
-  EXPECT_EQ(process.answer(), "0\n1\n2\n3\n4\n");  // 4 is the folder that is listed
+  EXPECT_EQ(process.answer(), "0\n1\n2\n3\n4\n");  // 4 is the listed folder itself
   ::close(inherited);
 }
 

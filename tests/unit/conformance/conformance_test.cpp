@@ -1,4 +1,4 @@
-// The conformance suite on backends that it must not let through.
+// The conformance suite must fail bad backends.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -38,7 +38,7 @@ Report run_misbehaving(Misbehaviour how, const std::string& glob = "*",
   return conformance::run(backend, options);
 }
 
-// The message of the first result that failed and has this in its name.
+// The message of the first failed result whose name contains `name`.
 std::string failure(const Report& report, const std::string& name) {
   for (const conformance::Result& result : report.results) {
     if (result.outcome == Outcome::failed && result.name.find(name) != std::string::npos) {
@@ -96,7 +96,7 @@ TEST(Conformance, ABackendWithoutADataTypeFails) {
   expect_part(failure(report, "data-types"), "supports no data type");
 }
 
-// Every case runs to its end, and those that look at a fit fail.
+// Every case runs to its end, and those that check a fit fail.
 TEST(Conformance, AFitThatDoesNothingFails) {
   Misbehaviour how;
   how.fit = [](Session&, const FitSpec&, Observer*, FitResult&) { return Status(); };
@@ -126,7 +126,7 @@ TEST(Conformance, AStatusWithoutATextIsNamed) {
   expect_part(failure(run_misbehaving(how, "observe/accounts"), ""), "device error");
 }
 
-// Nor is a text that has no end read beyond it.
+// A message without a terminating zero is not read beyond its end.
 TEST(Conformance, AStatusIsPrintable) {
   Misbehaviour how;
   how.fit = [](Session&, const FitSpec&, Observer*, FitResult&) {
@@ -158,7 +158,7 @@ TEST(Conformance, IterationsThatWereNotAskedForFail) {
   expect_part(failure(run_misbehaving(how, "cancel/unobserved"), ""), "iterations reported");
 }
 
-// What partial() gives is checked before anything is looked up with it.
+// Outputs of partial() are validated before they are used as indices.
 TEST(Conformance, FalseOutputsOfPartialFail) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -168,7 +168,7 @@ TEST(Conformance, FalseOutputsOfPartialFail) {
     expect_part(failure(run_misbehaving(how, "partial/relocation"), ""), part);
     EXPECT_FALSE(run_misbehaving(how, "partial/*").verified()) << part;
   };
-  // A pass may find no far sample, and others want none.
+  // Only passes that report far samples can falsify one.
   const auto far = [](auto change) {
     return [change](PartialResult& result) {
       if (result.farthest != nullptr && result.farthest_count > 0) change(result.farthest[0]);

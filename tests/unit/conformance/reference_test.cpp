@@ -1,4 +1,4 @@
-// The reference on examples that were computed by hand.
+// The reference on examples computed by hand.
 #include "reference/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(ReferenceSum, IsRoundedToNearestTiesToEven) {
 }
 
 TEST(ReferenceDistance, IsSummedInAscendingOrder) {
-  // 2^-27 squared is lost beside 1 when it comes later, twice of it is not when it comes first.
+  // (2^-27)^2 is lost when it is added to 1, but the sum of two such squares is not.
   const Values x{1, 0x1p-27, 0x1p-27};
   const Values reversed{0x1p-27, 0x1p-27, 1};
   const Values origin{0, 0, 0};
@@ -95,7 +95,7 @@ TEST(ReferenceUpdate, SparesAClustersOnlyMember) {
   const Update update =
       reference::update(line({30, 0, 4}), {0, 20, 90}, {1, 0, 0}, EmptyPolicy::relocate);
   EXPECT_EQ(update.centroids, (Values{0, 30, 4}));
-  // Two clusters to fill, and one sample to give.
+  // Two clusters to fill, but only one sample may leave its cluster.
   const Update second =
       reference::update(line({30, 0, 4}), {0, 20, 90, 95}, {1, 0, 0}, EmptyPolicy::relocate);
   EXPECT_EQ(second.centroids, (Values{0, 30, 4, 95}));
@@ -134,7 +134,7 @@ TEST(ReferenceFit, StopsWhenLabelsStay) {
 
 TEST(ReferenceFit, StopsWithinTheTolerance) {
   Settings settings = start({0, 12});
-  settings.tolerance = 2;  // the first shift
+  settings.tolerance = 2;  // equals the first shift
   const Fit result = fit(line({0, 2, 10, 12}), settings);
   EXPECT_EQ(result.stop, Stop::tolerance);
   EXPECT_EQ(result.iterations, 1);

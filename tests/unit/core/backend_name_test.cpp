@@ -1,4 +1,4 @@
-// Which names backends may have, and which are suggested instead.
+// Valid backend names, and suggestions for invalid ones.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -83,11 +83,11 @@ TEST(Dataset, QuantumIsTheLowestBitOfAnyValue) {
   };
   EXPECT_EQ(exponent({0, 0}), 0);
   EXPECT_EQ(exponent({8, -24}), 3);
-  EXPECT_EQ(exponent({1, 0.1}), std::ilogb(0.1) - 51);  // 0.1 ends in ...1010
+  EXPECT_EQ(exponent({1, 0.1}), std::ilogb(0.1) - 51);  // the last bits of 0.1 are ...1010
   EXPECT_EQ(exponent({std::numeric_limits<double>::denorm_min(), 1}), -1074);
 }
 
-// Across several blocks, far from the origin: no digit is lost to cancellation.
+// Several blocks, far from the origin: no digit is lost to cancellation.
 TEST(Dataset, VarianceFarFromTheOrigin) {
   constexpr std::int64_t kRows = 20000;
   std::vector<double> values;

@@ -1,4 +1,4 @@
-// Which labels are compared with the definition.
+// Selection of the labels that are compared with the definition.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ TEST(DefinedResult, AllRowsAreComparedWhereThatIsWanted) {
   EXPECT_EQ(rows_to_compare(1, 1), std::vector<std::int64_t>{0});
 }
 
-// One from each of equal parts, up to numbers of rows whose products do not fit into 64 bits.
+// One row from each of equal parts, also if products of row numbers exceed 64 bits.
 TEST(DefinedResult, DrawnRowsAscendAndCoverTheData) {
   for (const std::int64_t samples : {std::int64_t{1000}, std::int64_t{1} << 60}) {
     constexpr std::int64_t kWanted = 64;

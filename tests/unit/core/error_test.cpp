@@ -1,4 +1,4 @@
-// What errors say.
+// Error messages.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(ErrorText, IsOneLineThatATerminalCanBeShown) {
   EXPECT_STREQ(InputError("a\nb\x1b[2J\x7f \u00e4").what(), "a?b?[2J? \u00e4");
 }
 
-// What steers a terminal, turns its text round or hides in it, and what is no text at all.
+// Characters that control a terminal, reverse or hide text, and invalid UTF-8.
 TEST(ErrorText, ShowsWhatATerminalMayBeSentAlone) {
   EXPECT_EQ(printable("a\u009b31mb"), "a?31mb") << "CSI of C1";
   EXPECT_EQ(printable("\u0080\u0085\u009f\u00a0"), "???\u00a0");

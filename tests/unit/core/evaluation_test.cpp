@@ -1,4 +1,4 @@
-// Inertia, label check and adjusted Rand index against values computed apart.
+// Inertia, label check and adjusted Rand index against independently computed values.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -53,7 +53,7 @@ TEST(Inertia, OfALine) {
   EXPECT_EQ(inertia(line({1, -2, 13, 10}), centroids, Labels{1, 0, 1, 1}), 81 + 4 + 9);
 }
 
-// float64 sums in row order would give 2^54; the exact sum rounds once.
+// float64 sums in row order would give 2^54; the exact sum rounds only once.
 TEST(Inertia, RoundsOnce) {
   std::vector<double> values(101, 1);
   values[0] = 0x1p27;
@@ -105,7 +105,7 @@ TEST(Inertia, RefusesWhatDoesNotFit) {
 }
 
 TEST(CheckLabels, AcceptsTheDefinition) {
-  // 5 is as near to 0 as to 10: the tie goes to the lowest index.
+  // 5 is equidistant from 0 and 10: the tie goes to the lowest index.
   const LabelCheck check =
       check_labels(line({1, 5, 9}), std::vector<double>{0, 10}, Labels{0, 0, 1});
   EXPECT_EQ(check.wrong, 0);
@@ -170,7 +170,7 @@ TEST(CheckLabels, FindsEveryWrongLabel) {
   EXPECT_GT(check.worst_ratio, 1);
 }
 
-// The values are those of sklearn.metrics.adjusted_rand_score, version 1.9.1.
+// Expected values from sklearn.metrics.adjusted_rand_score, version 1.9.1.
 TEST(AdjustedRandIndex, AgreesWithScikitLearn) {
   EXPECT_DOUBLE_EQ(adjusted_rand_index(Labels{0, 0, 1, 1}, Labels{0, 0, 1, 2}), 0.5714285714285714);
   EXPECT_DOUBLE_EQ(adjusted_rand_index(Labels{0, 0, 1, 1}, Labels{0, 1, 0, 1}), -0.5);

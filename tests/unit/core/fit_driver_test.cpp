@@ -1,4 +1,4 @@
-// The loop of a fit over passes that follow a script.
+// The loop of a fit, driven by passes that follow a script.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -54,10 +54,10 @@ struct ScriptedPasses : FitPasses {
   std::vector<FinishedIterations> script;
   std::size_t updates = 0;
   std::string calls;
-  int made = 0, fails_at = 0;  // calls; 0: none fails
+  int made = 0, fails_at = 0;  // number of calls; call that fails, 0: none
   StatusCode failure = StatusCode::cancelled;
   std::int32_t label = 0;
-  std::vector<double> values{0};  // the current centroid: iterations that were finished
+  std::vector<double> values{0};  // the current centroid: the number of finished iterations
 };
 
 struct Records : Observer {
@@ -122,8 +122,8 @@ TEST_F(DrivenFits, CountIterationsThatOneUpdateFinished) {
 
 TEST_F(DrivenFits, ReturnTheLastFinishedCentroidsWhenCancelled) {
   spec.observe = kObserveInertia;
-  // 1 begin, 2 assign, 3 inertia, 4 update, 5 shift, 6 assign, 7 inertia, 8 update, 9 shift, 10
-  // close.
+  // Calls: 1 begin, 2 assign, 3 inertia, 4 update, 5 shift, 6 assign, 7 inertia, 8 update, 9 shift,
+  // 10 close.
   for (const auto& [fails_at, finished] :
        {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 1}, {7, 1}, {8, 1}, {10, 2}}) {
     passes = {};

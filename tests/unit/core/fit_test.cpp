@@ -1,4 +1,4 @@
-// fit() and OpenSession: options, restarts, cancellation, and backends that lie.
+// fit() and OpenSession: options, restarts, cancellation, and backends with false results.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,7 +22,7 @@ namespace {
 
 using Lie = std::function<void(FitResult&, Status&)>;
 
-// Does what a backend that works does, then changes the answer.
+// A correct backend whose fit results are falsified by `lie`.
 Backend* make_liar(const Lie& lie) {
   bad::Misbehaviour how;
   how.fit = [lie](Session& honest, const FitSpec& spec, Observer* observer, FitResult& result) {
@@ -118,7 +118,7 @@ TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
     check_options({.clusters = 2}, Dataset("tiny", Matrix::own(samples, 4, 1)));
   };
   EXPECT_NO_THROW(check(1e-145, 0));
-  EXPECT_NO_THROW(check(0, 1));  // equal samples have distances of zero
+  EXPECT_NO_THROW(check(0, 1));  // distances of equal samples are zero
   EXPECT_EQ(
       message_of<InputError>([&] { check(1e-160, 0); }),
       "the samples of tiny differ by so little that squared distances, at most 1e-320, are too "
@@ -146,7 +146,7 @@ TEST_F(Fits, RestartsKeepTheLeastInertia) {
   EXPECT_GT(best, 0) << "the case's own data: the first restart is the best";
 }
 
-// Stops at an iteration of the fits together.
+// Stops after a number of iterations, counted over all restarts.
 class StopAt final : public Observer {
  public:
   explicit StopAt(std::int64_t iteration) : left_(iteration) {}

@@ -1,4 +1,4 @@
-// plan_memory: in memory, in blocks, or not at all.
+// plan_memory: in memory, in blocks, or infeasible.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,7 +34,7 @@ class MemoryPlans : public testing::Test {
 TEST_F(MemoryPlans, HoldWhatFits) {
   const MemoryPlan plan = this->plan(16384 * kMiB);
   EXPECT_EQ(plan.block_rows, 0);
-  EXPECT_GT(plan.bytes, 6400 * 1000000LL);  // the data
+  EXPECT_GT(plan.bytes, 6400 * 1000000LL);  // the data alone
   EXPECT_LE(plan.bytes, 16384 * kMiB);
   EXPECT_EQ(this->plan(plan.bytes).block_rows, 0);
 }

@@ -1,4 +1,4 @@
-// ParameterSet and the suggestions in its messages.
+// ParameterSet, and the suggestions in its messages.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -80,7 +80,7 @@ TEST(ParameterSet, IsJsonWithTheTypesOfItsSchema) {
   const std::string json =
       R"({"threads":2,"slack":1,"pinned":true,"layout":"aos","offset":-9223372036854775808})";
   EXPECT_EQ(apps::parameters_json(set).dump(), json);
-  // As a program of others gets them.
+  // In the form that external programs receive.
   EXPECT_EQ(apps::parameters_json(kSchema, set.list()).dump(), json);
   EXPECT_EQ(apps::parameters_json(ParameterSet(nullptr, 0)).dump(), "{}");
 }
@@ -165,7 +165,7 @@ TEST(ParameterSet, RefusesWrongWords) {
             "parameter 'pinned' is 'yes', which is neither true nor false");
 }
 
-// A plugin built with headers in which an entry has grown.
+// A plugin built against headers with a larger entry.
 TEST(ParameterSet, ReadsLargerSchemaEntries) {
   struct LargerInfo {
     ParameterInfo info;
@@ -191,11 +191,11 @@ TEST(ParameterSet, RefusesASchemaWithoutSizes) {
 
 TEST(NearestName, ByEditDistance) {
   const std::vector<std::string> names = {"sequential", "openmp", "cuda-naive", "cuda-fused"};
-  EXPECT_EQ(nearest_name("sequental", names), "sequential");   // left out
-  EXPECT_EQ(nearest_name("opennmp", names), "openmp");         // inserted
-  EXPECT_EQ(nearest_name("cuda_naive", names), "cuda-naive");  // replaced
-  EXPECT_EQ(nearest_name("opemnp", names), "openmp");          // swapped
-  EXPECT_EQ(nearest_name("OpenMP", names), "openmp");          // case
+  EXPECT_EQ(nearest_name("sequental", names), "sequential");   // missing letter
+  EXPECT_EQ(nearest_name("opennmp", names), "openmp");         // extra letter
+  EXPECT_EQ(nearest_name("cuda_naive", names), "cuda-naive");  // replaced letter
+  EXPECT_EQ(nearest_name("opemnp", names), "openmp");          // swapped letters
+  EXPECT_EQ(nearest_name("OpenMP", names), "openmp");          // letter case
   EXPECT_EQ(nearest_name("openmp", names), "openmp");
   EXPECT_EQ(nearest_name("cuda-fusde", names), "cuda-fused");
   EXPECT_EQ(nearest_name("tpu", names), "");
@@ -205,7 +205,7 @@ TEST(NearestName, ByEditDistance) {
 
 TEST(NearestName, CountsASwapOnce) {
   EXPECT_EQ(nearest_name("sao", {"soa"}), "soa");
-  EXPECT_EQ(nearest_name("abc", {"abd", "abe"}), "abd");  // equally near: the first
+  EXPECT_EQ(nearest_name("abc", {"abd", "abe"}), "abd");  // equal distances: the first name
 }
 
 TEST(Suggestion, NamesTheNearestOrAll) {

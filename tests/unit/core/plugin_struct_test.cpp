@@ -1,4 +1,5 @@
-// Structs of plugins of another minor version: what is there is taken, the rest has its default.
+// Structs of plugins of another minor version: existing fields are read, missing ones have their
+// defaults.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,7 +45,7 @@ TEST(PluginStruct, FieldsThatThisProgramLacksArePassedOver) {
   EXPECT_EQ(copy.first, 10);
 }
 
-// Hands on records that end before their last three fields.
+// Passes on records that end before their last three fields.
 class ShortRecords final : public Observer {
  public:
   explicit ShortRecords(Observer* observer) : observer_(observer) {}

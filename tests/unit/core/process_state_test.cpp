@@ -1,4 +1,4 @@
-// ProcessState where the process has few rights.
+// ProcessState in a process with few permissions.
 #include <locale.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,10 +17,10 @@
 namespace lloyd {
 namespace {
 
-constexpr uid_t kOrdinaryUser = 65534;  // a number that no file of the test belongs to
+constexpr uid_t kOrdinaryUser = 65534;  // a user id that owns no file of the test
 
-// The exit status of a process that works in a folder which it may not search; 0: its state was
-// kept and put back.
+// Saves and restores the process state in a working folder without search permission. Returns an
+// exit status; 0: success.
 int keep_state_in(const std::filesystem::path& folder) {
   if (::chdir(folder.c_str()) != 0 || ::chmod(".", 0) != 0) return 2;
   if (::geteuid() == 0 && ::setuid(kOrdinaryUser) != 0) return 3;

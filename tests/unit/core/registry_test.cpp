@@ -1,6 +1,6 @@
-// The loader's checks and the registry, on a real plugin and on copies with patched bytes. What is
-// refused for its magic, platform or missing section: tests/cli/plugins/test_bad_plugins.py; an older minor
-// version: tests/abi/newer_host_test.cpp.
+// The loader's checks and the registry, on a real plugin and on copies with patched bytes. See
+// tests/cli/plugins/test_bad_plugins.py for refusals because of magic, platform or a missing
+// section, and tests/abi/newer_host_test.cpp for an older minor version.
 #include <dlfcn.h>
 #include <sys/resource.h>
 
@@ -26,7 +26,7 @@ fs::path built_plugin() {
 
 class Loader : public testing::Test {
  protected:
-  // A copy of the built plugin whose header is changed.
+  // A copy of the built plugin with a changed header.
   template <class Change>
   fs::path patched(Change change, const std::string& name = "lloyd_patched.so") {
     std::string bytes = TemporaryFolder::read(built_plugin());
@@ -62,7 +62,7 @@ TEST_F(Loader, LoadsWhatIsWhole) {
 TEST_F(Loader, RefusesWhatIsNoSharedLibrary) {
   expect_refusal(folder_.path() / "nothing.so", "is not a file");
   expect_refusal(folder_.path(), "is not a file");
-  Dl_info library{};  // one that is no plugin: that of a function of the C library
+  Dl_info library{};  // a library that is not a plugin: the C library
   ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&std::malloc), &library), 0);
   expect_refusal(fs::canonical(library.dli_fname), "has no section .lloyd_plugin");
 }
@@ -133,7 +133,7 @@ TEST_F(Loader, RegistryAsksItsLoaderForWhatIsNamedOnly) {
   EXPECT_EQ(loaded, std::vector<fs::path>{one});
   EXPECT_TRUE(prepared.empty());
   EXPECT_EQ(registry.load_all().size(), 1u);
-  EXPECT_EQ(prepared, std::vector<fs::path>{two});  // the other is loaded
+  EXPECT_EQ(prepared, std::vector<fs::path>{two});  // the other is already loaded
   EXPECT_EQ(loaded, (std::vector<fs::path>{one, two}));
   ASSERT_EQ(registry.refused().size(), 1u);
   EXPECT_EQ(registry.refused()[0].reason, "it hangs");
@@ -163,7 +163,7 @@ TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
   EXPECT_TRUE(message.starts_with(broken.string() + " ") ||
               message.starts_with(broken.string() + ":"))
       << message;
-  // What lies in a later folder hides nothing.
+  // A file in a later folder does not hide an earlier one.
   EXPECT_EQ(Registry({bundled, mine}).load("sequential")->name(), "sequential");
 }
 

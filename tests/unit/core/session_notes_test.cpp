@@ -1,4 +1,4 @@
-// What a session says it chose: how it reaches a Fit, in memory and in blocks.
+// Session notes: how they reach a Fit, in memory and in blocks.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ struct GivenNotes final : SessionNotes {
 
 class Notes : public testing::Test {
  protected:
-  // A backend that works, and whose sessions all offer notes_.
+  // A correct backend whose sessions all provide notes_.
   std::shared_ptr<const LoadedBackend> noting(bad::Misbehaviour how = {}) {
     how.query = [this](Session& honest, const char* name) -> void* {
       if (std::string_view(name) != kSessionNotes) return honest.query(name);

@@ -1,4 +1,4 @@
-// The calls of a step, in their order, as LloydLoop makes them.
+// The sequence of step calls that LloydLoop makes.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@
 namespace lloyd {
 namespace {
 
-// Writes down its calls: F and E begin and end a fit, p begins a pass, a assigns a block, c assigns
-// one and reports changes.
+// Logs its calls: F and E begin and end a fit, p begins a pass, a assigns a block, c assigns a
+// block and reports changes.
 struct LoggingStep : RowStep<LoggingStep, double> {
   explicit LoggingStep(const DatasetView& view) : RowStep(view, {}) {}
 
@@ -89,7 +89,7 @@ class StepCalls : public testing::Test {
 TEST_F(StepCalls, OfAFitStandBetweenItsBeginningAndItsEnd) {
   EXPECT_EQ(fit(), "FpcpcpcpaE");
   EXPECT_EQ(fit(), "FpcpcpcpaE");
-  spec.profile = 1;  // sums are a pass of their own
+  spec.profile = 1;  // sums take a separate pass
   EXPECT_EQ(fit(), "F(profile)papapapaE");
 }
 

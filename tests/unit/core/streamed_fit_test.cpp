@@ -25,7 +25,7 @@
 namespace lloyd {
 namespace {
 
-constexpr std::int64_t kBlockRows = 509;  // no divisor of anything
+constexpr std::int64_t kBlockRows = 509;  // prime, so the last block is partial
 
 template <class T>
 struct ExactStep : RowStep<ExactStep<T>, T> {
@@ -46,7 +46,7 @@ std::shared_ptr<const RowSource> source_of(const Matrix& matrix) {
   return rows_of("streamed", matrix);
 }
 
-// A session that reads its data set as if it were not in memory.
+// A session that streams its data set in blocks.
 class OwningSession final : public Session {
  public:
   OwningSession(const std::shared_ptr<const LoadedBackend>& backend, const Matrix& matrix)
@@ -75,7 +75,7 @@ class OwningSession final : public Session {
   StreamedSession* session_;
 };
 
-// ExactBackend, over blocks of rows.
+// ExactBackend on streamed blocks of rows.
 class StreamedBackend final : public Backend {
  public:
   const BackendInfo* info() const noexcept override { return &kExactInfo; }
@@ -91,7 +91,7 @@ class StreamedBackend final : public Backend {
   }
   Status open(const DatasetView& view, const ParameterList& parameters,
               Session** session) noexcept override {
-    // A source has no statistics but its own.
+    // A row source computes its own statistics, so parts of a data set are not streamed.
     if (view.total_samples != view.samples) {
       return inner_->backend().open(view, parameters, session);
     }
@@ -164,11 +164,11 @@ TEST_P(StreamedFitsOf, StartFromTheSameSamples) {
 }
 
 TEST_P(StreamedFitsOf, RelocateTheSameSamples) {
-  // Equal first rows leave clusters empty.
+  // Equal first rows give empty clusters.
   conformance::Samples samples = conformance::cloud(200, 2, 3);
   for (std::size_t i = 2; i < 12; ++i) samples.values[i] = samples.values[i % 2];
   expect_same_bits(in_memory(samples, DType::float64), {.clusters = 6});
-  // Values too far apart for integer sums.
+  // The range of values exceeds integer sums.
   conformance::Samples wide = conformance::wide_range(200, 2, 0x1p90, 4);
   for (std::size_t i = 2; i < 12; ++i) wide.values[i] = wide.values[i % 2];
   expect_same_bits(in_memory(wide, DType::float64), {.clusters = 6});
@@ -213,7 +213,7 @@ TEST(StreamedDataset, CanBeCancelled) {
                Cancelled);
 }
 
-// Can be read so many times.
+// Fails after a number of reads.
 class FailingSource final : public RowSource {
  public:
   FailingSource(const Matrix& matrix, int reads)
@@ -235,14 +235,14 @@ class FailingSource final : public RowSource {
 TEST(StreamedFits, PassOnWhatTheSourceThrows) {
   const Matrix matrix = Matrix::own(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
   const auto backend = exact_backend();
-  for (const int reads : {4, 5, 6, 9}) {  // four of them for the statistics
+  for (const int reads : {4, 5, 6, 9}) {  // the statistics take four of them
     const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 2);
     OpenSession session(backend, dataset, backend->default_parameters(), 2);
     FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
     try {
       session.fit_from({0, 1}, options);
       FAIL() << "was finished";
-    } catch (const InputError& error) {  // no fault of the backend
+    } catch (const InputError& error) {  // the error is not the backend's
       EXPECT_STREQ(error.what(), "failing: the disk is gone");
     }
   }

@@ -1,4 +1,4 @@
-// The arithmetic of cuda-elkan's bounds: on the safe side for every magnitude, and for near-ties.
+// The bounds of cuda-elkan: rounded to the safe side for every magnitude, and for near-ties.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
-__extension__ typedef __float128 Quad;  // squares of float64 are exact, and their sums nearly
+__extension__ typedef __float128 Quad;  // squares of float64 are exact, their sums almost
 
 Quad squared_exactly(const std::vector<double>& x, const std::vector<double>& c) {
   Quad sum = 0;
@@ -30,7 +30,7 @@ double squared(const std::vector<double>& x, const std::vector<double>& c) {
   return lloyd::squared_distance(x.data(), c.data(), static_cast<std::int64_t>(x.size()));
 }
 
-// Values of any magnitude between 2^-540 and 2^480, among them such that squares underflow.
+// Values of any magnitude between 2^-540 and 2^480; some of their squares underflow.
 std::vector<double> random_vector(std::mt19937_64& random, std::size_t d, int exponent) {
   std::normal_distribution<double> normal;
   std::vector<double> x(d);
@@ -49,7 +49,7 @@ TEST(ElkanBounds, DistancesLieBetweenTheirBoundsAtAnyMagnitude) {
       const Quad lower = lower_bound(computed);
       const Quad upper = upper_bound(computed);
       EXPECT_LE(lower * lower, exact) << exponent << " " << d;
-      // Infinite where float32 does not reach.
+      // The bound is infinite beyond the range of float32.
       if (std::isfinite(static_cast<float>(upper))) {
         EXPECT_GE(upper * upper, exact) << exponent;
       }
@@ -69,10 +69,10 @@ TEST(ElkanBounds, AreFiniteAndSafeAtTheEnds) {
   EXPECT_EQ(lower_bound(1e300), std::numeric_limits<float>::max());
   EXPECT_EQ(upper_bound(infinity), std::numeric_limits<float>::infinity());
   EXPECT_EQ(upper_bound(1e300), std::numeric_limits<float>::infinity());
-  // Nothing is excluded beside a centroid that is infinitely far, or not a number.
+  // An infinite or NaN limit excludes no centroid.
   EXPECT_FALSE(lower_bound(infinity) > exclusion_limit(upper_bound(infinity)));
   EXPECT_FALSE(lower_bound(infinity) > exclusion_limit(std::nanf("")));
-  // On both sides of where the square root changes its type.
+  // On both sides of each value at which the square root changes its type.
   for (const double at : {kMinFloat32Square, kMaxFloat32Square}) {
     for (const double value : {std::nextafter(at, 0.0), at, std::nextafter(at, infinity)}) {
       const Quad lower = lower_bound(value);
@@ -83,8 +83,8 @@ TEST(ElkanBounds, AreFiniteAndSafeAtTheEnds) {
   }
 }
 
-// Two centroids at almost the same distance on either side of a sample: whatever is excluded is
-// farther by the definition, and does not tie.
+// Two centroids at almost the same distance on either side of a sample: an excluded centroid must
+// be strictly farther by the definition.
 TEST(ElkanBounds, ExcludeOnlyWhatCanNeitherWinNorTie) {
   std::mt19937_64 random(2);
   std::uniform_int_distribution<int> steps(-40, 8000);
@@ -115,7 +115,7 @@ TEST(ElkanBounds, ExcludeOnlyWhatCanNeitherWinNorTie) {
   EXPECT_GT(close, 2000);
 }
 
-// Bounds that are stored once and read after each of many moves of a centroid.
+// Bounds that are stored once and read after each of many centroid movements.
 TEST(ElkanBounds, StoredBoundsHoldWhileCentroidsMove) {
   std::mt19937_64 random(3);
   for (const int exponent : {-130, -20, 0, 20, 100}) {
@@ -138,7 +138,8 @@ TEST(ElkanBounds, StoredBoundsHoldWhileCentroidsMove) {
           EXPECT_GE(most * most, squared_exactly(x, c)) << exponent << " " << move;
         }
         const std::vector<double> former = c;
-        // Away from the sample, or towards it, in a straight line: bounds have nothing to spare.
+        // The centroid moves in a straight line away from or towards the sample, so the bounds have
+        // no slack.
         const double factor = (start % 40 == 0 ? 1 : -1) * std::ldexp(1.0, -move / 8 - 2);
         for (std::size_t j = 0; j < c.size(); ++j) c[j] += factor * (c[j] - x[j]);
         total = add_up(total, static_cast<double>(upper_bound(squared(c, former))));
@@ -147,7 +148,7 @@ TEST(ElkanBounds, StoredBoundsHoldWhileCentroidsMove) {
   }
 }
 
-// What rounding alone may do to a bound between two moments.
+// The effect of rounding alone on a bound between storing and reading it.
 TEST(ElkanBounds, StoredFormsAreRoundedToTheSafeSide) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform(0, 1);

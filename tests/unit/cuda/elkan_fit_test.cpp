@@ -1,5 +1,5 @@
-// cuda-elkan's passes, written for the host with the same bounds: labels against those of all
-// distances, over iterations, for bounds of one centroid and of groups.
+// cuda-elkan's passes, written for the host with the same bounds. Compares the labels with those of
+// all distances over several iterations, for bounds per centroid and per group.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-// What screen.cu, scan.cu, moves.cu and assign_all.cu do, a sample at a time.
+// The work of screen.cu, scan.cu, moves.cu and assign_all.cu, one sample at a time.
 class HostElkan {
  public:
   HostElkan(const Problem& problem, std::int64_t group_size)
@@ -191,7 +191,7 @@ Vector means(const Problem& p, const std::vector<std::int32_t>& labels, const Ve
   return next;
 }
 
-// Runs iterations and compares all labels after each; returns the share of distances computed.
+// Runs iterations and compares all labels after each; returns the share of computed distances.
 double run(const Problem& p, std::int64_t group_size, const std::string& what) {
   constexpr int kIterations = 12;
   HostElkan elkan(p, group_size);
@@ -259,12 +259,12 @@ TEST(ElkanFit, BoundsSaveMostDistances) {
   EXPECT_LT(run(p, 64, "one group"), 0.9);
 }
 
-// Integers on a small lattice, as are the first centroids: ties everywhere.
+// Samples and initial centroids on a small integer lattice, which gives many ties.
 TEST(ElkanFit, TiesGoToTheLowestIndex) {
   std::mt19937_64 random(6);
   Problem p{800, 3, 30, Vector(2400), {}};
   for (double& value : p.samples) value = static_cast<double>(random() % 5);
-  p.centroids.assign(p.samples.begin(), p.samples.begin() + 90);  // some of them twice
+  p.centroids.assign(p.samples.begin(), p.samples.begin() + 90);  // some of them are equal
   for (const std::int64_t size : {1, 8, 32}) run(p, size, "lattice");
 }
 
@@ -281,7 +281,7 @@ TEST(ElkanFit, FarFromTheOriginAndAtEveryScale) {
   }
 }
 
-// Every sample lies between two centroids, some units in the last place off the middle.
+// Every sample lies between two centroids, a few units in the last place off the midpoint.
 TEST(ElkanFit, NearTiesAreDecidedByTheDefinition) {
   std::mt19937_64 random(9);
   constexpr std::int64_t kDimension = 6;

@@ -1,4 +1,4 @@
-// What cuda-elkan keeps in device memory for a limit; no device is needed.
+// The device memory plan of cuda-elkan for a memory limit; no device is needed.
 #include <cstdint>
 #include <limits>
 
@@ -21,7 +21,7 @@ TEST(ElkanPlan, KeepsABoundForEachCentroidWhereMemoryAllows) {
   EXPECT_EQ(plan.groups, 512);
   EXPECT_EQ(plan.group_size, 1);
   EXPECT_TRUE(plan.separations);
-  // Samples, 514 bounds a sample, lists of 20 bytes a row; the rest is small.
+  // Samples, 514 bounds per sample, and lists of 20 bytes per row; the rest is small.
   const double expected = 1e6 * (32 * 4 + 514 * 4 + 20);
   EXPECT_GT(plan.device_bytes, expected);
   EXPECT_LT(plan.device_bytes, 1.01 * expected);
@@ -32,7 +32,7 @@ TEST(ElkanPlan, ChoosesTheMostGroupsThatFit) {
   double former = kUnlimited;
   std::int64_t former_groups = 513;
   for (const std::int64_t groups : {512, 64, 16, 4, 1}) {
-    // One byte less than the former choice takes.
+    // The limit is one byte less than the previous plan needs.
     const Plan plan = choose_plan(kShape, former == kUnlimited ? former : former - 1, 0);
     ASSERT_TRUE(plan.feasible);
     EXPECT_TRUE(plan.resident);
@@ -40,7 +40,7 @@ TEST(ElkanPlan, ChoosesTheMostGroupsThatFit) {
     EXPECT_LT(plan.groups, former_groups);
     EXPECT_LT(plan.device_bytes, former);
     EXPECT_GE(plan.group_size * plan.groups, kShape.clusters);
-    // It is chosen for exactly what it takes.
+    // The plan's own size is a sufficient limit.
     EXPECT_EQ(choose_plan(kShape, plan.device_bytes, 0).groups, groups);
     former = plan.device_bytes;
     former_groups = plan.groups;
@@ -82,7 +82,7 @@ TEST(ElkanPlan, RefusesWhatCannotFit) {
   const PlanShape large{100000000, 100, 100, 4};
   const Plan plan = choose_plan(large, 700 * kMiB, 0);
   EXPECT_FALSE(plan.feasible);
-  // It says what would be needed: that much is enough, and not a byte less.
+  // A refused plan states the required size, which is exact to the byte.
   EXPECT_GT(plan.device_bytes, 8e8);
   EXPECT_TRUE(choose_plan(large, plan.device_bytes, 0).feasible);
   EXPECT_FALSE(choose_plan(large, plan.device_bytes - 1, 0).feasible);
@@ -94,7 +94,7 @@ TEST(ElkanPlan, FewRowsAreOneBatch) {
   EXPECT_TRUE(plan.resident);
   const Plan streamed = choose_plan(wide, 400 * kMiB, 0);
   EXPECT_FALSE(streamed.resident);
-  EXPECT_FALSE(streamed.feasible);  // two batches of all rows take more than the samples
+  EXPECT_FALSE(streamed.feasible);  // two batches of all rows need more memory than the samples
 }
 
 TEST(ElkanPlan, TheLimitIsTheLesserOfTheParameterAndTheCard) {
@@ -122,7 +122,7 @@ TEST(ElkanCost, ScanningPaysForFewSamplesAndFewDistances) {
   EXPECT_TRUE(assigning_all_pays(cost));
   cost.listed = 0;
   EXPECT_FALSE(assigning_all_pays(cost));
-  // Where all distances are cheap, most samples have to be settled for bounds to pay.
+  // If all distances are cheap, bounds pay only if they settle most samples.
   EXPECT_TRUE(assigning_all_pays({1000000, 2, 32, 32, 500000, 2}));
   EXPECT_FALSE(assigning_all_pays({1000000, 2, 32, 32, 50000, 2}));
 }

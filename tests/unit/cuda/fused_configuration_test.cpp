@@ -1,4 +1,4 @@
-// How cuda-fused lays out a pass for a card; no device is needed.
+// The layout of a pass of cuda-fused for a card; no device is needed.
 #include "cuda-fused/configuration.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ lloyd_cuda::DeviceLimits card(int shared_bytes) {
   return limits;
 }
 
-// Of a Turing and of a Hopper card.
+// Shared memory of a Turing card and of a Hopper card.
 constexpr int kSmallCard = 64 * 1024;
 constexpr int kLargeCard = 227 * 1024;
 
@@ -46,7 +46,7 @@ TEST(FusedConfiguration, LeavesSumsToASecondKernelWhenAskedTo) {
 
 TEST(FusedConfiguration, ReadsCentroidsThatDoNotFitFromGlobalMemory) {
   EXPECT_EQ(choose(request(5000, 64), card(kLargeCard)).space, CentroidSpace::global);
-  Request asked = request(480, 32);  // just what a plugin keeps of constant memory
+  Request asked = request(480, 32);  // exactly the plugin's share of constant memory
   asked.space = CentroidSpace::constant;
   EXPECT_EQ(choose(asked, card(kLargeCard)).space, CentroidSpace::constant);
   asked.clusters = 484;
@@ -56,7 +56,7 @@ TEST(FusedConfiguration, ReadsCentroidsThatDoNotFitFromGlobalMemory) {
   EXPECT_EQ(choose(asked, card(kLargeCard)).space, CentroidSpace::global);
 }
 
-// Of neighbouring clusters, the same feature is in different banks of shared memory.
+// The same feature of neighbouring clusters is in different banks of shared memory.
 TEST(FusedConfiguration, StepsBetweenClustersAreOdd) {
   for (const std::int64_t d : {1, 2, 3, 8, 16, 33}) {
     const Tile tile = choose(request(20, d), card(kLargeCard)).tile;
@@ -84,7 +84,7 @@ TEST(FusedConfiguration, TakesAnySizeWithinTheCardsSharedMemory) {
             EXPECT_GE(tile.features, 1);
             EXPECT_GE(tile.copies, 1);
             EXPECT_LE(chosen.centroids_bytes, shared);
-            // A second kernel has no centroids.
+            // A separate sum kernel holds no centroids.
             EXPECT_LE((chosen.fused ? chosen.centroids_bytes : 0) + tile.bytes(), shared);
             EXPECT_GE(tile.count(k, d) * tile.clusters * tile.features, k * d);
             EXPECT_TRUE(!chosen.fused || tile.count(k, d) == 1);
@@ -118,7 +118,8 @@ TEST(FusedConfiguration, EverySumHasAWordOfItsOwn) {
   }
 }
 
-// 1000 sums of 11 features fit: ten tiles of ten are as many as nine of eleven and one of one.
+// 1000 sums of 11 features fit. Ten tiles of ten features are balanced; nine of eleven and one of
+// one would be as many tiles.
 TEST(FusedConfiguration, TilesAreAboutAsLarge) {
   const Tile tile = choose(request(1000, 100), card(kLargeCard)).tile;
   EXPECT_EQ(tile.clusters, 1000);

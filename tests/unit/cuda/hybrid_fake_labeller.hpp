@@ -1,5 +1,5 @@
-// A labeller for cuda-hybrid's step that needs no device: a thread stands in for it, and runs the
-// kernel's search on the CPU.
+// A labeller for cuda-hybrid's step that needs no device: a thread runs the kernel's search on the
+// CPU.
 #pragma once
 
 #include <algorithm>
@@ -30,17 +30,16 @@ struct HostDistance {
   }
 };
 
-/// What the device of the tests does, and what was asked of it. Several sessions may use it at
-/// once.
+/// Configures the fake device and counts its calls. Several sessions may use it at once.
 struct HybridDevice {
-  std::atomic<int> fails_at_start = 0;    ///< the start that throws; 0: none
-  std::atomic<int> fails_at_arrival = 0;  ///< the arrival that throws; 0: none
-  std::atomic<bool> hangs = false;        ///< labels never arrive; work can still be given up
+  std::atomic<int> fails_at_start = 0;    ///< number of the start that throws; 0: none
+  std::atomic<int> fails_at_arrival = 0;  ///< number of the arrival that throws; 0: none
+  std::atomic<bool> hangs = false;        ///< labels never arrive; the pass can still be abandoned
   std::atomic<int> starts = 0;            ///< chunks
   std::atomic<int> arrivals = 0;          ///< chunks
   std::atomic<int> abandons = 0;          ///< passes
 
-  /// As at first.
+  /// Restores the initial state.
   void reset() {
     fails_at_start = fails_at_arrival = starts = arrivals = abandons = 0;
     hangs = false;
@@ -48,7 +47,8 @@ struct HybridDevice {
 };
 inline HybridDevice hybrid_device;
 
-/// See HybridStep. Centroids pass by in portions of five, so that groups are cut.
+/// Implements the labeller interface of HybridStep. Searches centroids in portions of five, which
+/// split groups.
 template <class T>
 class HybridLabeller {
  public:
@@ -83,7 +83,7 @@ class HybridLabeller {
     if (++hybrid_device.starts == hybrid_device.fails_at_start) {
       throw StatusError(StatusCode::device_error, "the start failed");
     }
-    // Whoever still reads the labels of the chunk before sees these.
+    // Makes a late read of the previous chunk's labels visible.
     std::fill_n(slot_labels(slot), rows.size(), -7);
     const std::lock_guard lock(mutex_);
     if (pending_[static_cast<std::size_t>(slot)] || rows.size() > chunk_rows_ || rows.size() < 1) {

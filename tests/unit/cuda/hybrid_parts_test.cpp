@@ -1,4 +1,4 @@
-// The parts of cuda-hybrid's step: how rows are cut, the pool, the search in portions.
+// The parts of cuda-hybrid's step: division of rows, pool, search in portions.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -90,14 +90,14 @@ TEST(BlockPools, EndAPassThatABodyEnds) {
     }
     EXPECT_EQ(pool.end() != nullptr, throws);
     EXPECT_TRUE(pool.stopped());
-    EXPECT_LE(runs, 12);  // the other two may have begun one each
+    EXPECT_LE(runs, 12);  // the other two workers may each have begun one
     pool.begin([](int, std::int64_t) { return true; });
     EXPECT_FALSE(pool.run_one());
     EXPECT_EQ(pool.end(), nullptr);
   }
 }
 
-// Values from few, so that there are ties.
+// Few distinct values, so that there are ties.
 template <class Real>
 void search_in_portions(std::int64_t k, std::int64_t d, int portion) {
   std::mt19937 random(static_cast<unsigned>(k * 100 + d));

@@ -1,4 +1,4 @@
-// The step of cuda-hybrid on a device that is a thread: passes, threads, errors, cancellation.
+// The step of cuda-hybrid on a fake device: passes, threads, errors, cancellation.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -106,7 +106,7 @@ TEST_F(HybridSteps, AreCanonicalOnFloat64) {
   EXPECT_EQ(found.labels, expected.labels);
 }
 
-// All but the cases that take long: the suite runs as a whole where there is a device.
+// Without the slow cases; the complete suite runs on machines with a device.
 TEST_F(HybridSteps, PassTheSuite) {
   for (const char* glob :
        {"lattice/*", "stop/*", "empty/*", "observe/*", "cancel/*", "partial/*", "session/*"}) {
@@ -125,7 +125,7 @@ TEST_F(HybridSteps, LabelOnlyWhatIsAssigned) {
   const Dataset dataset = data(DType::float32, 1000);
   OpenSession session(backend_, dataset, parameters(2, 250));
   FitOptions options = options_of(3);
-  // Sums and inertia have passes of their own here, which need no labels from the device.
+  // Profiling gives sums and inertia separate passes, which need no labels from the device.
   options.profile = true;
   options.observe = kObserveInertia;
   struct : Observer {
@@ -171,7 +171,7 @@ TEST_F(HybridSteps, HandOnErrorsOfTheDevice) {
   }
 }
 
-// Nobody takes blocks meanwhile: the thread of the fit asks while it waits.
+// No worker has blocks to process, so the thread of the fit polls for cancellation while it waits.
 TEST_F(HybridSteps, AreCancelledWhileTheDeviceWorks) {
   struct : Observer {
     bool on_iteration(const IterationRecord&) noexcept override { return true; }

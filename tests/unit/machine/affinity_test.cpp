@@ -1,4 +1,4 @@
-// Threads run where they are told to.
+// Threads run on the processors that they are assigned to.
 #include <thread>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace lloyd::machine {
 namespace {
 
-// On a thread of its own, whose mask is not that of other tests.
+// Runs on a separate thread, whose mask does not affect other tests.
 template <class Body>
 void on_thread(const Body& body) {
   std::thread(body).join();

@@ -1,4 +1,4 @@
-// What is read of a GPU, from libraries that stand in for NVIDIA's.
+// GPU sensors, with stand-ins for NVIDIA's library.
 #include <stdlib.h>
 
 #include <string>
@@ -17,7 +17,7 @@ constexpr const char* kOld = LLOYD_FAKE_NVML "old.so";
 constexpr const char* kMute = LLOYD_FAKE_NVML "mute.so";
 constexpr const char* kName = "NVIDIA H200";
 
-/// Sets CUDA_VISIBLE_DEVICES while it lives, or unsets it (null).
+/// Sets CUDA_VISIBLE_DEVICES for its lifetime, or unsets it (null).
 class Visible {
  public:
   explicit Visible(const char* devices) {
@@ -102,7 +102,7 @@ TEST(GpuSensors, FindTheDeviceThatCudaMeans) {
     EXPECT_EQ(sensors.find(0, kName), nullptr) << "there are two of this name";
     EXPECT_EQ(sensors.find(1, kName), nullptr) << "not visible";
   }
-  // CUDA counts the fastest first: of another name, the only one that has it.
+  // CUDA numbers the fastest device first, so index 0 may be another device; a unique name decides.
   EXPECT_EQ(temperature(sensors, sensors.find(0, "NVIDIA T4")), 71);
   EXPECT_EQ(sensors.find(0, "NVIDIA A100"), nullptr);
   EXPECT_EQ(sensors.find(0, "NVIDIA H200 MIG 1g.18gb"), sensors.find(0, kName));

@@ -1,4 +1,4 @@
-// What is read from /proc and /sys, in the forms that machines other than this one have.
+// The contents of /proc and /sys in the forms of other machines.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -217,7 +217,7 @@ TEST_F(MachineFiles, CgroupVersion2WithoutLimits) {
 TEST_F(MachineFiles, CgroupVersion1) {
   write("proc/self/cgroup",
         "4:memory:/docker/1a\n3:cpu,cpuacct:/docker/1a\n1:name=systemd:/x\n0::/");
-  // Inside a container the group is mounted without its path.
+  // Inside a container the cgroup is mounted without its path.
   write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000");
   write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000");
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912");
@@ -274,7 +274,7 @@ TEST(UsableProcessors, AreAsManyAsTheQuotaKeepsBusy) {
 TEST(MeasuredCeilings, ArePositiveAndOfOneInstructionSet) {
   const std::vector<int> processors = allowed_processors();
   ASSERT_FALSE(processors.empty());
-  // A small buffer: what is tested is that every rate is measured.
+  // A small buffer suffices: the test only checks that every rate is measured.
   const Ceilings ceilings = measure_ceilings(processors, 0, 64 << 20);
   EXPECT_EQ(ceilings.threads, static_cast<std::int64_t>(processors.size()));
   EXPECT_EQ(ceilings.buffer_bytes, 16 << 20);

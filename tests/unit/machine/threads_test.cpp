@@ -1,4 +1,4 @@
-// What is known of the other threads of this process.
+// Information on the other threads of this process.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ TEST(IdleThreads, AProcessThatItHasStartedIsWaitedFor) {
   ::close(ends[1]);
 }
 
-// A thread that sleeps where it is told to.
+// A thread that sleeps on a given processor.
 class Sleeper {
  public:
   Sleeper() : thread_([this] { run(); }) {}
@@ -130,7 +130,7 @@ TEST(OtherThreads, AreLeftByWhatBegins) {
   Sleeper other;
   for (const int processor : fastest_processors(allowed)) {
     other.go(processor);
-    // Others of this program may be about.
+    // Other threads of this program may occupy all processors.
     if (processors_of_other_threads().size() == allowed.size()) continue;
     EXPECT_EQ(move_to(processor), processor);
     EXPECT_FALSE(processors_of_other_threads().contains(begin_on(processor)));

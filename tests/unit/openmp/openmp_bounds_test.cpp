@@ -1,4 +1,4 @@
-// Bounds of the openmp plugin hold, and labels that they prove are those of the definition.
+// Bounds of the openmp plugin are valid, and labels that they prove are those of the definition.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,8 +40,8 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
     const float stored_upper = store_upper(upper, round_outward(distance_moved));
     const float stored_lower = store_lower(lower, round_outward(distance_moved));
     distance_moved += std::pow(10, exponent(random));
-    // Exact values, apart from the float32 roundings of reading, which the comparison of bounds
-    // covers.
+    // Exact values, except for the float32 rounding when a bound is read, which the comparison of
+    // bounds allows for.
     const long double gone = static_cast<long double>(distance_moved) - before;
     EXPECT_GE(read_upper(stored_upper, round_outward(distance_moved)),
               (upper + gone) * (1 - 0x1p-23L));
@@ -236,7 +236,7 @@ struct Moving {
   std::vector<std::vector<double>> passes;
 };
 
-// Samples around k centres, some of them half way between two, and moving centroids.
+// Samples around k centres, some of them equidistant from two, and moving centroids.
 template <class T>
 Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, double offset) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n + d + k));
@@ -258,13 +258,13 @@ Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, d
   for (int pass = 0; pass < 14; ++pass) {
     made.passes.push_back(centroids);
     if (pass == 6) {
-      // One centroid jumps, as that of an empty cluster does, and one coincides with another.
+      // One centroid jumps, like that of an empty cluster, and one coincides with another.
       for (std::int64_t j = 0; j < d; ++j) {
         centroids[static_cast<std::size_t>(j)] += 20 * scale * normal(random);
         centroids[static_cast<std::size_t>((k - 1) * d + j)] =
             centroids[static_cast<std::size_t>((k / 2) * d + j)];
       }
-    } else if (pass != 9) {  // in pass 9 nothing moves
+    } else if (pass != 9) {  // nothing moves in pass 9
       for (double& value : centroids) value += 0.3 * scale * normal(random) / (1 + pass * pass);
     }
   }
@@ -295,7 +295,7 @@ TEST(OpenmpPruning, LabelsAreTheDefinitions) {
   }
 }
 
-// So many labels change that they are reported before a block ends.
+// Enough labels change that they are reported before a block ends.
 TEST(OpenmpPruning, ReportsManyChanges) {
   constexpr std::int64_t n = 3 * kMaxBatchedSamples, d = kMinBatchedFeatures, k = 8;
   Moving<float> made = moving<float>(n, d, k, 1, 0);
@@ -380,7 +380,7 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
 }
 
 // Bounds per group after a pass that only the definition can label. In that pass the first sample
-// moves from a to b, and then back to a, while the group of a seems far away.
+// moves from a to b, then back to a, while the group of a seems far away.
 TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   constexpr double kScale = 1e15;
   const lloyd::Dataset data(

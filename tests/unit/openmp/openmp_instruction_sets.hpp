@@ -10,7 +10,7 @@
 
 namespace lloyd_openmp {
 
-/// All that the machine has and the kernels are compiled for.
+/// All instruction sets of this machine that the kernels are compiled for.
 inline std::vector<InstructionSet> instruction_sets() {
   std::vector<InstructionSet> sets;
   for (std::size_t choice = 1; choice < std::size(InstructionSet::kNames); ++choice) {

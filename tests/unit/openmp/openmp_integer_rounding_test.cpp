@@ -52,8 +52,9 @@ class Samples {
       }
       samples_.push_back(values_.data() + lane * stride);
     }
-    std::copy(origin_.begin(), origin_.end(), values_.begin() + 5 * stride);  // a sample of zeros
-    // The sample with the largest norm, all of it in one component.
+    // A sample at the origin.
+    std::copy(origin_.begin(), origin_.end(), values_.begin() + 5 * stride);
+    // The sample with the largest norm, concentrated in one component.
     std::copy(origin_.begin(), origin_.end(), values_.begin() + 9 * stride);
     values_[static_cast<std::size_t>(9 * stride + d_ / 2)] +=
         -100 * std::sqrt(static_cast<float>(d_));
@@ -80,7 +81,7 @@ class Samples {
     return samples_[static_cast<std::size_t>(lane)][j] - origin_[static_cast<std::size_t>(j)];
   }
 
-  // Expects the nearest integers, and the norms and residuals that belong to them.
+  // Expects the nearest integers, and matching norms and residuals.
   void check(const Rounded& rounded, double radius) const {
     const double unit = rounded.tile.unit;
     double greatest = 0, greatest_value = 0;

@@ -38,7 +38,7 @@ class OpenmpIntegerTiles : public testing::Test {
     });
   }
 
-  // Expects the tile of the samples, fine enough for centroids within `radius`.
+  // Expects the tile of the samples, with a unit fine enough for centroids within `radius`.
   void check(std::int64_t t, double radius) {
     const IntegerTile found = get(t, radius);
     const std::vector<TileVector<float>> expected = tile_of(t == 0 ? 1.0f : 0.5f);
@@ -82,7 +82,7 @@ TEST_F(OpenmpIntegerTiles, AreRoundedAgainWhereCentroidsGoFarOutOrComeBack) {
   check(0, 50);
   check(0, 1000);
   EXPECT_EQ(roundings_, 2);
-  check(0, 1030);  // within the growth room
+  check(0, 1030);  // within the reserve for growth
   check(0, 900);
   EXPECT_EQ(roundings_, 2);
   check(0, 2000);

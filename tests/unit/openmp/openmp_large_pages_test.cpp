@@ -1,4 +1,4 @@
-// Memory of the openmp plugin that a session leaves to the next one.
+// Memory of the openmp plugin that is reused by the next session.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

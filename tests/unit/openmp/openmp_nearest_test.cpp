@@ -1,4 +1,4 @@
-// Labels that the screens of the openmp plugin prove, and labels of the exact fallback.
+// Labels proven by the screens of the openmp plugin, and labels of the exact fallback.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -87,7 +87,7 @@ class Screener {
       if (kind_ == Screen::integers) {
         IntegerTile integers{pairs_.data(), &squares_[0], &squares_[1], 0, 0};
         const double radius = integers_.centroids().radius;
-        // Alternates between both ways of rounding, if both are supported.
+        // Alternates between both ways of rounding if both are supported.
         if (begin / kTile % 2 == 0 && can_round_rows(set_, d)) {
           const T* of_rows[kTile];
           for (std::int64_t lane = 0; lane < kTile; ++lane) {
@@ -152,7 +152,7 @@ void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std:
 }
 
 // Screens all samples with each instruction set and returns the smallest number of proven labels;
-// -1: the centroids cannot be screened. Expects proven labels to be exact, with bounds that hold.
+// -1: the centroids cannot be screened. Expects proven labels to be exact, with valid bounds.
 template <class T>
 std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
   const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
@@ -200,7 +200,7 @@ Case<T> blobs(std::int64_t n, std::int64_t d, std::int64_t k, double scale, doub
   return made;
 }
 
-// Samples half way between two centroids, and a few units in the last place off.
+// Samples equidistant from two centroids, and a few units in the last place off.
 template <class T>
 Case<T> near_ties(std::int64_t d, double offset) {
   std::mt19937_64 random(2);
@@ -317,7 +317,7 @@ TEST(OpenmpIntegers, ProvenLabelsAreExact) {
   }
 }
 
-// Panels that are full, or have one centroid less or more.
+// Panels that are full, or have one centroid more or less.
 TEST(OpenmpIntegers, TakePanelsOfAnySize) {
   for (std::int64_t k = 1; k <= 27; ++k) {
     EXPECT_GE(check_screen(blobs<float>(300, 20, k, 1, 0), Screen::integers), 290) << k;
@@ -340,8 +340,8 @@ TEST(OpenmpIntegers, TiesAreNotProven) {
   }
 }
 
-// Centroids on the diagonal at `values`, and samples on both sides at `scale` times the largest of
-// these.
+// Centroids on the diagonal at `values`, and samples on both sides at `scale` times the largest
+// value.
 Case<float> on_diagonal(std::int64_t d, const std::vector<double>& values, float scale) {
   Case<float> made{d, std::ssize(values), {}, {}};
   for (const double value : values) {
@@ -354,7 +354,7 @@ Case<float> on_diagonal(std::int64_t d, const std::vector<double>& values, float
   return made;
 }
 
-// 32-bit sums come closest to their limits when a sample and a centroid are both farthest from the
+// 32-bit sums come closest to their limits if a sample and a centroid are both farthest from the
 // origin, in one component or in all, in the same or opposite directions.
 TEST(OpenmpIntegers, HoldTheGreatestScores) {
   for (const std::int64_t d : {1, 2, 7, 64, 4096}) {
@@ -376,7 +376,7 @@ TEST(OpenmpIntegers, ProveTheOnlyCentroid) {
   }
 }
 
-// Units that would not be normal numbers, or sums that would overflow.
+// Units below the normal numbers, or sums that would overflow.
 TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e-12, 0), Screen::integers), -1);
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e12, 0), Screen::integers), -1);

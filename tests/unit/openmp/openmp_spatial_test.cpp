@@ -33,7 +33,7 @@ std::vector<double> samples_of(const std::string& kind, std::int64_t n, std::int
     } else if (kind == "far blob") {
       samples.push_back(1e4 + normal(random));
     } else if (kind == "lattice") {
-      samples.push_back(static_cast<double>(random() % 9));  // half way between many centroids
+      samples.push_back(static_cast<double>(random() % 9));  // equidistant from many centroids
     } else if (kind == "equal") {
       samples.push_back(3);
     } else if (kind == "outliers") {
@@ -158,8 +158,8 @@ BoxCentroids<T> box_centroids(const std::vector<double>& centroids, std::int64_t
   return made;
 }
 
-// Boxes of any size, some with corners half way between two centroids: no centroid that is nearest
-// to a corner or to the centre may be dropped.
+// Boxes of any size, some with corners equidistant from two centroids: no centroid that is nearest
+// to a corner or to the centre may be excluded.
 template <class T>
 void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
   std::mt19937_64 random(static_cast<std::uint64_t>(d * 100 + k));
@@ -188,7 +188,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
       for (std::int64_t j = 0; j < d; ++j) {
         const auto at = static_cast<std::size_t>(j);
         const auto wide = static_cast<std::size_t>(d);
-        // One corner, or the centre, is half way.
+        // One corner, or the centre, is equidistant.
         const double middle = (centroids[first * wide + at] + centroids[second * wide + at]) / 2;
         box.half_width[j] = static_cast<T>(b % 4 == 0 ? 0 : size * std::abs(uniform(random)));
         box.center[j] = static_cast<T>(middle + (b % 2 == 0 ? double{box.half_width[j]} : 0));
@@ -243,7 +243,7 @@ TEST(OpenmpSpatial, BoxesKeepTheNearestCentroids) {
   }
 }
 
-// Labels about half of the blocks of the first pass of a fit, and stops.
+// Labels about half of the blocks of a fit's first pass, and stops.
 template <class T>
 void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, std::int64_t k,
                  std::int64_t d, std::int64_t block_rows) {
@@ -260,7 +260,7 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
 }
 
 // Runs several fits in a session, by several threads, one of them with deferred labels; each
-// follows a fit that was abandoned.
+// follows an abandoned fit.
 template <class T>
 void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t k,
                 std::int64_t block_rows = Assignment<T>::kBlockAlignment) {
@@ -273,7 +273,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   for (const InstructionSet set : instruction_sets()) {
     Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
-      // Not before the first fit with few centroids: it would sort the samples.
+      // Not before the first fit with few centroids, because it would sort the samples.
       if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
       assignment.keep_bounds(true);
       assignment.defer_labels(deferred);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kRows = 300;
 
-// Values of up to `bits` bits, so that sums need one limb for every 50.
+// Values of up to `bits` bits, so that sums need one limb per 50 bits.
 template <class T>
 std::vector<T> values_of(std::int64_t count, int bits) {
   std::mt19937_64 random(1);
@@ -67,7 +67,7 @@ std::vector<lloyd::SumWords> sum(const lloyd::SumPlan& plan, const lloyd::Datase
   return words_of(sums, plan, clusters);
 }
 
-// Moves runs of consecutive samples. Runs end where the former or the new cluster differs, or where
+// Moves runs of consecutive samples. Runs end if the former or the new cluster differs, or if
 // a row is skipped.
 template <class T>
 std::vector<lloyd::SumWords> sum_of_runs(const lloyd::SumPlan& plan, const lloyd::DatasetView& view,
@@ -170,7 +170,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsForSamplesThatMoveTogether) {
 }
 
 TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbHoldsMostFeatures) {
-  // One bit more than narrow values have, and as many.
+  // One bit more than narrow values have, and exactly as many.
   for (const int bits : {50, 49}) {
     check_great<float>(bits, true, {11, 31, 67});
     check_great<double>(bits, true, {11, 31, 67});
@@ -184,7 +184,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbIsFull) {
   check_great<double>(50, false, {1, 2, 3}, sum_of_runs<double>);
 }
 
-// Also for more samples than a batch.
+// Also with more samples than a batch.
 TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
   constexpr std::int64_t kManyRows = kMaxBatchedSamples + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {

@@ -32,7 +32,7 @@ struct Samples {
   Dataset dataset() const { return Dataset("samples", Matrix::own(values, rows(), features)); }
 };
 
-// Integers of [-2^bits, 2^bits] times 2^exponent.
+// Integers in [-2^bits, 2^bits] times 2^exponent.
 template <class T>
 Samples<T> fixed_point_samples(std::int64_t rows, std::int64_t features, int bits, int exponent,
                                unsigned seed = 1) {
@@ -49,7 +49,7 @@ Samples<T> fixed_point_samples(std::int64_t rows, std::int64_t features, int bit
   return samples;
 }
 
-// Random mantissas with exponents of [lowest, highest].
+// Random mantissas with exponents in [lowest, highest].
 template <class T>
 Samples<T> wide_samples(std::int64_t rows, std::int64_t features, int lowest, int highest) {
   Samples<T> samples = fixed_point_samples<T>(rows, features, 24, -24);
@@ -122,7 +122,7 @@ Words store(const SumPlan& plan, ClusterSums& sums) {
   return words;
 }
 
-// Everything that holds for integer sums of any number of lanes.
+// Properties of integer sums with any number of limbs.
 template <class T>
 void check_integer_sums(const Samples<T>& samples, int lanes) {
   const Dataset dataset = samples.dataset();
@@ -142,7 +142,7 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
       const std::int64_t end = std::min(begin + piece, samples.rows());
       add_rows(forward, samples, begin, end);
       add_rows((begin / piece) % 2 == 0 ? even : odd, samples, begin, end);
-      ClusterSums fresh(plan, kClusters);  // as partial() does: load, add, store
+      ClusterSums fresh(plan, kClusters);  // the same by load, add and store, as partial() does
       fresh.load(carried.sums.data(), carried.counts.data());
       add_rows(fresh, samples, begin, end);
       carried = store(plan, fresh);
@@ -153,7 +153,8 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
     EXPECT_TRUE(carried == words);
   }
 
-  // Moving a sample is the same as having added it elsewhere, also in sums of moves alone.
+  // Moving a sample gives the same sums as adding it to the other cluster; this also holds for sums
+  // of moves alone.
   Samples<T> moved = samples;
   ClusterSums changed = sum_of(plan, samples);
   ClusterSums moves(plan, kClusters);
@@ -204,7 +205,7 @@ TEST(ClusterSums, FeaturesOfDifferentQuanta) {
   for (std::size_t i = 0; i < samples.values.size(); ++i) {
     samples.values[i] *= std::array<double, 4>{0x1p-900, 0x1p800, 0.0, 0x1p3}[i % 4];
   }
-  // Beyond what a Dataset allows, so that the view is made here.
+  // The range exceeds that of a Dataset, so the view is created here.
   const Dataset unscaled = fixed_point_samples<double>(2000, 4, 30, -30).dataset();
   std::vector<FeatureStatistics> statistics = unscaled.statistics();
   const std::array<int, 4> exponents = {-900, 800, 0, 3};
@@ -222,7 +223,8 @@ TEST(ClusterSums, FeaturesOfDifferentQuanta) {
   EXPECT_EQ(means(samples, sums), expected_means(samples));
 }
 
-// A feature at the top of the range whose upper lanes, set by another feature, would lie beyond it.
+// A feature at the top of the range: with a number of limbs set by another feature, its upper limbs
+// would exceed the range.
 TEST(ClusterSums, RangeOfUpperLanes) {
   for (const int exponent : {800, 880, 900, 950}) {
     Samples<double> samples{{}, 2, {}};
@@ -270,7 +272,7 @@ TEST(ClusterSums, StridedRows) {
   EXPECT_EQ(means(samples, sums), expected_means(samples));
 }
 
-// The plan for `rows` samples of which a block is at hand.
+// The plan for `rows` samples, given one block of them.
 template <class T>
 SumPlan plan_for(const Samples<T>& block, std::int64_t rows) {
   const Dataset dataset = block.dataset();
@@ -279,7 +281,7 @@ SumPlan plan_for(const Samples<T>& block, std::int64_t rows) {
   return SumPlan::make(view);
 }
 
-// 3e7 equal samples: a float32 running sum of them stalls at 2^24.
+// 3e7 equal samples: a float32 running sum would stall at 2^24.
 TEST(ClusterSums, LongSumsDoNotStall) {
   constexpr std::int64_t kBlock = 100000, kBlocks = 300;
   for (const float value : {1.0f, 0.1f, 123456.7f}) {
@@ -295,7 +297,7 @@ TEST(ClusterSums, LongSumsDoNotStall) {
   }
 }
 
-// Largest values of one sign, in numbers that a 64-bit word without flushes could not take.
+// Largest values of one sign, more of them than a 64-bit word could sum without flushes.
 TEST(ClusterSums, SaturatedLanes) {
   constexpr std::int64_t kBlock = 20000, kBlocks = 10;
   for (const int bits : {50, 51, 53}) {
@@ -316,7 +318,7 @@ TEST(ClusterSums, SaturatedLanes) {
   }
 }
 
-// Sums near the end of 128 bits: the widest values with the most samples that a plan admits.
+// Sums near the limit of 128 bits: the widest values with the most samples that a plan admits.
 TEST(ClusterSums, SaturatedTotals) {
   const double value = 0x1p95;
   Samples<double> block{{value, 1.0}, 1, {0, 1}};
@@ -340,7 +342,7 @@ TEST(ClusterSums, SaturatedTotals) {
   EXPECT_EQ(mean, value);
 }
 
-// One sample of 1e30 among values near one: no two words hold both.
+// One sample of 1e30 among values near one: two words cannot hold both.
 Samples<float> outlier_samples() {
   auto samples = wide_samples<float>(4000, 2, -20, 1);
   samples.values[2000] = 1e30f;

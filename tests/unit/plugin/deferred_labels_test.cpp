@@ -1,4 +1,4 @@
-// Labels that a step leaves unwritten: LloydLoop asks for them before it reads them.
+// Labels that a step has not written: LloydLoop requests them before it reads them.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace lloyd {
 namespace {
 
-// Writes labels when it is asked to, or in passes without changes.
+// Writes labels on request, or in passes without changes.
 struct DeferringStep : StepBase {
   using value_type = double;
 
@@ -123,8 +123,8 @@ TEST(DeferredLabels, AreWrittenBeforeTheyAreRead) {
   const Dataset data("samples",
                      Matrix::own(std::vector<double>{0, 1, 2, 20, 21, 22, 23, 60}, 8, 1));
   const DatasetView view = data.view();
-  // The last one has no samples from the first or the second iteration on: the farthest sample is
-  // looked for by the labels of that time.
+  // The last cluster is empty from the first or the second iteration on; the search for the
+  // farthest sample needs the labels of that time.
   for (const std::vector<double>& start :
        {std::vector<double>{0, 21, 1000}, std::vector<double>{1, 30, 44}}) {
     for (const std::uint32_t observe : {std::uint32_t{0}, std::uint32_t{kObserveInertia}}) {

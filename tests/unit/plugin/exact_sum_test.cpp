@@ -1,4 +1,4 @@
-// ExactSum against correctly rounded sums by another method.
+// ExactSum against correctly rounded sums by an independent method.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -30,7 +30,7 @@ double shewchuk_sum(const std::vector<double>& values) {
   return sum.value();
 }
 
-// Values of random sign and mantissa with exponents of [lowest, highest].
+// Values of random sign and mantissa with exponents in [lowest, highest].
 std::vector<double> random_values(std::size_t count, int lowest, int highest, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<double> values;
@@ -63,7 +63,7 @@ TEST(ExactSum, RoundsOnceToNearestTiesToEven) {
   EXPECT_EQ(exact_sum({1.0, 0x1p-53, -0x1p-1074}).value(), 1.0);
   EXPECT_EQ(exact_sum({1.0 + 0x1p-52, 0x1p-53}).value(), 1.0 + 0x1p-51);
   EXPECT_EQ(exact_sum({-1.0, -0x1p-53, -0x1p-1074}).value(), -1.0 - 0x1p-52);
-  EXPECT_EQ(exact_sum({0x1.fffffffffffffp0, 0x1p-53}).value(), 2.0);  // carries to the top
+  EXPECT_EQ(exact_sum({0x1.fffffffffffffp0, 0x1p-53}).value(), 2.0);  // carries up to the top
 }
 
 TEST(ExactSum, SurvivesCancellation) {
@@ -131,7 +131,7 @@ TEST(ExactSum, AddsIntoItself) {
   EXPECT_EQ(sum.value(), expected);
 }
 
-// The carry that long sums need is brought about early by setting the count of additions.
+// Setting the count of additions triggers the carry early, which otherwise needs long sums.
 TEST(ExactSum, CarriesBeforeAChunkOverflows) {
   ExactSum sum;
   std::vector<double> values;
@@ -143,14 +143,14 @@ TEST(ExactSum, CarriesBeforeAChunkOverflows) {
     values.push_back(i % 3 == 0 ? -value : value);
   }
   EXPECT_EQ(sum.value(), shewchuk_sum(values));
-  // As many of the largest summands as fit between two carries stay within a chunk.
+  // The largest summands, in the maximum number between two carries, stay within a chunk.
   const double largest_chunk = 0x1p32 * static_cast<double>(ExactSum::kAddsBeforeCarry + 1);
   EXPECT_LT(largest_chunk, 0x1p63);
 }
 
 TEST(ExactSum, DoesNotStall) {
   ExactSum sum;
-  for (int i = 0; i < 20; ++i) sum.add(sum);  // nothing yet: doubling zero
+  for (int i = 0; i < 20; ++i) sum.add(sum);  // zero doubled
   sum.add(0.1);
   for (int i = 0; i < 40; ++i) sum.add(sum);  // 2^40 times 0.1
   sum.add(0x1p-60);

@@ -1,4 +1,4 @@
-// CsvFolder: tables as text, read from a file of a test's own.
+// CsvFolder: tables as text, read from a file in a temporary folder.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class CsvFolder : public testing::Test {
     return read_csv(folder_.write("t.csv", text), options);
   }
 
-  /// What is said of the text, with the folder taken off the file's name.
+  /// The refusal of the text, without the folder in the file's name.
   std::string refusal(std::string_view text, const CsvOptions& options = {}) const {
     const std::string message = message_of<InputError>([&] { read(text, options); });
     const std::string prefix = folder_.path().string() + "/";

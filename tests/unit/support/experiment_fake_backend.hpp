@@ -1,4 +1,4 @@
-// Backends of the experiment's tests: one that works, and some that do not.
+// Fake backends for tests of the experiment: one that works, and some that fail.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ class LimitedStep : public FakeStep<T> {
   }
 };
 
-/// Cannot be opened.
+/// open() fails.
 template <class T>
 class BrokenStep : public FakeStep<T> {
  public:
@@ -81,7 +81,7 @@ class BrokenStep : public FakeStep<T> {
   }
 };
 
-/// A GPU that the backend "gpu" says it has.
+/// A GPU that the backend "gpu" reports.
 inline DeviceInfo gpu_device() {
   DeviceInfo device;
   device.index = 1;
@@ -103,7 +103,7 @@ std::shared_ptr<const LoadedBackend> make(std::string_view name, std::string una
 }
 
 /// The loader of these tests: "sequential" and "openmp" work; "limited" has a limit, "broken"
-/// fails, "absent" has no device, "gpu" has a GPU.
+/// fails, "absent" has no device, "gpu" reports a GPU.
 inline std::shared_ptr<const LoadedBackend> load(std::string_view name) {
   if (name == "sequential" || name == "openmp") return make<FakeStep>(name);
   if (name == "limited") return make<LimitedStep>(name);

@@ -12,7 +12,6 @@
 
 namespace lloyd::fake {
 
-/// The plan of an experiment in YAML.
 inline experiment::Plan plan_of(const std::string& config, experiment::DatasetCache& datasets,
                                 const experiment::Machine& machine = {},
                                 const std::vector<std::string>& overrides = {}) {
@@ -21,7 +20,7 @@ inline experiment::Plan plan_of(const std::string& config, experiment::DatasetCa
                    datasets, machine);
 }
 
-/// Stops fits once it is on.
+/// Stops fits while it is on.
 class Switch final : public Observer {
  public:
   bool on_iteration(const IterationRecord&) noexcept override { return !on; }
@@ -29,7 +28,7 @@ class Switch final : public Observer {
   bool on = false;
 };
 
-/// run_plan() as `run` without anything that it would say; `stop`: as for run_plan().
+/// run_plan() of the run `run` without progress output; `stop` as in run_plan().
 inline experiment::RunResult run_quietly(
     const experiment::Plan& plan, experiment::TrialRunner& runner,
     const std::function<void(const experiment::Record&)>& keep,

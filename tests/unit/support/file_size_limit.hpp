@@ -1,4 +1,4 @@
-// FileSizeLimit: a disk that is full.
+// FileSizeLimit: simulates a full disk.
 #pragma once
 
 #include <signal.h>
@@ -6,7 +6,7 @@
 
 namespace lloyd {
 
-/// While it lives, no file of this process grows beyond so many bytes.
+/// During its lifetime, no file of this process grows beyond the given size in bytes.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

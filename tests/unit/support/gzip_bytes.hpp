@@ -1,4 +1,4 @@
-// gzip_bytes: a text as a gzip file has it.
+// gzip_bytes: a text as the bytes of a gzip file.
 #pragma once
 
 #include <zlib.h>
@@ -9,7 +9,7 @@
 
 namespace lloyd {
 
-/// `level` 0: not packed, so as long as the text; 9: as short as can be.
+/// `level` 0: stored, about as long as the text; 9: best compression.
 inline std::string gzip_bytes(const std::string& text, int level) {
   z_stream stream = {};
   deflateInit2(&stream, level, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);

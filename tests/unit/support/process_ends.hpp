@@ -1,4 +1,4 @@
-// process_ends: waits for a process that is no child of the test.
+// process_ends: waits for a process that is not a child of the test.
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@
 
 namespace lloyd::apps {
 
-/// Whether a process ends within 60 seconds. One that nobody waits for stays as a zombie, for ever
-/// where process 1 does not look after orphans, as in many containers: it has ended too.
+/// True if a process ends within 60 seconds. A zombie counts as ended: if process 1 does not reap
+/// orphans, as in many containers, it stays forever.
 inline bool process_ends(pid_t pid) {
   const auto has_ended = [&] {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");

@@ -8,8 +8,8 @@
 
 namespace lloyd {
 
-/// Keeps the sum as partial sums that do not overlap, as Python's math.fsum does. Sums must not
-/// come near the end of float64's range. Source: J. R. Shewchuk, "Adaptive precision floating-point
+/// Keeps the sum as non-overlapping partial sums, as Python's math.fsum does. Sums must not come
+/// near the limit of float64's range. Source: J. R. Shewchuk, "Adaptive precision floating-point
 /// arithmetic and fast robust geometric predicates", 1997.
 class ShewchukSum {
  public:
@@ -37,7 +37,7 @@ class ShewchukSum {
       high = former + partial;
       low = partial - (high - former);
     }
-    // A tie of `low` is decided by the sign of what lies below it.
+    // If `low` is half a unit, the sign of the partials below it decides the rounding.
     if (remaining > 0 && low != 0 && std::signbit(low) == std::signbit(partials_[remaining - 1])) {
       const double twice = low * 2;
       const double next = high + twice;
@@ -47,7 +47,7 @@ class ShewchukSum {
   }
 
  private:
-  std::vector<double> partials_;  // ascending magnitude; none but the last can be zero
+  std::vector<double> partials_;  // ascending magnitude; only the last can be zero
 };
 
 }  // namespace lloyd

@@ -1,4 +1,4 @@
-// TemporaryFolder: a folder of a test's own, gone with it.
+// TemporaryFolder: a folder that is removed with the object.
 #pragma once
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     std::filesystem::path file = path_ / name;
     std::ofstream stream(file, std::ios::binary);
@@ -47,7 +47,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The message of the E that `call` throws; a note when it throws none.
+/// The message of the exception of type E that `call` throws; a note if it throws none.
 template <class E, class Call>
 std::string message_of(Call&& call) {
   try {

@@ -15,7 +15,7 @@
 #include "unit/support/temporary_folder.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
-// Where the disk is full, the HDF5 library does not free what it could not write.
+// The HDF5 library leaks buffers that it could not write to a full disk.
 extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
   return "leak:libhdf5";
 }
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The formats that are written here.
+// The formats that can be written here.
 std::vector<std::string> formats() {
   std::vector<std::string> names = {".npy", ".csv", ".fvecs"};
   if (hdf5_supported()) names.insert(names.end(), {".h5", ".hdf5"});
@@ -67,7 +67,7 @@ TEST(CopyRows, KeepsEveryBitBetweenAnyTwoFormats) {
 TEST(CopyRows, WritesTheSameBytesWithAnyNumberOfThreads) {
   const TemporaryFolder folder;
   BlobsSpec spec = kSpec;
-  spec.samples = 700001;  // more than one block, and no whole number of them
+  spec.samples = 700001;  // more than one block, and not a multiple of the block size
   copy_rows(*blob_rows(spec), folder.path() / "1.npy");
   const std::string bytes = TemporaryFolder::read(folder.path() / "1.npy");
   EXPECT_EQ(bytes.size(), 128u + 700001u * 3 * 4);
@@ -85,7 +85,7 @@ TEST(CopyRows, ChangesTheDtype) {
   EXPECT_EQ(read_dataset(wide).dtype(), DType::float64);
   copy_file(wide, {}, back, {.dtype = DType::float32});
   EXPECT_EQ(read_dataset(back).fingerprint(), make_blobs(kSpec).fingerprint());
-  // Text is parsed as what is written, without a rounding between.
+  // Text is parsed in the target type, without an intermediate rounding.
   const auto text = folder.write("t.csv", "0.1\n0.3\n");
   copy_file(text, {}, wide, {.dtype = DType::float64});
   EXPECT_EQ(read_dataset(wide).matrix().at(0, 0), 0.1);
@@ -107,7 +107,7 @@ TEST(CopyRows, ReadsTextOfManyBlocks) {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 1200000; ++i)
-    text += std::to_string(i % 1000) + "\n";  // over a block of rows
+    text += std::to_string(i % 1000) + "\n";  // exceeds one block of rows
   const auto file = folder.write("t.csv", text);
   const fs::path out = folder.path() / "out.csv";
   const CopiedRows copied = copy_file(file, {}, out);
@@ -140,7 +140,7 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
   EXPECT_EQ(said(-1e300, DType::float64), "(nothing was thrown)");
 }
 
-// As of text: a value that float32 rounds to zero is one of many, a whole column of them is not.
+// As for text: a single value may round to zero in float32, a whole column may not.
 TEST(CopyRows, RefusesAColumnThatFloat32LeavesNothingOf) {
   const TemporaryFolder folder;
   const auto copy = [&](std::vector<double> values, DType dtype) {
@@ -188,7 +188,7 @@ TEST(CopyRows, LeavesTheFileWhatItWasWhereTheDiskIsFull) {
     spec.samples = 400000;
     std::string message;
     {
-      // As much as the values take: no file is refused before, and none ends there.
+      // The limit equals the size of the values: no format is refused beforehand, and none fits.
       const FileSizeLimit limit(400000 * 3 * sizeof(float));
       message = message_of<Error>([&] { copy_rows(*blob_rows(spec), file); });
     }

@@ -153,7 +153,8 @@ TEST_F(Csv, ReadsEveryFormOfNumber) {
 }
 
 TEST_F(Csv, RoundsOnceToTheDtype) {
-  // Just above the middle of two float32 numbers: by way of float64 it would go down to 1.
+  // Just above the midpoint of two float32 numbers: a conversion through float64 would round down
+  // to 1.
   const std::string text = "1.00000005960464477540,0.1\n";
   EXPECT_EQ(values(read(text)), (Values{static_cast<double>(1.0f + 0x1p-23f), 0.1f}));
   CsvOptions options;
@@ -167,7 +168,7 @@ TEST_F(Csv, RoundsToZeroWhatIsTooSmallForFloat32) {
   EXPECT_EQ(values(read("1e-60,1e-40\n2,3\n")), (Values{0, static_cast<double>(1e-40f), 2, 3}));
 }
 
-// The column would be gone.
+// Otherwise the column would become all zeros.
 TEST_F(Csv, RefusesAColumnThatBecomesZero) {
   const std::string why =
       " is too small for float32, as is all else in the column that is not 0; the dtype option can "

@@ -1,5 +1,5 @@
-// Tables that must not be read as something else than they are: what is no number, no class, or
-// more than memory holds.
+// Tables that are easily misread: cells that are neither numbers nor classes, and tables larger
+// than memory.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ using Texts = std::vector<std::string>;
 
 class CsvValues : public CsvFolder {};
 
-// A last column is classes where all of it is text, whatever its first cell is.
+// The last column holds classes only if all of its cells are text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   const std::string way = "; the label_column option takes such a column as classes";
   const std::string missing = "; a missing value must be filled in, or its row left out" + way;
@@ -77,7 +77,7 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
   for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
   for (const char* cell : {"\u22125", "\uff11\uff12", "\u0663"}) expect(cell, ascii);
   for (const char* cell : {"(5)", "1.2.3", "1.5.", "\u221e"}) expect(cell, "");
-  // Quotes that the comma needs say nothing of what the cell is.
+  // Quotes that are required because of a comma do not make a cell a class.
   EXPECT_EQ(refusal("a,b\n1,\"1,000\"\n3,\"2,500\"\n"),
             "t.csv, line 2, column 2: '1,000' is not a number" + comma + way);
 }
@@ -103,7 +103,7 @@ TEST_F(CsvValues, TakesALastColumnThatIsTextThroughoutForClasses) {
   EXPECT_EQ(read("a,b\n1,NA\n2,4\n3,\"2,5\"\n", options).classes, (Texts{"NA", "4", "2,5"}));
 }
 
-// All that decides is the rows, not the block that they come in.
+// The decision depends on all rows, not on their division into blocks.
 TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
   std::string text = "a,b\n";
   while (text.size() < (std::size_t{5} << 20)) text += "1,word\n";
@@ -128,7 +128,7 @@ TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
   EXPECT_EQ(read("1,5;2,5\n3;4\n", options).feature_names, (Texts{"1,5", "2,5"}));
 }
 
-// What R and pandas write beside the data must not be clustered with it.
+// Row numbers written by R and pandas must not be clustered.
 TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
   const std::string message =
       "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "

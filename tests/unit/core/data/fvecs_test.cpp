@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// Two rows of 1, 2 and -1.5, 0.25, byte by byte.
+// The rows (1, 2) and (-1.5, 0.25), byte by byte.
 const std::string kTwoRows =
     "\2\0\0\0"
     "\0\0\x80\x3f"
@@ -34,7 +34,7 @@ std::string count(std::int32_t value) {
 
 class Fvecs : public testing::Test {
  protected:
-  // What is said of the bytes, with the file's name taken off.
+  // The refusal of the bytes, without the file's name.
   std::string refusal(const std::string& bytes, const char* name = "t.fvecs") const {
     const auto file = folder_.write(name, bytes);
     const std::string message = message_of<InputError>([&] { read_fvecs(file); });
@@ -52,7 +52,7 @@ TEST_F(Fvecs, StaysInItsFileAsStridedRows) {
   EXPECT_EQ(matrix.rows, 2);
   EXPECT_EQ(matrix.columns, 2);
   EXPECT_EQ(matrix.stride, 3);
-  std::filesystem::remove(file);  // the mapping stays
+  std::filesystem::remove(file);  // the mapping remains valid
   EXPECT_EQ(matrix.at(0, 0), 1);
   EXPECT_EQ(matrix.at(0, 1), 2);
   EXPECT_EQ(matrix.at(1, 0), -1.5);

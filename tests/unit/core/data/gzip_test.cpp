@@ -24,7 +24,7 @@ class GzipText : public testing::Test {
     return read_dataset(folder_.write(name, bytes));
   }
 
-  // What is said of the bytes, with the file's name taken off.
+  // The refusal of the bytes, without the file's name.
   std::string refusal(const std::string& bytes) const {
     const std::string message = message_of<InputError>([&] { read(bytes); });
     const std::string prefix = (folder_.path() / "t.csv.gz").string();
@@ -107,7 +107,7 @@ TEST_F(GzipText, RefusesDamagedFiles) {
 TEST_F(GzipText, OfALineWithoutEndIsRefusedBeforeMemoryEnds) {
   const std::string member = gzip(std::string(1 << 24, '1'));
   std::string bomb;
-  for (int i = 0; i < 20; ++i) bomb += member;  // 320 MiB in some kilobytes
+  for (int i = 0; i < 20; ++i) bomb += member;  // 320 MiB, compressed to some kilobytes
   EXPECT_EQ(refusal(bomb), ", line 1: the line does not end within 256 MiB");
 }
 

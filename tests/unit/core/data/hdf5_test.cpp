@@ -23,7 +23,7 @@
 namespace lloyd {
 namespace {
 
-// Before the library's first use, as in the core.
+// Must precede the first use of the library, as in the core.
 const herr_t kNoEndOfProcess = H5dont_atexit();
 
 class Hdf5 : public testing::Test {
@@ -38,7 +38,7 @@ class Hdf5 : public testing::Test {
     file_ = -1;
   }
 
-  // Without values, none are written.
+  // If `values` is empty, none are written.
   void add(const char* name, hid_t type, const std::vector<hsize_t>& shape,
            const std::vector<double>& values, hid_t creation = H5P_DEFAULT) {
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
@@ -51,7 +51,7 @@ class Hdf5 : public testing::Test {
     H5Sclose(space);
   }
 
-  // Rows of two values from `row` on, into a data set that is there.
+  // Writes rows of two values, starting at `row`, into an existing data set.
   void write_rows(const std::string& name, hsize_t row, const std::vector<double>& values) {
     const hid_t set = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
     const hid_t space = H5Dget_space(set);
@@ -70,7 +70,7 @@ class Hdf5 : public testing::Test {
     return read_hdf5(path_, name);
   }
 
-  // What is said of the file, with its name taken off.
+  // The refusal of the file, without its name.
   std::string refusal(const std::string& name = "") {
     const std::string message = message_of<InputError>([&] { read(name); });
     const std::string prefix = path_.string() + ": ";
@@ -109,7 +109,7 @@ TEST_F(Hdf5, ReadsEveryRealType) {
 
 TEST_F(Hdf5, TakesTheOnlyDataSet) {
   add("alone", H5T_IEEE_F32LE, {3, 2}, kSixValues);
-  add("ids", H5T_STD_I32LE, {6}, kSixValues);  // of one dimension: no rival
+  add("ids", H5T_STD_I32LE, {6}, kSixValues);  // one-dimensional, so not a candidate
   EXPECT_EQ(read().columns, 2);
 }
 
@@ -213,7 +213,7 @@ TEST_F(Hdf5, RefusesShapesThatTheFileCannotHold) {
             "the data set has the shape (1152921504606846976, 16), which overflows 64-bit sizes");
 }
 
-// Fill values are no measurements, whoever chose them.
+// Fill values are not measurements, even if the writer chose them.
 TEST_F(Hdf5, RefusesChunksThatWereNeverWritten) {
   const double fill = 1;
   for (const bool packed : {false, true}) {
@@ -285,7 +285,7 @@ TEST_F(Hdf5, RefusesValuesInOtherFiles) {
                                  ", through an external link; that file can be named instead");
 }
 
-// Opened, a pipe that nobody writes to would never answer.
+// Opening a pipe without a writer would block.
 TEST_F(Hdf5, OpensNoOtherFile) {
   const auto pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -307,7 +307,7 @@ TEST_F(Hdf5, OpensNoOtherFile) {
   EXPECT_TRUE(refusal("link").starts_with("the data set lies in another file, " + pipe.string()));
 }
 
-// Behind the end of a file the library reads zeros.
+// The library returns zeros for data beyond the end of a file.
 TEST_F(Hdf5, AFileThatIsChangedMeanwhileSaysSo) {
   for (const bool cut : {true, false}) {
     close();
@@ -336,7 +336,7 @@ TEST_F(Hdf5, AFileThatIsChangedMeanwhileSaysSo) {
   }
 }
 
-// Another file under the same name is none of the first one's business.
+// Another file under the same name does not affect the open one.
 TEST_F(Hdf5, AFileThatIsReplacedMeanwhileIsReadOn) {
   add("data", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   close();

@@ -1,4 +1,4 @@
-// Temporary files: their names, and that nothing leaves one behind.
+// Temporary files: their names and their removal.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ std::ptrdiff_t count_files(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// How a child process ends that does this.
+// The wait status of a child process that runs `body`.
 template <class Body>
 int status_of_child(const Body& body) {
   const pid_t child = ::fork();
@@ -39,7 +39,7 @@ int status_of_child(const Body& body) {
   return status;
 }
 
-// A process in a container often has the same number as the one before it, which may have been
+// In containers, successive processes often have the same number; an earlier one may have been
 // killed.
 TEST(NewFile, PassesOverTemporaryFilesThatAnotherProcessLeft) {
   const TemporaryFolder folder;
@@ -107,7 +107,7 @@ TEST(NewFile, WithoutACommitIsGone) {
   EXPECT_EQ(TemporaryFolder::read(path), "former");
 }
 
-// Though the file itself may be written.
+// Writing needs permission to create files in the folder, even if the file itself is writable.
 TEST(NewFile, NeedsAFolderInWhichFilesMayBeMade) {
   const TemporaryFolder temporary;
   const fs::path& folder = temporary.path();
@@ -117,7 +117,7 @@ TEST(NewFile, NeedsAFolderInWhichFilesMayBeMade) {
   const int status = status_of_child([&] {
     constexpr uid_t kNobody = 65534;
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
-    if (::access(file.c_str(), W_OK) != 0) ::_exit(2);  // a folder above is closed to that user
+    if (::access(file.c_str(), W_OK) != 0) ::_exit(2);  // a parent folder denies access
     const std::string message = message_of<InputError>([&] { const NewFile attempt(file); });
     ::_exit(message == fmt::format("{}: cannot write the file: Permission denied; files must be "
                                    "allowed to be made in its folder, {}",

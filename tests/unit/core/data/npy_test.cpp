@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "the expected bytes ar
 
 using namespace std::string_literals;
 
-// A file with the dictionary padded so that the data begins at a multiple of 64 plus `shift`.
+// A file whose dictionary is padded so that the data begins at a multiple of 64, plus `shift`.
 std::string npy(const std::string& dictionary, const std::string& data, int version = 1,
                 std::size_t shift = 0) {
   const std::size_t length_bytes = version == 1 ? 2 : 4;
@@ -68,7 +68,7 @@ class Npy : public testing::Test {
  protected:
   Matrix read(const std::string& bytes) const { return read_npy(folder_.write("t.npy", bytes)); }
 
-  // What is said of the bytes, with the file's name taken off.
+  // The refusal of the bytes, without the file's name.
   std::string refusal(const std::string& bytes) const {
     const std::string message = message_of<InputError>([&] { read(bytes); });
     const std::string prefix = (folder_.path() / "t.npy").string() + ": ";

@@ -32,7 +32,7 @@ double value_at(std::int64_t i, std::int64_t j) {
   return static_cast<double>(i * 64 + j) - 0.5;
 }
 
-// An .npy file of n rows of d values of T, byte by byte.
+// An .npy file of n rows of d values of type T, byte by byte.
 template <class T>
 std::string npy(std::int64_t n, std::int64_t d, bool fortran, bool swapped) {
   std::string text = std::string("{'descr': '") + (swapped ? ">" : "<") +
@@ -74,7 +74,7 @@ Values expected(RowRange rows, std::int64_t d) {
 
 TEST(RowSource, OfNpyReadsEveryOrderAndType) {
   const TemporaryFolder folder;
-  // More rows and columns than a tile of Fortran order has.
+  // More rows and columns than a tile of the conversion from Fortran order.
   constexpr std::int64_t kRows = 10000, kColumns = 21;
   for (const bool fortran : {false, true}) {
     for (const bool swapped : {false, true}) {
@@ -92,7 +92,7 @@ TEST(RowSource, OfNpyReadsEveryOrderAndType) {
           ASSERT_EQ(read(*source, rows), expected(rows, kColumns))
               << fortran << swapped << wide << " " << rows.begin << " to " << rows.end;
         }
-        // In memory the same.
+        // Reading into memory gives the same values.
         const Matrix matrix = read_dataset(file).matrix();
         for (std::int64_t i = 0; i < kRows; i += 7) {
           for (std::int64_t j = 0; j < kColumns; ++j) ASSERT_EQ(matrix.at(i, j), value_at(i, j));
@@ -186,7 +186,7 @@ TEST(RowSource, OfAFileThatIsCutMeanwhileSaysSo) {
             file.string() + ": the file ends at byte 528; it was truncated while it was read");
 }
 
-// Sums would be off by what the statistics do not know.
+// Changed data would no longer match the statistics, so sums could be wrong.
 TEST(RowSource, OfAFileThatIsChangedMeanwhileSaysSo) {
   const TemporaryFolder folder;
   const auto file = folder.write("t.npy", npy<float>(100, 2, false, false));
@@ -200,7 +200,7 @@ TEST(RowSource, OfAFileThatIsChangedMeanwhileSaysSo) {
             file.string() + ": the file was changed while it was in use");
 }
 
-// What was opened is read on: it is whole, and what labels and centroids are of.
+// The opened file is still complete, so reading continues from it.
 TEST(RowSource, OfAFileThatIsReplacedMeanwhileReadsOn) {
   const TemporaryFolder folder;
   const auto file = folder.write("t.npy", npy<float>(100, 2, false, false));
@@ -211,7 +211,7 @@ TEST(RowSource, OfAFileThatIsReplacedMeanwhileReadsOn) {
   mapped.check_unchanged();
 }
 
-// Two samples of one feature: 1 and 2.
+// Two samples of one feature, with the values 1 and 2.
 const std::string kFvecs("\1\0\0\0\0\0\x80\x3f\1\0\0\0\0\0\0\x40", 16);
 
 TEST(MappedData, OfAFileThatIsChangedMeanwhileSaysSo) {
@@ -244,8 +244,8 @@ struct timespec status_time(const std::filesystem::path& file) {
   return status.st_ctim;
 }
 
-// Changes a file by `change`, and puts its modification time back, until the coarse clock of its
-// file system has moved on.
+// Applies `change` to a file and restores its modification time; repeats both until its status
+// change time differs, since the clock of the file system is coarse.
 void touch_status(const std::filesystem::path& file, const std::function<void()>& change) {
   struct stat before = {};
   EXPECT_EQ(::stat(file.c_str(), &before), 0);
@@ -258,7 +258,7 @@ void touch_status(const std::filesystem::path& file, const std::function<void()>
   }
 }
 
-// The last value of the file becomes 1, which it was not.
+// Changes the last value of the file to 1.
 void overwrite_in_place(const std::filesystem::path& file) {
   std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
   stream.seekp(-4, std::ios::end);
@@ -276,7 +276,7 @@ TEST(MappedData, OfAFileWhoseTimeWasPutBackIsFoundByItsValues) {
     const std::string changed = file.string() + ": the file was changed while it was in use";
     const Dataset mapped = read_dataset(file);
     const Dataset streamed(open_rows(file), 7);
-    // Other names, links and modes are no change of the values.
+    // Changed names, links and modes do not change the values.
     const auto link = folder.path() / "link";
     touch_status(file, [&] {
       std::filesystem::remove(link);
@@ -307,7 +307,7 @@ TEST(RowSource, OfTextIsRefusedWithTheWayOut) {
 TEST(RowSource, RefusesWhatReadingIntoMemoryRefuses) {
   const TemporaryFolder folder;
   const std::string whole = npy<float>(100, 2, false, false);
-  std::string long_header("\x93NUMPY\x02\x00\x00\x00\x10\x00", 12);  // claims a megabyte
+  std::string long_header("\x93NUMPY\x02\x00\x00\x00\x10\x00", 12);  // claims 1 MiB of header
   long_header += std::string(1 << 20, ' ');
   for (const std::string& bytes : {std::string(), std::string("text"), whole.substr(0, 100),
                                    whole.substr(0, 500), long_header}) {

@@ -1,4 +1,4 @@
-// k-means|| against a plain computation of its definition, and where there is little to choose.
+// k-means|| against a plain computation of its definition, and with little choice of samples.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,7 +31,7 @@ Seeding parallel(std::uint64_t seed = 0, double oversampling = 1, std::int64_t r
   return seeding;
 }
 
-// Integer weights as the seeding defines them, their total below 2^63 for `count` samples.
+// Integer weights as defined by the seeding: their total is below 2^63 for `count` samples.
 class Weights {
  public:
   Weights(const std::vector<double>& distances, std::int64_t count) {
@@ -61,7 +61,7 @@ class Plain {
   }
   std::int64_t n() const { return static_cast<std::int64_t>(rows_.size()); }
 
-  // The squared distance of a sample to the nearest of some others, and which that is.
+  // The squared distance of a sample to the nearest of `others`, and its index there.
   std::pair<double, std::size_t> nearest(std::int64_t i, const Indices& others) const {
     std::pair best(std::numeric_limits<double>::infinity(), std::size_t{0});
     for (std::size_t c = 0; c < others.size(); ++c) {
@@ -76,14 +76,14 @@ class Plain {
   std::vector<std::vector<double>> rows_;
 };
 
-// One position in the cumulated weights.
+// The index of the weight that contains the position in the cumulative sum.
 std::size_t position_of(Wide position, const std::vector<Wide>& weights) {
   std::size_t i = 0;
   while (position >= weights[i]) position -= weights[i++];
   return i;
 }
 
-// Greedy k-means++ over candidates that stand for `counts` samples each.
+// Greedy k-means++ over candidates that represent `counts` samples each.
 Indices plain_reduction(const Plain& plain, const Indices& candidates, const Indices& counts,
                         std::int64_t k, const RandomStream& stream) {
   std::uint64_t draws = 0;
@@ -110,7 +110,7 @@ Indices plain_reduction(const Plain& plain, const Indices& candidates, const Ind
       for (std::size_t c = 0; c < m; ++c) {
         after[c] = std::min(after[c], plain.distance(candidates[c], candidates[candidate]));
       }
-      // The scale of the distances before: the largest of them may have fallen.
+      // Keeps the scale of the distances before: the largest one may have decreased.
       after.push_back(*std::max_element(distances.begin(), distances.end()));
       const Weights fallen(after, plain.n());
       Wide potential = 0;
@@ -125,7 +125,7 @@ Indices plain_reduction(const Plain& plain, const Indices& candidates, const Ind
   return chosen;
 }
 
-// k-means|| as its definition reads, for data with enough distinct samples.
+// k-means|| as defined, for data with enough distinct samples.
 Indices plain_parallel(const Dataset& data, std::int64_t k, const Seeding& seeding) {
   const Plain plain(data);
   const auto n = static_cast<std::uint64_t>(plain.n());
@@ -184,7 +184,7 @@ TEST(KMeansParallel, FollowsItsDefinition) {
     check(scattered<double>(300, 2), 20, parallel(seed, 0.5, 3));
     check(scattered<float>(200, 5), 5, parallel(seed, 2, 1));
   }
-  // More rounds than asked for, rounds that find nothing, and a round that takes all there is.
+  // More rounds than requested, rounds without a new candidate, and a round that takes all samples.
   check(scattered<float>(150, 2), 40, parallel(3, 0.1, 1));
   check(scattered<float>(60, 2), 10, parallel(3, 0.01, 2));
   check(scattered<double>(40, 2), 40, parallel(3, 100, 1));
@@ -217,7 +217,7 @@ TEST(KMeansParallel, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
     }
     EXPECT_EQ(indices, expected);
   }
-  // Two values: one sample of each comes first, whatever is collected.
+  // Two values: one sample of each must come first, whatever the candidates are.
   std::vector<double> values(9000, 5.0);
   for (std::size_t i = 0; i < values.size(); i += 3) values[i] = -1;
   const Dataset two("two", Matrix::own(std::move(values), 9000, 1));
@@ -228,7 +228,7 @@ TEST(KMeansParallel, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
   }
 }
 
-// Powers of two scale the weights away, also where squared distances are denormal or huge.
+// Powers of two cancel in the weights, even if squared distances are denormal or huge.
 TEST(KMeansParallel, IsFreeOfScale) {
   const Indices expected = seed_indices(lattice(), 8, parallel(4));
   for (const double scale : {0x1p-537, 0x1p-500, 0x1p-20, 0x1p300, 0x1p475}) {
@@ -259,7 +259,7 @@ TEST(KMeansParallel, FindsSeparatedGroups) {
   }
 }
 
-// On data without groups the start is about as good as that of k-means++.
+// On data without a matching cluster structure the result is about as good as that of k-means++.
 TEST(KMeansParallel, IsAsGoodAsPlusPlus) {
   const Dataset data = make_blobs({.samples = 4000, .features = 4, .centers = 3, .seed = 5});
   const auto potential = [&](SeedingMethod method) {

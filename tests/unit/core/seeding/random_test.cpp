@@ -60,7 +60,7 @@ TEST(RandomStream, UniformIsOpenAtBothEnds) {
     const double value = stream.uniform(i);
     ASSERT_GT(value, 0.0);
     ASSERT_LT(value, 1.0);
-    // 53 bits plus half a step would be rounded to 1 at the upper end.
+    // With 53 bits, adding half a step would round to 1 at the upper end.
     EXPECT_EQ(value, static_cast<double>(stream.bits(i) >> 12) * 0x1p-52 + 0x1p-53);
     sum += value;
   }
@@ -80,7 +80,7 @@ TEST(RandomStream, BelowIsUniform) {
   double chi_squared = 0;
   for (const int count : counts) chi_squared += std::pow(count - kCount / kBound, 2);
   chi_squared /= static_cast<double>(kCount) / kBound;
-  EXPECT_LT(chi_squared, 22.5);  // 6 degrees of freedom: exceeded once in a thousand
+  EXPECT_LT(chi_squared, 22.5);  // 6 degrees of freedom: exceeded with a probability of 0.001
   EXPECT_EQ(stream.below(1, 0), 0u);
   const auto largest = std::numeric_limits<std::uint64_t>::max();
   EXPECT_LT(stream.below(largest, 0), largest);
@@ -102,7 +102,7 @@ TEST(RandomStream, NormalHasTheMomentsOfTheNormalDistribution) {
   EXPECT_NEAR(fourth / kCount, 3, 5 * std::sqrt(96.0 / kCount));
 }
 
-// Expected values to 20 digits, from a computation in 40.
+// Expected values to 20 digits, computed with 40.
 TEST(InverseNormal, IsAccurateInItsThreeRanges) {
   struct Known {
     double p, z;

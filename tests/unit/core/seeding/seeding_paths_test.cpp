@@ -1,4 +1,4 @@
-// The same samples are chosen by any number of threads, with and without a backend's kernels.
+// The chosen samples do not depend on the number of threads or on a backend's kernels.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -35,7 +35,7 @@ struct Golden {
   Indices expected;
 };
 
-// They may change only with the version of the seeding.
+// Golden lists may change only with the version of the seeding.
 std::vector<Golden> golden_lists() {
   const DType narrow = DType::float32, wide = DType::float64;
   return {
@@ -98,7 +98,7 @@ TEST(SeedingPaths, GoldenListsThroughOpenmp) {
   }
 }
 
-// More features than the kernels take: the core's own threads do the work.
+// More features than the kernels support: the core's own threads do the work.
 TEST(SeedingPaths, OpenmpLeavesManyFeaturesToTheCore) {
   Registry registry(Registry::default_folders());
   const auto backend = registry.load("openmp");
@@ -117,7 +117,7 @@ struct Answer {
 };
 using KernelLie = std::function<void(Answer&)>;
 
-// Kernels as plain as the definition, and what they answer in the end.
+// Kernels that follow the definition; a lie may falsify the answer.
 class FakeKernels final : public SeedingKernels {
  public:
   explicit FakeKernels(const DatasetView& dataset) : dataset_(dataset) {}
@@ -220,7 +220,7 @@ TEST_F(SeedingThroughKernels, EachLieIsNamed) {
       {"sample 19 a squared distance of -1 ", [](Answer& a) { a.squared_distances[19] = -1; }},
       {"to centroid -1 of 1", [](Answer& a) { a.nearest[7] = -1; }},
       {"to centroid 1 of 1", [](Answer& a) { a.nearest[7] = 1; }},
-      // Rounds without end, were it believed.
+      // If this were accepted, the rounds would never end.
       {"at a squared distance of 1 from itself",
        [](Answer& a) { std::fill_n(a.squared_distances, 20, 1.0); }},
       {"fake: out of memory",
@@ -245,7 +245,7 @@ TEST_F(SeedingThroughKernels, CanBeStopped) {
   }
 }
 
-// The stop function is asked within each pass too.
+// The stop function is also polled within each pass.
 TEST(SeedingPaths, CanBeStoppedAtAnyTime) {
   const Dataset data = blobs(100000, 8, DType::float32);
   for (const SeedingMethod method : {kPlusPlus, kParallel}) {
@@ -262,7 +262,7 @@ TEST(SeedingPaths, CanBeStoppedAtAnyTime) {
       EXPECT_THROW(chosen(1, after), Cancelled) << to_string(method) << " " << after;
       EXPECT_EQ(asked, after);
     }
-    // Which of several threads asks how often is not settled.
+    // With several threads, the number of polls is not deterministic.
     EXPECT_THROW(chosen(3, 1), Cancelled) << to_string(method);
     EXPECT_EQ(asked, 1);
   }

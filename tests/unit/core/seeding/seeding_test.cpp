@@ -49,7 +49,7 @@ std::string seeding_message(const auto& call) {
   return "nothing was thrown";
 }
 
-// Golden lists: they may change only with the version of the seeding.
+// Golden lists may change only with the version of the seeding.
 TEST(Seeding, GoldenListsOfRandom) {
   const Dataset data = lattice();
   EXPECT_EQ(random(data, 1, 0), (Indices{17}));
@@ -118,7 +118,7 @@ TEST(Seeding, ChoosesDistinctSamples) {
   }
 }
 
-// Every ordered pair of 5 samples about equally often: 20 pairs, 400 expected of each.
+// Every ordered pair of 5 samples is about equally frequent: 20 pairs, 400 expected of each.
 TEST(Seeding, RandomIsUniform) {
   const Dataset data = lattice(5);
   std::vector<int> times(25);
@@ -134,7 +134,7 @@ TEST(Seeding, RandomIsUniform) {
   }
 }
 
-// k-means++ as its definition reads: 128-bit prefix sums over all samples, a distance at a time.
+// k-means++ as defined: 128-bit prefix sums over all samples, one distance at a time.
 Indices plain_plus_plus(const Dataset& data, std::int64_t k, std::uint64_t seed,
                         std::int64_t restart) {
   __extension__ typedef unsigned __int128 WideWeight;
@@ -202,7 +202,8 @@ TEST(PlusPlus, FollowsItsDefinition) {
       EXPECT_EQ(plus_plus(lattice(29), k, seed, 1), plain_plus_plus(lattice(29), k, seed, 1));
     }
   }
-  // Several blocks of rows, and numbers of candidates (4, 6, 7, 9) for every width of a pass.
+  // Several blocks of rows, and numbers of candidates (4, 6, 7, 9) that cover every width of a
+  // pass.
   EXPECT_EQ(plus_plus(scattered<float>(9000, 2), 8),
             plain_plus_plus(scattered<float>(9000, 2), 8, 0, 0));
   EXPECT_EQ(plus_plus(scattered<double>(4097, 5), 20),
@@ -230,7 +231,7 @@ TEST(PlusPlus, DependsOnTheValuesOnly) {
   EXPECT_EQ(plus_plus(Dataset("strided", strided), 8, 4), expected);
 }
 
-// Powers of two scale the weights away, also where squared distances are denormal.
+// Powers of two cancel in the weights, even if squared distances are denormal.
 TEST(PlusPlus, IsFreeOfScale) {
   const Indices expected = plus_plus(lattice(), 8, 4);
   for (const double scale : {0x1p-537, 0x1p-500, 0x1p-20, 0x1p300, 0x1p475}) {

@@ -1,5 +1,5 @@
-// Every wrong configuration of tests/bad_inputs/config_errors.yaml is refused in one sentence that
-// says where and what.
+// Every wrong configuration in tests/bad_inputs/config_errors.yaml is refused in one sentence with
+// the place and the problem.
 #include <filesystem>
 #include <string>
 

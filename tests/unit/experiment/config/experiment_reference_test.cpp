@@ -1,4 +1,4 @@
-// What is published beside what is measured; optional backends; overrides.
+// Published values beside measured ones; optional backends; overrides.
 #include <limits>
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ Plan plan_of(const std::string& text, const std::vector<std::string>& overrides 
   return fake::plan_of(text, datasets, {}, overrides);
 }
 
-// The values by setting and variant, as texts: "" where there is none.
+// The published values by setting and variant as texts; "" if there is none.
 std::vector<std::string> published_values(const Plan& plan) {
   std::vector<std::string> values;
   for (const PlannedFit& fit : plan.fits) {
@@ -54,7 +54,8 @@ std::vector<std::string> published_values(const Plan& plan) {
   return values;
 }
 
-// The records of a run that was cancelled before its first trial, through their texts.
+// The records of a run that was cancelled before its first trial, after a round trip through their
+// texts.
 std::vector<std::vector<Record>> records_of(const Plan& plan) {
   std::vector<std::vector<Record>> records;
   for (const PlannedFit& fit : plan.fits) {
@@ -156,7 +157,7 @@ TEST(ExperimentOptional, AMissingPluginIsSkippedAndSaysWhy) {
   EXPECT_TRUE(missing_backends(plan_of("{dataset: {blobs: {}}, backends: [absent], "
                                        "optional: [absent]}"))
                   .empty());
-  // Without it the same backend ends the run.
+  // If the backend is not optional, the run is refused.
   const std::string refusal =
       message_of<InputError>([] { plan_of("{dataset: {blobs: {}}, backends: [missing]}"); });
   EXPECT_TRUE(refusal.starts_with("c.yaml:1:35: unknown backend 'missing'")) << refusal;
@@ -181,7 +182,7 @@ TEST(ExperimentOverrides, ReplaceKeysAndAxes) {
   EXPECT_EQ(plan.settings[1].setting.options.seeding.seed, 2u);
   EXPECT_EQ(plan.settings[1].dataset.samples, 50);
   EXPECT_EQ(plan.settings[1].setting.options.max_iterations, 2);
-  // References are to the file's axes and backends: of what is left, some is published.
+  // References name the file's axes and backends; some remain after the overrides.
   EXPECT_EQ(published_values(plan), (std::vector<std::string>{"", "about 9", "", ""}));
 }
 

@@ -1,4 +1,4 @@
-// The keys of an experiment that say where trials run and what they may take.
+// The keys of an experiment for the isolation and the limits of trials.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Records: to JSON and back, and into a file that never holds half a one.
+// Records: the JSON round trip, and a file that never keeps half a record.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -93,7 +93,7 @@ Record example() {
   return record;
 }
 
-// Keys that records of earlier versions do not have.
+// Keys that are missing from records of earlier versions.
 bool is_new(const std::string& path) {
   if (path.starts_with("machine.")) {
     const std::string inner = path.substr(path.find('.') + 1);
@@ -228,7 +228,7 @@ TEST(ExperimentRecord, EveryKeyIsNeededAndOthersArePassedOver) {
     }
     EXPECT_EQ(refusal(json), "'" + key + "' is missing");
     for (const auto& [inner, inner_value] : value.items()) {
-      // What these hold is free, or not in every record.
+      // The inner keys of these vary from record to record.
       if (!value.is_object() || key == "axes" || key == "phase_ms" || is_new(key)) continue;
       json = whole;
       json[key].erase(inner);
@@ -319,7 +319,7 @@ TEST_F(ExperimentWriter, AppendsLines) {
 }
 
 TEST_F(ExperimentWriter, CutsOffAnIncompleteRecord) {
-  // Longer than the block that the end is looked for in.
+  // Longer than the block in which the end of the last record is searched.
   const std::string half = line_.substr(0, line_.size() / 2) + std::string(10'000, 'x');
   folder_.write("records.jsonl", line_ + half);
   RecordWriter writer(file());
@@ -358,7 +358,7 @@ TEST_F(ExperimentWriter, AFileThatCannotBeOpenedIsNamed) {
             "cannot open " + path + ": No such file or directory");
 }
 
-// A record whose line takes this many bytes, the newline not counted.
+// A record whose line has this many bytes, without the newline.
 Record record_of_bytes(std::size_t bytes) {
   Record record = example();
   const std::size_t rest = record_line(record).size() - 1 - record.experiment.size();
@@ -389,7 +389,7 @@ TEST_F(ExperimentWriter, AFullDiskLeavesNoHalfRecord) {
   RecordWriter writer(file());
   writer.append(example());
 
-  // A limit on the file's size stands in for a full disk: the write is cut short in the same way.
+  // A file size limit stands in for a full disk: it truncates the write in the same way.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

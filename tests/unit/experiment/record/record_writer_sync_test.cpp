@@ -1,4 +1,4 @@
-// A new file of records outlives a power cut: its folder is written to the disk too.
+// A new file of records survives a power failure: its folder is synced too.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> synced;
 
 }  // namespace
 
-// In the place of the system's, for this program.
+// Replaces the system's fsync() in this program and logs the calls.
 extern "C" int fsync(int descriptor) {
   std::error_code error;
   synced.push_back(

@@ -1,4 +1,4 @@
-// What records say of the conditions that their trials ran under.
+// The conditions of trials, as stored in records.
 #include <cstdlib>
 #include <string>
 
@@ -12,7 +12,7 @@ namespace {
 
 class ExperimentConditions : public testing::Test {
  protected:
-  // The sensors read those devices only that the caller's variable shows.
+  // The variable would hide devices from the sensors.
   ExperimentConditions() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
 
   Record run(const char* backend, const char* nvml) {

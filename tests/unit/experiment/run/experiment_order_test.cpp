@@ -1,4 +1,4 @@
-// The order of trials, further rounds, and what samples tell of the machine.
+// The order of trials, further rounds, and disturbances derived from timings.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -28,7 +28,7 @@ repeats: 8
 sweep: {clusters: [8, 9]}
 )";
 
-/// Trials whose times are given, without running anything.
+/// Returns given times without running the trials.
 class GivenTimes final : public TrialRunner {
  public:
   using Time = std::function<double(const PlannedFit&, std::int64_t repeat)>;
@@ -89,9 +89,9 @@ TEST_F(ExperimentOrder, EveryRoundHasEachFitOnce) {
   for (std::size_t round = 0; round < order.size(); round += 4) {
     std::set<std::size_t> fits;
     for (std::size_t i = 0; i < 4; ++i) fits.insert(order[round + i].fit);
-    EXPECT_EQ(fits, (std::set<std::size_t>{0, 1, 2, 3}));  // 4 is skipped
+    EXPECT_EQ(fits, (std::set<std::size_t>{0, 1, 2, 3}));  // fit 4 is skipped
   }
-  // Of the second setting two are skipped.
+  // Two fits of the second setting are skipped.
   EXPECT_EQ(trial_order(plan_, 1).size(), 3u * 8);
   EXPECT_EQ(trial_round(plan_, 1, 20).front().order, 60);
 }
@@ -107,7 +107,7 @@ TEST_F(ExperimentOrder, FollowsFromTheSeedAlone) {
 TEST_F(ExperimentOrder, EveryPlaceIsTakenAboutAsOften) {
   make(kOrderConfig);
   plan_.repeats = 4000;
-  std::map<std::pair<std::size_t, std::int64_t>, int> counts;  // by fit and place in its round
+  std::map<std::pair<std::size_t, std::int64_t>, int> counts;  // by fit and position in its round
   for (const PlannedTrial& trial : trial_order(plan_, 0)) ++counts[{trial.fit, trial.order % 4}];
   ASSERT_EQ(counts.size(), 16u);
   // Five standard deviations of a binomial number of 4000 with probability 1/4 are 137.
@@ -133,7 +133,7 @@ TEST_F(ExperimentOrder, RoundsGoOnUntilIntervalsAreNarrow) {
                                   "setting\n"),
             std::string::npos)
       << plan_text(plan_);
-  // Wide for eight rounds, then all alike, in one variant of the first setting.
+  // In one variant of the first setting, times vary for eight rounds, then are constant.
   const RunResult result = run([](const PlannedFit& fit, std::int64_t repeat) {
     return fit.setting == 0 && fit.variant == 1 && repeat < 8 ? 1 + 0.1 * double(repeat) : 1.0;
   });
@@ -141,7 +141,7 @@ TEST_F(ExperimentOrder, RoundsGoOnUntilIntervalsAreNarrow) {
   EXPECT_GT(rounds, 12u);
   EXPECT_LT(rounds, 40u);
   EXPECT_EQ(result.records[0].size(), rounds);
-  EXPECT_EQ(result.records[5].size(), 8u);  // the second setting has no need of more
+  EXPECT_EQ(result.records[5].size(), 8u);  // the second setting needs no further rounds
   for (const Record& record : result.records[1]) {
     EXPECT_EQ(to_json(record_from_json(to_json(record))), to_json(record));
   }
@@ -182,7 +182,8 @@ TEST_F(ExperimentOrder, WhatAlwaysFailsIsNotTriedFurther) {
 
 TEST_F(ExperimentOrder, SpeedupsAreOfPairedRounds) {
   make(kOrderConfig);
-  // Every round is slower than the one before, for all alike; one trial failed.
+  // Every round is slower than the previous one, by the same factor for all variants; one trial
+  // failed.
   const RunResult result = run([](const PlannedFit& fit, std::int64_t repeat) {
     if (fit.variant == 1 && repeat == 2) return -1.0;
     return (1 + double(repeat)) * (fit.variant == 0 ? 3 : 1);
@@ -190,7 +191,7 @@ TEST_F(ExperimentOrder, SpeedupsAreOfPairedRounds) {
   const Summary summary = summarize(result.records);
   EXPECT_EQ(summary.rows[2].comparison->text, "3.00");
   EXPECT_EQ(summary.rows[2].time_ms.median, 4.5 / 4);
-  // Where trials failed, the row says so in the place of its numbers; CSV has them.
+  // If trials failed, the table's row states this instead of the numbers; the summary keeps them.
   EXPECT_EQ(summary.rows[1].comparison->speedup->median, 3);
   EXPECT_EQ(summary.rows[1].timings.size(), 7u);
   const nlohmann::ordered_json row = summary_json(summary, "").at("rows").at(2);
@@ -231,7 +232,7 @@ TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
               return fit.setting == 1 && r >= 4 ? 1.06 : 1;
             }),
             "noisy: clusters 9: the later rounds were 6% slower than the earlier");
-  // Times that the clock could not tell from nothing have no relative changes.
+  // Times of zero, below the resolution of the clock, have no relative changes.
   EXPECT_EQ(times([&](const PlannedFit& fit, std::int64_t r) {
               return fit.variant > 0 && (r < 2 || r > 4) ? 0 : 1;
             }),

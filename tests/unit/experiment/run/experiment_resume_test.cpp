@@ -1,4 +1,4 @@
-// Runs that are interrupted again and again, and resumed from their records alone.
+// Runs that are interrupted repeatedly, and resumed from their records alone.
 #include <map>
 #include <string>
 #include <tuple>
@@ -34,8 +34,8 @@ class ExperimentResume : public testing::Test {
   Plan make(const std::string& text) { return fake::plan_of(text, datasets_); }
   std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
 
-  /// Goes on with the run in the file, or begins it, and ends it after so many records more: as
-  /// SIGINT does, or as a killed one, whose last records are missing.
+  /// Resumes the run in the file, or begins it, and ends it after `most` more records: by a stop
+  /// request as SIGINT does, or, if `killed`, without the last records.
   RunResult go_on(std::size_t most, bool killed = false, bool retry_failed = false) {
     EarlierTrials earlier;
     if (std::filesystem::exists(file())) {
@@ -58,7 +58,7 @@ class ExperimentResume : public testing::Test {
     return fake::run_quietly(plan_, runner, keep, stop, "run", std::move(earlier));
   }
 
-  /// How often each trial has an outcome in the file.
+  /// The number of outcomes of each trial in the file.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> outcomes() const {
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> found;
     const std::string text = TemporaryFolder::read(file());
@@ -88,7 +88,7 @@ TEST_F(ExperimentResume, MakesEachTrialOnceHoweverOftenItIsInterrupted) {
       }
       EXPECT_GT(lives, 3);
       const auto found = outcomes();
-      // Absent twice, limited once; all others three times in two settings.
+      // Absent twice and limited once; all others three times in two settings.
       EXPECT_EQ(found.size(), 3u + 5u * 3u);
       for (const auto& [trial, times] : found) EXPECT_EQ(times, 1);
       EXPECT_EQ(result.failed, 6) << "those of earlier lives too";
@@ -118,7 +118,7 @@ TEST_F(ExperimentResume, FailuresAreMadeAgainOnDemand) {
 
 TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
   EXPECT_EQ(trials_left(plan_, {}), plan_.trials());
-  go_on(6);  // a pair that is skipped, and five trials, or four and one that is cancelled
+  go_on(6);  // a skipped pair, and five trials, or four and one cancelled trial
   std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
   const std::int64_t done = static_cast<std::int64_t>(outcomes().size());
   const std::int64_t left = trials_left(plan_, earlier_trials(std::move(last->records), false));
@@ -126,8 +126,8 @@ TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
 }
 
 TEST_F(ExperimentResume, ACompleteSettingGetsNoFurtherRounds) {
-  // No interval is that narrow: time alone ends a setting. On a busy machine its repeats may take
-  // all of a short one.
+  // No interval becomes this narrow, so only the time ends a setting. On a busy machine the repeats
+  // may use up a short time, hence the loop.
   for (double seconds = 0.05; outcomes().size() <= 3u + 5u * 3u; seconds *= 4) {
     ASSERT_LT(seconds, 100) << "no further round was made";
     std::filesystem::remove(file());
@@ -228,7 +228,7 @@ TEST_F(ExperimentResume, WhereTrialsRanIsComparedAndLimitsAreNot) {
 
   plan_.isolation = one;
   Record earlier = describe_trial(plan_, plan_.fits[1], 0, "run", {});
-  earlier.isolation.reset();  // as an earlier version wrote it
+  earlier.isolation.reset();  // as written by an earlier version
   EXPECT_EQ(find_difference(earlier, plan_, {}), "");
 }
 

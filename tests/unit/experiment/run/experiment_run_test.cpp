@@ -1,4 +1,4 @@
-// Plans, runs and summaries with backends that work, fail, or are not there.
+// Plans, runs and summaries with backends that work, fail, or are missing.
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -180,7 +180,7 @@ TEST_F(ExperimentRun, EachTrialLeavesARecord) {
   EXPECT_EQ(result.failed, 6);
   EXPECT_EQ(kept.size(), 9u * 3 + 3);
 
-  // Skips first, then rounds in which the backends take turns in a random order.
+  // Skipped fits come first, followed by rounds with the backends in random order.
   std::vector<std::string> round;
   for (std::size_t i = 0; i < 6; ++i) {
     round.push_back(std::string(to_string(kept[i].status)) + " " + kept[i].backend.name);
@@ -250,11 +250,11 @@ TEST_F(ExperimentRun, FewerDistancesAreMarkedAndComparedByWholeFits) {
   }
   const Summary summary = summarize(result.records);
   EXPECT_TRUE(summary.per_iteration);
-  EXPECT_EQ(summary.rows[1].time_ms.median, 10);  // of 4 iterations
+  EXPECT_EQ(summary.rows[1].time_ms.median, 10);  // 4 iterations
   EXPECT_TRUE(is_marked(summary, summary.rows[1]));
   EXPECT_FALSE(is_marked(summary, summary.rows[0]));
   EXPECT_TRUE(summary.rows[1].compared_by_fits);
-  EXPECT_EQ(summary.rows[1].comparison->speedup->median, 4);  // of whole fits, not 2
+  EXPECT_EQ(summary.rows[1].comparison->speedup->median, 4);  // of whole fits; 2 per iteration
   EXPECT_FALSE(summary.rows[2].compared_by_fits);
   const std::string table = summary_table(summary);
   EXPECT_LE(widest_line(table), 100u);
@@ -318,13 +318,13 @@ TEST_F(ExperimentRun, WithoutABaselineThereIsNoSpeedup) {
 TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
   make(kRunConfig);
   std::vector<Record> kept;
-  // The fit that is running when the switch is set is the one that is cancelled.
+  // Setting the switch cancels the fit that is running.
   const RunResult result = run([&](const Record& record) {
     kept.push_back(record);
     switch_.on = kept.size() == 3;
   });
   EXPECT_TRUE(result.cancelled);
-  // What was skipped and run, and a record for each fit that the run did not come to.
+  // Skipped and completed fits, and a record for each fit that was not reached.
   EXPECT_EQ(kept.size(), 12u);
   for (std::size_t i = 3; i < kept.size(); ++i) {
     const bool skipped = !plan_.fit(kept[i].plan.setting, kept[i].plan.variant).skip.empty();
@@ -339,7 +339,7 @@ TEST_F(ExperimentRun, AnInterruptedRunKeepsWhatWasDone) {
   EXPECT_EQ(
       std::count_if(summary.rows.begin(), summary.rows.end(),
                     [](const SummaryRow& row) { return row.problem == "cancelled: not run"; }),
-      12 - 3 - 2);  // skipped, and run
+      12 - 3 - 2);  // without skipped and completed ones
   EXPECT_EQ(summary.rows[9].problem, "skipped: at most 8 clusters, not 9");
 }
 

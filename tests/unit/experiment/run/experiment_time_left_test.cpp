@@ -1,4 +1,4 @@
-// How long a run will take: told from its trials, however its first ones went.
+// The estimate of a run's remaining time from its trials, even if the first ones are unusual.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// Sizes that grow, as in most sweeps: 180 trials.
+// Increasing sizes, as in most sweeps: 180 trials.
 constexpr const char* kTimeLeftConfig = R"(
 dataset: {blobs: {features: 2, centers: 8}}
 clusters: 8
@@ -20,21 +20,21 @@ repeats: 20
 sweep: {dataset.blobs.samples: [1000, 10000, 100000]}
 )";
 
-constexpr double kStart = 20;    // seconds that the first trial of a variant takes longer
-constexpr double kRest = 0.002;  // of every trial, beside its fit
+constexpr double kStart = 20;    // additional seconds of a variant's first trial
+constexpr double kRest = 0.002;  // seconds of every trial besides its fit
 
 class ExperimentTimeLeft : public testing::Test {
  protected:
   void make(const std::string& config) { plan_ = fake::plan_of(config, datasets_); }
 
-  /// 0.1 ms and 1, 1.5 or 2 ns for each distance's term, in each of ten iterations.
+  /// The time of ten iterations: 0.1 ms each, plus 1, 1.5 or 2 ns per term of a distance.
   double fit_seconds(const PlannedFit& fit) const {
     const double samples = static_cast<double>(plan_.settings[fit.setting].dataset.samples);
     return 10 * (1e-4 + samples * 16 * static_cast<double>(fit.variant + 2) * 0.5e-9);
   }
 
-  /// Makes all trials in their rounds and calls `look(trial, estimate, truth)` after each; the
-  /// truth is without starts that are still to come. `start_in_fit`: in the timed fit itself.
+  /// Adds all trials in their order and calls `look(trial, estimate, truth)` after each; `truth`
+  /// excludes future starts. `start_in_fit`: the start counts as part of the timed fit.
   template <class Look>
   void make_trials(bool start_in_fit, const Look& look) {
     double truth = 0;
@@ -75,7 +75,7 @@ TEST_F(ExperimentTimeLeft, StartsAreNotTakenForThePace) {
 TEST_F(ExperimentTimeLeft, AStartWithinAFitIsForgottenWithTheSecond) {
   make(kTimeLeftConfig);
   make_trials(true, [](std::int64_t trial, double estimate, double truth) {
-    if (trial < 6) return;  // every variant has two
+    if (trial < 6) return;  // by then every variant has two trials
     EXPECT_LT(estimate, 2 * truth + 1e-9) << "after trial " << trial;
     EXPECT_GT(estimate, truth / 2 - 1e-9) << "after trial " << trial;
   });
@@ -107,7 +107,7 @@ TEST_F(ExperimentTimeLeft, WhatAnEarlierRunMadeIsNotLeft) {
   for (int i = 0; i < 7; ++i) left.pass_over(plan_.fit(0, 0));
   left.add(plan_.fit(0, 0), 1, 1);
   EXPECT_NEAR(left.seconds(), 2, 1e-9);
-  // Further rounds, until intervals are narrow, are not counted.
+  // Further rounds for narrow intervals are not counted.
   for (int i = 0; i < 5; ++i) left.add(plan_.fit(0, 0), 1, 1);
   EXPECT_EQ(left.seconds(), 0);
 }

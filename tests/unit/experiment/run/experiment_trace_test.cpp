@@ -1,4 +1,4 @@
-// Traces and replays of fits: what is watched, what is kept, and what is refused.
+// Traces and replays of fits: observation, storage, refusals.
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -25,7 +25,6 @@ using nlohmann::ordered_json;
 class ExperimentTrace : public testing::Test {
  protected:
   void make(const std::string& text) { plan_ = fake::plan_of(text, datasets_); }
-  // The record of one planned fit and repeat.
   Record run(std::size_t variant, std::int64_t repeat) {
     InProcessRunner trials(plan_, datasets_, observer_, "run", {});
     TracingRunner tracing(plan_, trials, trials,
@@ -76,7 +75,7 @@ TEST_F(ExperimentTrace, IsMadeOnRequestOnly) {
   EXPECT_FALSE(run(1, 1).trace.has_value());
 }
 
-// The labels of a frame, from those of the first one and the changes.
+// The labels of all frames, from those of the first and the changes.
 std::vector<std::vector<int>> labels_of(const Replay& replay) {
   std::vector<std::vector<int>> frames = {replay.labels.front()};
   for (std::size_t f = 1; f < replay.labels.size(); ++f) {
@@ -155,7 +154,7 @@ TEST_F(ExperimentTrace, ComesBackFromItsText) {
   EXPECT_FALSE(record_from_json(to_json(record)).trace.has_value());
 }
 
-// Makes the traces that a test wants.
+// Returns the traces that a test provides.
 class FakeTracer final : public SharedStartRunner {
  public:
   FakeTracer(const Plan& plan, DatasetCache& datasets, Observer& observer,
@@ -188,7 +187,7 @@ TEST_F(ExperimentTrace, OneThatMakesTheRecordTooLongIsLeftOut) {
                         [&](const std::string& text) { notes_.push_back(text); });
   EXPECT_TRUE(tracing.run(plan_.fit(0, 1), 1).trace.has_value());
   EXPECT_EQ(notes_, std::vector<std::string>());
-  iterations = 2'000'000;  // of 19 bytes
+  iterations = 2'000'000;  // 19 bytes each
   const Record record = tracing.run(plan_.fit(0, 1), 1);
   EXPECT_EQ(record.status, TrialStatus::ok);
   EXPECT_FALSE(record.trace.has_value());

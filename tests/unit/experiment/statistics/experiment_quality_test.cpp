@@ -1,4 +1,4 @@
-// No speedup without quality; numbers.
+// No speedup without quality; formatting of numbers.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -15,7 +15,7 @@ Quality quality(Accuracy accuracy, double after_one = 100, double final = 50) {
   return {accuracy, 1000, after_one, 0, final};
 }
 
-// With a speedup that has no interval.
+// Compares with a speedup whose interval is a point.
 Comparison compare(const Quality& result, double time, const Quality& baseline,
                    double baseline_time) {
   const double speedup = baseline_time / time;
@@ -70,7 +70,8 @@ TEST(ExperimentQuality, OverALessAccurateBaselineItsAccuracyStandsBesides) {
       compare(quality(Accuracy::exact), 1, quality(Accuracy::float32), 10);
   EXPECT_EQ(comparison.speedup->median, 10);
   EXPECT_EQ(comparison.text, "10.0 over float32");
-  // Labels that are wrong by design are counted, and the inertia after one iteration is not asked.
+  // A backend of half accuracy: wrong labels are reported, and the inertia after one iteration is
+  // not compared.
   Quality half = quality(Accuracy::half, 100.1);
   half.wrong_labels = 12;
   EXPECT_EQ(compare(quality(Accuracy::exact), 1, half, 10).text,

@@ -1,4 +1,4 @@
-// Medians, spreads, outliers, and the coverage of the bootstrap's intervals.
+// Medians, spreads, outliers, and the coverage of bootstrap intervals.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -69,14 +69,15 @@ TEST(ExperimentStatistics, FewValuesHaveTheirRange) {
 }
 
 TEST(ExperimentStatistics, IntervalIsThatOfTheIdealBootstrap) {
-  // With all possible resamples, the median of n = 2m + 1 is at most the j-th value with the
-  // probability that m + 1 of n draws are (Efron 1982, section 10.3). It first exceeds 2.5 % at j.
+  // For n = 2m + 1 and all possible resamples, P(median <= j-th value) = P(at least m + 1 of n
+  // draws are <= the j-th value) (Efron 1982, section 10.3). The interval begins at the first j for
+  // which this exceeds 2.5 %; the comments give the probabilities for j - 1 and j.
   EXPECT_EQ(interval(7), std::pair(2.0, 6.0));    // 0.010, 0.108
   EXPECT_EQ(interval(11), std::pair(3.0, 9.0));   // 0.007, 0.051
   EXPECT_EQ(interval(21), std::pair(7.0, 15.0));  // 0.018, 0.056
 }
 
-// The definition: the median of n values, each drawn with replacement.
+// By definition: each median is that of n values drawn with replacement.
 std::vector<double> medians_by_drawing(const std::vector<double>& values, std::uint64_t stream) {
   const RandomStream random(0, stream);
   std::vector<double> medians;
@@ -104,7 +105,7 @@ TEST(ExperimentStatistics, MediansOfManyValuesAreDistributedAsThoseOfTheValuesDr
     const std::vector<double> expected = medians_by_drawing(values, 1);
     const double deviation = std::sqrt(n) / 2;
     for (const double p : {0.025, 0.25, 0.5, 0.75, 0.975}) {
-      // Five standard errors of the difference of two such quantiles in the tails.
+      // Five standard errors of the difference of two such tail quantiles.
       EXPECT_NEAR(quantile(found, p), quantile(expected, p), 0.45 * deviation) << n << ' ' << p;
     }
     EXPECT_NEAR(median_interval(values).low, (n + 1) / 2.0 - 1.96 * deviation, 0.32 * deviation);
@@ -125,7 +126,7 @@ TEST(ExperimentStatistics, TheSameValuesGiveTheSameInterval) {
   EXPECT_NE(resampled_medians(values, 4), resampled_medians(values, 5));
 }
 
-// The share of intervals of 15 values that hold `truth`.
+// The share of intervals from 15 values that contain `truth`.
 double coverage(double truth, const std::function<double(const RandomStream&, std::uint64_t)>& draw,
                 bool ratio) {
   constexpr int kIntervals = 600;
@@ -151,8 +152,8 @@ TEST(ExperimentStatistics, IntervalsHoldTheTruthWith95Percent) {
   const auto exponential = [](const RandomStream& random, std::uint64_t i) {
     return 1 - std::log(random.uniform(i));
   };
-  // Four standard errors of 600 intervals are 0.036; with 15 values the percentile interval of the
-  // median holds it with 0.94.
+  // 0.036 is four standard errors for 600 intervals; with 15 values the percentile interval of the
+  // median contains it with probability 0.94.
   EXPECT_NEAR(coverage(10, normal, false), 0.95, 0.036);
   EXPECT_NEAR(coverage(1 + std::log(2), exponential, false), 0.95, 0.036);
   EXPECT_NEAR(coverage(1, normal, true), 0.95, 0.036);

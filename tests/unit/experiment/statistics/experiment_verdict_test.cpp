@@ -1,4 +1,5 @@
-// Faster, slower or the same: the rule by hand, and on recorded runs of two identical backends.
+// Faster, slower or the same: the rule on small examples, and on recorded runs of two identical
+// backends.
 #include <cmath>
 #include <filesystem>
 #include <ostream>
@@ -31,7 +32,7 @@ TEST(ExperimentVerdict, GoesByTheWholeInterval) {
 }
 
 TEST(ExperimentVerdict, RoundsArePaired) {
-  // Both drift alike, by half: their ratios do not.
+  // Both drift upwards by the same factor, so their ratios are constant.
   Timings older;
   Timings newer;
   for (std::int64_t i = 0; i < 15; ++i) {
@@ -42,7 +43,7 @@ TEST(ExperimentVerdict, RoundsArePaired) {
   EXPECT_EQ(compare_rounds(newer, older).verdict, Verdict::faster);
   EXPECT_EQ(compare_rounds(older, older).verdict, Verdict::same);
   EXPECT_NEAR(compare_rounds(older, newer).ratio.low, 1.1, 1e-12);
-  // As samples of two runs they tell nothing.
+  // As unpaired samples of two runs, they show no significant difference.
   EXPECT_EQ(compare_runs(older, newer).verdict, Verdict::unclear);
 }
 
@@ -70,11 +71,11 @@ TEST(ExperimentVerdict, TwoRunsNeedMore) {
   EXPECT_EQ(compare_runs(older, steady(11)).verdict, Verdict::slower);
   EXPECT_EQ(compare_runs(steady(11), older).verdict, Verdict::faster);
   EXPECT_EQ(compare_runs(older, steady(10.05)).verdict, Verdict::same);
-  // Half of the samples are faster, half are slower.
+  // Half of the samples are faster, the other half slower.
   Timings both_ways = steady(9, 5);
   for (std::int64_t i = 5; i < 10; ++i) both_ways[i] = 11;
   EXPECT_EQ(compare_runs(older, both_ways).reason, "wide interval");
-  // One sample is as fast as ever: the others were held up, or nearly all were.
+  // One sample is as fast as before: the others were delayed, or almost all were.
   Timings held_up = steady(10.9);
   held_up[3] = 10.2;
   EXPECT_EQ(compare_runs(older, held_up).reason, "the fastest samples agree");
@@ -88,7 +89,7 @@ TEST(ExperimentVerdict, GeometricMeanOfRatios) {
   EXPECT_NEAR(one.median, 1.2, 1e-12);
   EXPECT_NEAR(one.low, 1.1, 1e-12);
   EXPECT_NEAR(one.high, 1.4, 1e-12);
-  // Four equal ones have half the width, on logarithms.
+  // Four equal intervals give half the width, in logarithms.
   const MedianInterval four =
       geometric_mean(std::vector<MedianInterval>(4, {1, std::exp(-0.2), std::exp(0.1)}));
   EXPECT_NEAR(four.low, std::exp(-0.1), 1e-12);
@@ -96,16 +97,16 @@ TEST(ExperimentVerdict, GeometricMeanOfRatios) {
   EXPECT_NEAR(geometric_mean(std::vector<double>{2, 8}), 4, 1e-12);
 }
 
-// Some of what compare_calibration prints. Two runs on a busy machine are another matter, see
-// compare_test.cpp.
+// Some of the results of compare_calibration. For two runs on a busy machine see
+// experiment_compare_test.cpp.
 struct RecordedRuns {
   const char* file;
   calibration::Kind kind;
   const char* name;
-  double found;  // share of slowdowns by 10 % that is called so, at least
+  double found;  // minimum share of 10 % slowdowns that are detected
 };
 
-// In the test's name.
+// Used in the test's name.
 void PrintTo(const RecordedRuns& runs, std::ostream* stream) {
   *stream << runs.name;
 }
@@ -125,9 +126,9 @@ INSTANTIATE_TEST_SUITE_P(
     , ExperimentVerdictOfRecordedRuns,
     testing::Values(RecordedRuns{"quiet.csv", calibration::Kind::rounds, "OneQuietRun", 0.9},
                     RecordedRuns{"unequal.csv", calibration::Kind::rounds, "OneUnequalRun", 0.9},
-                    // Fits as long as a time slice tell nothing on a busy machine.
+                    // Fits as long as a time slice show no difference on a busy machine.
                     RecordedRuns{"busy.csv", calibration::Kind::rounds, "OneBusyRun", 0.8},
-                    // The fastest samples of one run may be several percent from another's.
+                    // The fastest samples of two runs may differ by several percent.
                     RecordedRuns{"quiet.csv", calibration::Kind::runs, "TwoQuietRuns", 0.85}),
     [](const auto& runs) { return runs.param.name; });
 

@@ -1,4 +1,4 @@
-// Recorded runs, and variants of one, against each other.
+// Comparisons of recorded runs, and of variants within one run.
 #include <cmath>
 #include <functional>
 #include <string>
@@ -18,7 +18,7 @@ constexpr std::int64_t kRepeats = 8;
 
 using Change = std::function<void(Record&)>;
 
-// One row: eight trials that take about `ms` each.
+// One row: eight trials of about `ms` each.
 std::vector<Record> row(std::int64_t clusters, const std::string& label, double ms,
                         const Change& change = {}) {
   std::vector<Record> records;
@@ -67,7 +67,7 @@ void fix_iterations(Record& record) {
   record.fit->distances = 100 * record.clusters * 11;
 }
 
-// Times per iteration say nothing of a backend whose fits differ in another way.
+// Times per iteration are not comparable if a backend evaluates fewer distances per fit.
 TEST(ExperimentCompare, FewerDistancesAreComparedByWholeFits) {
   const auto fewer = [](Record& record) {
     fix_iterations(record);
@@ -83,7 +83,7 @@ TEST(ExperimentCompare, FewerDistancesAreComparedByWholeFits) {
   EXPECT_NEAR(runs.rows[0].time.ratio.median, 2, 1e-9);
   EXPECT_EQ(verdicts(runs), (std::vector<std::string>{"slower", "slower"}));
   const std::string text = comparison_text(runs);
-  EXPECT_NE(text.find("0.181*"), std::string::npos) << text;  // 0.1 of 0.9 of 20.07 / 10 iterations
+  EXPECT_NE(text.find("0.181*"), std::string::npos) << text;  // 0.1 * 0.9 * 20.07 / 10 iterations
   EXPECT_NE(text.find("\n* evaluates fewer distances"), std::string::npos) << text;
   const nlohmann::ordered_json json = comparison_json(runs);
   EXPECT_EQ(json["rows"][0]["ratio_of"], "fit");
@@ -228,7 +228,7 @@ TEST(ExperimentCompare, ARunOnABusyMachineTellsNothing) {
   EXPECT_EQ(verdicts(busy), std::vector<std::string>{"unclear"});
   EXPECT_EQ(busy.rows[0].time.reason, "new: busy machine, load 8.00");
   EXPECT_EQ(busy.means[0].verdict, Verdict::unclear);
-  // Both of one run were held up alike.
+  // Both variants of one run were slowed alike.
   const RecordGroups one = {row(2, "a", 10, loaded(8)), row(2, "b", 20, loaded(8))};
   EXPECT_EQ(verdicts(compare_variants(one, "a", "b")), std::vector<std::string>{"slower"});
 }
@@ -243,7 +243,7 @@ TEST(ExperimentCompare, AMeanIsNoClearerThanItsRows) {
   EXPECT_EQ(one.rows[0].time.reason, "fewer than 5 samples");
   EXPECT_EQ(one.means[0].verdict, Verdict::unclear);
   EXPECT_FALSE(is_slower_than(one, 0));
-  // Two rows that are unclear by themselves, and a new side that is less accurate.
+  // Two rows that are unclear individually, and a less accurate newer side.
   const auto wide = [](Record& record) {
     record.backend.accuracy = "float32";
     record.fit->fit_ms = record.repeat < 2 ? 11 : 5;
@@ -274,7 +274,7 @@ TEST(ExperimentCompare, SlowerThanAShare) {
   EXPECT_TRUE(is_slower_than(slower, 0.15));
   EXPECT_FALSE(is_slower_than(slower, 0.2));
   EXPECT_FALSE(is_slower_than(compare_recorded_runs(older, older), 0));
-  // With other results it is no better; where the old one was less accurate, it may be.
+  // Different results do not excuse a slowdown; a less accurate older side does.
   const Change other = [](Record& record) { record.fit->inertia = 60; };
   EXPECT_TRUE(is_slower_than(compare_recorded_runs(older, {row(2, "a", 12, other)}), 0.15));
   const Change coarse = [](Record& record) { record.backend.accuracy = "float32"; };

@@ -1,4 +1,4 @@
-// What records tell of programs beside a run, of clocks that moved and of a GPU held back.
+// Disturbances in records: other programs, varying clocks, a throttled GPU.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-/// A trial that lets nothing be said against its machine of 4 processors.
+/// An undisturbed trial on a machine of 4 processors.
 Record quiet_trial() {
   Record record;
   record.backend.label = "openmp";
@@ -75,13 +75,13 @@ TEST(ExperimentDisturbances, OtherProgramsAreSeenInTheMedianLoad) {
 
 TEST(ExperimentDisturbances, TheLoadOfTheRunItselfIsNoOthers) {
   Record alone = quiet_trial();
-  alone.conditions->before.load = 4.3;  // all processors, and lloyd run beside them
+  alone.conditions->before.load = 4.3;  // all processors, plus lloyd run itself
   EXPECT_FALSE(machine_load({row_of(alone)})->busy());
-  // More threads than processors, by its parameter.
+  // More threads than processors, set by a parameter.
   alone.process->threads = 16;
   alone.conditions->before.load = 16.5;
   EXPECT_FALSE(machine_load({row_of(quiet_trial()), row_of(alone, 90)})->busy());
-  // A part of a large machine, on whose rest others work.
+  // A part of a large machine whose other part is used by others.
   Record part = quiet_trial();
   part.machine.physical_cores = 32;
   part.conditions->before.load = 40;
@@ -91,14 +91,14 @@ TEST(ExperimentDisturbances, TheLoadOfTheRunItselfIsNoOthers) {
 }
 
 TEST(ExperimentDisturbances, ClocksThatMovedAreThoseWithinARow) {
-  // Fewer threads run at higher clocks: that is no disturbance.
+  // Fewer threads run at higher clocks, which is not a disturbance.
   Record fast = quiet_trial();
   fast.conditions->after.cpu_mhz = 4500;
   EXPECT_EQ(text_of({row_of(quiet_trial()), row_of(fast)}), "");
   std::vector<Record> row = row_of(quiet_trial());
   row[0].conditions->after.cpu_mhz = 2000;
-  row[1].conditions->after.cpu_mhz = 2800;  // within a tenth
-  row[2].conditions->after.cpu_mhz = 0;     // not known
+  row[1].conditions->after.cpu_mhz = 2800;  // within a tenth of the usual clock
+  row[2].conditions->after.cpu_mhz = 0;     // unknown
   EXPECT_EQ(text_of({row, row_of(fast)}), "") << "one of 19";
   row[3].conditions->after.cpu_mhz = 3500;
   EXPECT_EQ(text_of({row, row_of(fast)}),
@@ -109,7 +109,7 @@ TEST(ExperimentDisturbances, ClocksThatMovedAreThoseWithinARow) {
 TEST(ExperimentDisturbances, AClockOfAGpuAtRestIsNotOne) {
   std::vector<Record> row = row_of(gpu_trial());
   for (std::size_t r = 0; r < 3; ++r) {
-    row[r].conditions->after.cpu_mhz = 900;  // of the processor that waits for the GPU
+    row[r].conditions->after.cpu_mhz = 900;  // clock of the processor while it waits for the GPU
     row[r].conditions->gpu->after.sm_mhz = 345;
     row[r].conditions->gpu->after.throttle = Reasons{"idle"};
   }
@@ -146,7 +146,7 @@ TEST(ExperimentDisturbances, RecordsOfEarlierVersionsSayNothing) {
   old.process.reset();
   EXPECT_FALSE(machine_load({row_of(old)}));
   EXPECT_EQ(text_of({row_of(old)}), "");
-  // Nor do trials that failed, and a system that does not tell its load.
+  // The same holds for failed trials, and for a system that does not report its load.
   Record failed = quiet_trial();
   failed.conditions->before.load = 99;
   failed.status = TrialStatus::failed;

@@ -1,4 +1,4 @@
-// Files of records: read back, and summarized as the run was that left them.
+// Files of records: reading and summaries match those of the run that wrote them.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -33,7 +33,7 @@ class ExperimentReport : public testing::Test {
  protected:
   std::filesystem::path file() const { return folder_.path() / "records.jsonl"; }
 
-  // Runs, leaves the records in the file, and returns the summary. Interrupted after `most`
+  // Runs, writes the records to the file, and returns the summary. Interrupted after `most`
   // records.
   Summary run(const std::string& id, std::size_t most = 1000,
               const std::string& config = kReportConfig) {
@@ -57,7 +57,7 @@ class ExperimentReport : public testing::Test {
     EXPECT_EQ(summary_json(read, "folder"), summary_json(made, "folder"));
   }
 
-  // From the records, and from the digests of them.
+  // Compares the summaries computed from the records and from their digests.
   void expect_summaries(const std::filesystem::path& records,
                         const std::vector<Summary>& made) const {
     const RecordFile read = read_records(records);
@@ -122,7 +122,7 @@ TEST_F(ExperimentReport, IsTheSummaryOfARunThatWasInterrupted) {
     all.push_back(made);
     expect_summaries(file(), all);
     const std::string table = summary_table(made);
-    // After a trial that failed the next one is begun, and cancelled, where a variant follows.
+    // After a failed trial, the next one is begun and cancelled if a variant follows.
     interrupted += table.find("cancelled: interrupted") != std::string::npos;
     EXPECT_NE(table.find("cancelled: not run"), std::string::npos) << table;
   }
@@ -150,10 +150,10 @@ TEST_F(ExperimentReport, AHalfLastLineIsPassedOver) {
   EXPECT_EQ(records.note, path + ":3: passed over an incomplete last record of 100 bytes");
   EXPECT_EQ(records.runs.at(0).fits.size(), 2u);
   EXPECT_EQ(records.runs.at(0).planned, 24);
-  // A baseline that left no record is none.
+  // A baseline without records counts as missing.
   EXPECT_EQ(summarize(records.runs[0].fits).rows.at(1).comparison->text,
             "no baseline: it left no record");
-  // Whole but for its line feed.
+  // Complete except for the line feed.
   const std::string whole =
       folder_.write("whole.jsonl", all[0] + all[1].substr(0, all[1].size() - 1));
   EXPECT_EQ(read_records(whole).runs.at(0).fits.size(), 2u);

@@ -10,7 +10,7 @@
 namespace lloyd::experiment {
 namespace {
 
-// 10 samples of 2 features in 3 clusters: 4 iterations, each of which takes `ms`.
+// 10 samples of 2 features in 3 clusters: 4 iterations of `ms` each.
 Record trial(double ms) {
   Record record;
   record.backend.name = record.backend.label = "one";

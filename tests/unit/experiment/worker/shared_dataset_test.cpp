@@ -1,4 +1,4 @@
-// A data set goes to another process as it is, without a copy where a file holds it.
+// A data set reaches another process unchanged, and without a copy if a file holds it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ TEST(SharedDataset, ComesBackAsItWas) {
   const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
   expect_same(original, *shared.dataset);
   expect_same(original, *receive_dataset(shared.description, copies(shared)));
-  // Nobody can write there.
+  // The receiver cannot write to it.
   EXPECT_LT(::write(shared.values.get(), "x", 1), 0);
   EXPECT_EQ(::mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, shared.values.get(), 0),
             MAP_FAILED);
@@ -86,7 +86,7 @@ TEST(SharedDataset, AMappedFileIsHandedOverItself) {
   EXPECT_EQ(inode(shared.values.get()), of_file.st_ino);
   expect_same(*read, *receive_dataset(shared.description, copies(shared)));
 
-  // Another file of the same name by now.
+  // Replaced by another file of the same name.
   std::filesystem::remove(file);
   write_npy(file, Matrix::own(std::vector<double>(300, 2.0), 100, 3));
   const SharedDataset again = share_dataset(read);

@@ -1,4 +1,4 @@
-// A trace comes back from shared memory as it was, and anything else is refused.
+// A trace returns unchanged through shared memory, and anything else is refused.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ TEST(SharedTrace, WhatIsNoTraceIsRefused) {
             "'trace.replay.centroids' is a list, not a list of lists of 4 pairs");
 }
 
-// What somebody else could still change, or take away while it is read, is not read at all.
+// Memory that another process could still change or truncate is not read.
 TEST(SharedTrace, OtherDescriptorsAreRefused) {
   const std::string text = to_json(example_trace()).dump();
   const TemporaryFolder folder;

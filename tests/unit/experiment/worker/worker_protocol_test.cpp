@@ -1,4 +1,4 @@
-// Messages between `lloyd run` and its workers come back as they were, and garbage is refused.
+// Messages between `lloyd run` and its workers: round trips, and refusal of garbage.
 #include <limits>
 #include <string>
 
@@ -143,7 +143,7 @@ TEST(WorkerProtocol, GarbageIsRefused) {
   for (const std::string& text : garbage) {
     EXPECT_THROW(read_answer(text), InputError) << text.substr(0, 100);
   }
-  // One value after another is of a type that none of them has.
+  // Each value in turn gets a type that no field has.
   const auto json = nlohmann::ordered_json::parse(whole);
   for (const auto& [key, value] : json.items()) {
     auto changed = json;
