@@ -18,7 +18,8 @@
 
 namespace lloyd_openmp {
 
-/// A fit runs in spatial order while SpatialScreen pays, otherwise by rows. T: type of the samples.
+/// A fit runs in spatial order as long as SpatialScreen is faster, otherwise by rows. T: type of
+/// the samples.
 template <class T>
 class Assignment {
  public:
@@ -45,8 +46,8 @@ class Assignment {
            (spatial ? SpatialScreen<T>::bytes(n, k, d, threads) : 0);
   }
 
-  /// Whether the passes to come belong to one fit, so that bounds and rounded samples of one pass
-  /// serve the next.
+  /// Begins (true) or ends (false) a fit. Within a fit, bounds and rounded samples of one pass are
+  /// reused by the next.
   void keep_bounds(bool wanted) {
     fit_begins_ = wanted;
     spatial_.begin_fit(wanted && spatial_allowed_);
@@ -57,7 +58,7 @@ class Assignment {
     }
   }
 
-  /// Whether assign_positions() may leave labels unwritten in this fit until write_labels().
+  /// Allows assign_positions() to leave labels unwritten in this fit until write_labels().
   void defer_labels(bool allowed) { spatial_.defer_labels(allowed); }
   void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
 
@@ -91,16 +92,16 @@ class Assignment {
     return rows_.assign(worker(thread), block, labels, report);
   }
 
-  /// Where the labels of all rows are. Call it, as one of the threads, in every pass of a fit that
-  /// uses assign_positions(): the spatial order stores copies of these labels.
+  /// Gives the array of the labels of all rows. Call on any thread of the pass, in every pass of a
+  /// fit that uses assign_positions(): the spatial order reads and copies these labels.
   void set_all_labels(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
 
-  /// Whether assign_positions() labels other rows than those of its block in this pass.
+  /// True if assign_positions() labels rows outside of its block in this pass.
   bool in_spatial_order() const { return spatial_.active(); }
 
-  /// Labels as many rows as assign(), but possibly others: after calls for all blocks of a pass,
-  /// each of which begins at a multiple of kBlockAlignment, every row has been labelled once.
-  /// `labels`: of all rows of the data set.
+  /// Labels block.size() rows, not necessarily those of the block. After one call for each block of
+  /// a pass, every row has been labelled once. Blocks begin at multiples of kBlockAlignment.
+  /// `labels`: labels of all rows of the data set.
   template <class Report>
   std::int64_t assign_positions(int thread, lloyd::RowRange block, std::int32_t* labels,
                                 const Report& report) {
@@ -130,15 +131,15 @@ class Assignment {
     return counts.changed + changed;
   }
 
-  /// How many labels the definition decided since the last call.
+  /// Returns the number of labels that the definition decided since the last call.
   std::int64_t take_exact_fallbacks() {
     std::int64_t decided = 0;
     for (Worker<T>& worker : workers_) decided += std::exchange(worker.exact_fallbacks, 0);
     return decided;
   }
 
-  /// How many distances were computed or screened since the last call. A distance that several
-  /// screens compute counts once.
+  /// Returns the number of distances computed or screened since the last call. A distance that
+  /// several screens compute counts once.
   std::int64_t take_distances() {
     std::int64_t distances = 0;
     for (Worker<T>& worker : workers_) distances += std::exchange(worker.distances, 0);
@@ -154,7 +155,7 @@ class Assignment {
 
   Worker<T>& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
 
-  // For the rest of the fit.
+  // Assigns by rows for the rest of the fit.
   void leave_spatial_order() {
     spatial_.begin_fit(false);
     rows_.begin_bounds(true);

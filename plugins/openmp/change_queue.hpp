@@ -23,8 +23,9 @@ class ChangeQueue {
 
   void add(const lloyd::LabelChange& change) { changes_.push_back(change); }
 
-  /// Call after each tile. `prefetched`: rows that change are prefetched, not loaded by the screen.
-  /// Calls send(changes, count) for the changes that are due.
+  /// Call after each tile. `prefetched`: the screen does not load the rows of changes; the caller
+  /// prefetches them, or the sum kernels if `batched`. Calls send(changes, count) for the changes
+  /// whose rows have arrived.
   template <class Send>
   void end_tile(bool prefetched, const Send& send) {
     const bool delay = prefetched && !changes_.empty() && changes_.back().from >= 0;

@@ -176,7 +176,7 @@ class OpenmpStep : public lloyd::StepBase {
   static constexpr std::int64_t kMaxFirstPassFeatures = 8;
 
   // The first pass of a fit, in which no row has a label: rows are summed in small batches while
-  // they are still in L1 or L2. With many features too few rows fit for that.
+  // they are still in L1 or L2. With many features too few rows fit into these caches.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChanges<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
@@ -194,8 +194,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
-  // Enough chunks to balance the load, but large enough to amortise scheduling. Whole tiles,
-  // because only these are stored in integers.
+  // Enough chunks to balance the load, but large enough to amortise scheduling. A multiple of the
+  // tile size, because only whole tiles are stored as integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     const std::int64_t unit =
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;

@@ -42,7 +42,8 @@ class RowAssignment {
         exact_(dataset, set),
         pruning_(algorithm) {}
 
-  /// Bytes for `threads` workers and what they share. `stores_tiles`: as for begin_fit().
+  /// Bytes of `threads` workers and of the data that they share. `stores_tiles`: as for
+  /// begin_fit().
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads,
                             Algorithm algorithm, bool stores_tiles) {
     const std::int64_t scans =
@@ -61,7 +62,7 @@ class RowAssignment {
     scans_.reset();
   }
 
-  /// Begins to keep bounds if they were refused by begin_fit().
+  /// Begins to keep bounds in a fit that did not keep them so far; false: stops.
   void begin_bounds(bool wanted) { pruning_.begin(wanted, dataset_.samples); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass.
@@ -146,8 +147,8 @@ class RowAssignment {
   }
 
  private:
-  /// If more rows of a tile are open, the whole tile is screened in place: gathering them would
-  /// cost more than the rows that are proven save.
+  /// If more rows of a tile are open, the whole tile is screened in place: gathering the open rows
+  /// would cost more than skipping the proven ones saves.
   static constexpr int kMaxOpenRows = 48;
 
   const T* row(std::int64_t i) const {
@@ -163,7 +164,7 @@ class RowAssignment {
     }
   }
 
-  // Centroids for which no screen has an error bound.
+  // For centroids without an error bound: leaves the rows to the exact fallback.
   void leave_to_definition(std::int64_t begin, std::int64_t rows, Worker<T>& worker) const {
     for (std::int64_t i = begin; i < begin + rows; ++i) {
       worker.needs_exact.add(i);

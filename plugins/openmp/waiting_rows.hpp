@@ -11,7 +11,7 @@ namespace lloyd_openmp {
 
 class WaitingRows {
  public:
-  /// Requires fewer than 8 kTile waiting rows; callers keep it below 7 tiles.
+  /// Adds a row. Requires that fewer than 8 kTile rows wait; callers stay below 7 kTile.
   void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
   bool empty() const { return waiting_ == 0; }
   bool has_full_tile() const { return waiting_ >= kTile; }

@@ -1,4 +1,4 @@
-// Worker: what one thread works with.
+// Worker: the state and scratch memory of one thread.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct alignas(64) Worker {
 
   ScreenScratch<T> screens;
   ScanScratch<T> scans;
-  WaitingRows bound_open;            ///< rows not proven by their stored bounds
-  WaitingRows tightened_open;        ///< nor by the measured distance to their own centroid
-  WaitingRows integer_open;          ///< rows not proven by the integer screen
-  WaitingRows needs_exact;           ///< rows not proven by any screen
-  ChangeQueue changes;               ///< not reported yet
+  WaitingRows bound_open;      ///< rows not proven by their stored bounds
+  WaitingRows tightened_open;  ///< rows not proven by the measured distance to their own centroid
+  WaitingRows integer_open;    ///< rows not proven by the integer screen
+  WaitingRows needs_exact;     ///< rows not proven by any screen
+  ChangeQueue changes;         ///< label changes that are not reported so far
   std::int32_t* labels = nullptr;    ///< of all rows, if known in this fit
   std::int64_t exact_fallbacks = 0;  ///< labels that the definition decided
   std::int64_t distances = 0;        ///< computed or screened

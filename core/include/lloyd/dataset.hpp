@@ -53,8 +53,8 @@ class Dataset {
   /// if squared distances of the values overflow float64.
   Dataset(std::string name, Matrix matrix);
 
-  /// A data set in memory whose values were validated before, perhaps by another process:
-  /// `statistics` (d entries) and `fingerprint` are trusted. Throws InputError for an invalid
+  /// A data set in memory whose values were validated before, perhaps by another process.
+  /// `statistics` (d entries) and `fingerprint` are not checked. Throws InputError for an invalid
   /// shape, as above, and unless there are d statistics.
   Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
           std::uint64_t fingerprint);

@@ -32,9 +32,10 @@ struct FitOptions {
 };
 
 /// Limits the work of checking labels: all labels are checked if n * k * d is at most this;
-/// otherwise a fixed random sample of the rows that keeps within it, the same in every check.
+/// otherwise those of a random subset of the rows within this limit. The subset is the same in
+/// every check.
 inline constexpr std::int64_t kComparedValues = std::int64_t{1} << 24;
-/// Minimum size of that sample.
+/// Minimum number of rows of that subset.
 inline constexpr std::int64_t kMinComparedSamples = 64;
 
 /// Result of checking a fit against the definitions. The inertia has been recomputed from all
@@ -135,8 +136,8 @@ void check_options(const FitOptions& options, const Dataset& dataset);
 void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
                const FitOptions& options);
 
-/// The request for a backend, without initial centroids. `mean_variance` of the data set turns the
-/// relative tolerance into an absolute one.
+/// The FitSpec of these options, without initial centroids. `mean_variance` of the data set turns
+/// the relative tolerance into an absolute one.
 FitSpec make_spec(const FitOptions& options, double mean_variance);
 /// The size of a problem, for the plugin boundary.
 ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);

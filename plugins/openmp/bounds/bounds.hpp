@@ -9,9 +9,10 @@
 
 namespace lloyd_openmp {
 
-// Bounds are not rewritten when centroids move. Each is stored relative to the start of the fit: an
-// upper bound minus its centroid's accumulated drift at that time, a lower bound plus the
-// accumulated maximum drift. Reading a bound adds (or subtracts) the drift accumulated since then.
+// Bounds are not rewritten when centroids move. Each is stored relative to the time of
+// CentroidDrift::begin(): an upper bound minus its centroid's accumulated drift when it is stored,
+// a lower bound plus the accumulated maximum drift. Reading a bound adds (or subtracts) the drift
+// accumulated since then.
 //
 // All bounds are float32 and rounded so that they hold exactly, and prove labels of the definition:
 // docs/design/openmp/exactness.md, section 5.
@@ -21,18 +22,19 @@ inline constexpr double kBoundExcess = 0x1p-21;
 /// Relative gap between the bounds that proves a label. Covers the roundings of reading both, of
 /// their comparison, and of the definition.
 inline constexpr double kBoundMargin = 0x1p-19;
-/// Exceeds everything that squares lose to underflow in float32, for up to 2^16 features.
+/// Exceeds the error of a distance due to squares that underflow in float32, for up to 2^16
+/// features.
 inline constexpr double kTinyDistance = 0x1p-50;
 
-/// Accumulated distance of a centroid since the fit began, rounded down and up. The difference of a
-/// later `upper` and an earlier `lower` is at least the distance moved in between.
+/// Accumulated movement of a centroid since CentroidDrift::begin(), rounded down and up. The
+/// difference of a later `upper` and an earlier `lower` is at least the distance moved in between.
 struct Drift {
   float lower = 0;
   float upper = 0;
 };
 
-/// Rounds a distance to float32 in both directions. `lower` is at most FLT_MAX / 2, as lower bounds
-/// are, so that their sum is finite.
+/// Rounds a distance to float32 in both directions. `lower` is at most FLT_MAX / 2, like lower
+/// bounds, so that the sum of both is finite.
 inline Drift round_outward(double distance) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kMaxFinite = std::numeric_limits<float>::max() / 2;
@@ -79,7 +81,7 @@ inline float lower_bound(double squared) {
   return static_cast<float>(std::clamp(lower, 0.0, kMaxFinite));
 }
 
-/// Drift of each centroid since the fit began.
+/// Drift of each centroid since begin().
 class CentroidDrift {
  public:
   /// Starts at these centroids: k x d.

@@ -56,13 +56,14 @@ class GroupBoundStore {
     std::fill(bounds + used, bounds + bounds_per_sample_, std::numeric_limits<float>::infinity());
   }
 
-  /// States that no centroid in the group (or slot) of `slot`, apart from the sample's own, is
-  /// nearer than `lower`, if that is weaker than the current bound.
+  /// Lowers the bound of the group (or slot) of `slot` to at most `lower`: no centroid there, apart
+  /// from the sample's own, is nearer than the result.
   void limit_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = for_sample(sample);
     const Drift drift = bounds.drift[bound];
-    // A sample has no bound for its own centroid, so the stored one is meaningless.
+    // With one bound per centroid, `slot` is the former own centroid, whose stored bound is
+    // meaningless.
     const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], drift) : lower;
     bounds.lower[bound] = store_lower(now > lower ? lower : now > 0 ? now : 0, drift);
   }

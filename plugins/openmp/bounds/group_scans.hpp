@@ -68,8 +68,8 @@ class GroupScans {
   /// Sets all bounds of a sample to `lower`; 0 makes them prove nothing.
   void fill(std::int64_t row, float lower) const { bounds_.fill(row, lower); }
 
-  /// After a tile was screened, the centroid of a former label is one of "the others" wherever the
-  /// label changed, and the bound of its group has to cover it.
+  /// Call after a tile was screened. If a label changes, the former centroid becomes one of the
+  /// other centroids, which the bound of its group must cover.
   void cover_former_centroids(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
                               const TileLabels& nearest) const {
     std::uint64_t left = (nearest.changed | nearest.unproven) & lane_mask(rows);

@@ -17,10 +17,11 @@ enum class Algorithm : std::int64_t { lloyd, hamerly, elkan, yinyang, automatic 
 inline constexpr const char* kAlgorithmNames[] = {"lloyd", "hamerly", "elkan", "yinyang", "auto"};
 
 /// Schedule of a fit:
-///   pass 1   labels all samples without bounds: the centroids then move farthest, which would make
-///   bounds useless; pass 2   labels all samples again and stores two bounds for each; pass 3 uses
-///   the bounds. Bounds per group or centroid start here, from the lower bound; `auto` tries bounds
-///   per group from pass 8 on.
+/// - Pass 1 labels all samples without bounds. The centroids move farthest after it, which would
+///   make bounds useless.
+/// - Pass 2 labels all samples again and stores two bounds for each.
+/// - Pass 3 and later passes use these bounds. Bounds per group or centroid start in pass 3, from
+///   the lower bound; `auto` tries bounds per group from pass 8 on.
 class Pruning {
  public:
   explicit Pruning(Algorithm algorithm) : algorithm_(algorithm) {}
@@ -151,7 +152,7 @@ class Pruning {
   std::int64_t pause_ = 0;       // remaining passes without bounds
   std::int64_t next_pause_ = 1;  // length of the next pause
   Clock::time_point pass_began_;
-  double full_ms_ = 0;           // time of the last pass that labelled all samples
+  double full_ms_ = 0;           // time of the last pass without use of bounds, milliseconds
   double before_groups_ms_ = 0;  // time of the last pass without groups
   std::int64_t samples_ = 0;
   SampleBounds bounds_;

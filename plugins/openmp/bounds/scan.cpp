@@ -145,7 +145,7 @@ class GroupScan {
 
   Real lowest() const { return lowest_; }
   Real second() const { return second_; }
-  float lowest_closed() const { return lowest_closed_; }  // lowest bound that is not open
+  float lowest_closed() const { return lowest_closed_; }  // the lowest bound above the limit
   std::int64_t own_slot() const { return own_slot_; }
   std::int64_t screened() const { return groups_ * kGroupCentroids; }
   const Real* scores(std::int64_t group) const { return scores_ + group * kGroupCentroids; }

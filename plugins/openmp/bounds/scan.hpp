@@ -9,7 +9,7 @@
 
 namespace lloyd_openmp {
 
-/// What a lower bound refers to.
+/// The centroids that a lower bound covers.
 enum class BoundKind {
   group,     ///< all centroids of a group except the own one: Yinyang (Ding et al. 2015)
   centroid,  ///< one centroid, by slot: Elkan (2003)

@@ -11,7 +11,7 @@ namespace {
 
 using Targets = decltype(hwy::SupportedTargets());
 
-// The Highway targets for kNames[choice]; 0 if this machine is of another family.
+// The Highway targets for kNames[choice]; 0 if this machine has none of them.
 Targets targets_of(std::int64_t choice) {
   constexpr Targets kTargets[] = {~Targets{0}, HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON};
   static_assert(std::size(kTargets) == std::size(InstructionSet::kNames));

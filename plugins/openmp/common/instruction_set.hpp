@@ -7,7 +7,7 @@
 
 namespace lloyd_openmp {
 
-/// The first argument of every kernel.
+/// Selects the kernels that run; the first argument of every kernel.
 class InstructionSet {
  public:
   /// The best one that this machine has.
@@ -21,7 +21,7 @@ class InstructionSet {
 
   /// True if this machine has kNames[choice] and the kernels were compiled for it.
   static bool has(std::int64_t choice);
-  /// All that this machine has, as in "avx2, sse4".
+  /// The sets that this machine has, as text: "avx2, sse4".
   static std::string all();
 
   /// The set for the integer screen: the same, or AVX2 if the machine has AVX-512 without VNNI, on

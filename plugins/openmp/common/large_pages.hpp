@@ -9,9 +9,9 @@ namespace lloyd_openmp {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
-/// Returns uninitialised memory, 64-byte aligned. At least two huge pages: reuses a released block
-/// of the same size, because pages that are new to the process arrive at only 1 to 10 GB/s. Throws
-/// std::bad_alloc. Thread-safe, as are all functions here.
+/// Returns uninitialised memory, 64-byte aligned. For at least two huge pages, reuses a released
+/// block of the same size, because the operating system provides new pages at only 1 to 10 GB/s.
+/// Throws std::bad_alloc. Thread-safe, as are all functions here.
 void* acquire_pages(std::size_t bytes);
 
 /// Releases memory of acquire_pages(bytes). Blocks of at least two huge pages stay with the
@@ -27,7 +27,7 @@ std::size_t cached_page_bytes() noexcept;
 
 inline constexpr std::size_t kMaxCachedBytes = std::size_t{1} << 28;
 
-/// What acquire_pages() allocates for this number of bytes.
+/// Number of bytes that acquire_pages(bytes) allocates.
 constexpr std::int64_t page_rounded_bytes(std::int64_t bytes) {
   constexpr auto kPage = static_cast<std::int64_t>(kLargePage);
   return bytes >= 2 * kPage ? (bytes + kPage - 1) / kPage * kPage : bytes;

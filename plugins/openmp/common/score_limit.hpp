@@ -6,8 +6,8 @@
 namespace lloyd_openmp {
 
 /// The label of a sample y is proven if the second lowest score exceeds the lowest by more than
-/// base + slope |y| + square |y|^2. No score is off by more than half of that, and the computed
-/// |y|^2 by no more than norm_excess |y|^2. Proof: docs/design/openmp/exactness.md, section 1.
+/// base + slope |y| + square |y|^2. The error of a score is at most half of that, and the error of
+/// the computed |y|^2 at most norm_excess |y|^2. Proof: docs/design/openmp/exactness.md, section 1.
 template <class Real>
 struct ScoreLimit {
   Real base, slope, square;

@@ -33,12 +33,12 @@ class DatasetScreen {
     const std::int64_t stored = IntegerTiles::bytes(n, k, d);
     const ScreenKind kind = fastest(k, d, stored > 0);
     if (kind != ScreenKind::integers) return ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
-    // Sessions whose k changes may switch between both layouts.
+    // A session whose k changes may need either layout.
     return IntegerScreen::bytes(k, d) + stored +
            std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
   }
 
-  /// Whether passes over the same samples will follow, so that storing rounded samples pays.
+  /// Allows storing rounded samples, because passes over the same samples will follow.
   void store_samples(bool wanted) { stores_ = wanted; }
 
   /// `centroids`: k x d.
@@ -51,11 +51,11 @@ class DatasetScreen {
     scores_.set_centroids(centroids, k,
                           second_kind_ == ScreenKind::rows ? row_chain_length(set_, d) : 0);
     if constexpr (kIsFloat32) {
-      if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // of a fit with another k
+      if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // left by a fit with another k
       if (kind_ != ScreenKind::integers || !scores_.fits()) return;
       integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.radius());
       if (!integers_.fits()) {
-        kind_ = second_kind_;  // rare, so it needs no choice of its own
+        kind_ = second_kind_;  // rare, so the second screen is good enough
       } else if (stores && !stored_.has_storage()) {
         try {
           stored_.reserve(dataset_.samples, d);

@@ -7,9 +7,9 @@
 
 namespace lloyd_openmp {
 
-/// Rounds a tile of d vectors, relative to the origin. `radius`: E of IntegerScreen, or what it may
-/// grow to. `integers`: points to pair_lines(d) lines, norms and residuals. The unit follows from
-/// the sample with the largest norm.
+/// Rounds a tile of d vectors, relative to the origin. `radius`: E of IntegerScreen, or more to
+/// leave room for growth. `integers`: points to pair_lines(d) lines, norms and residuals. The unit
+/// follows from the sample with the largest norm.
 void round_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d, double radius,
                 IntegerTile& integers);
 

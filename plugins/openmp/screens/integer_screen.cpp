@@ -169,7 +169,7 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   };
   // The first pair is peeled off, so that registers need no initialisation with the offsets.
   add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, offsets[i]); });
-  // Sections of kPairLanes samples that the registers hold.
+  // Number of sections (kPairLanes samples) that the registers hold.
   constexpr std::size_t kSections =
       std::max<std::size_t>(1, kSampleRegisters * hn::MaxLanes(tag) / kPairLanes);
   // Not in the inner loop: GCC 12 would keep a sum in memory.
@@ -307,12 +307,13 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       unproven |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
-      // |y|^2 - |y - e|^2, from which A leaves out terms that are equal for all centroids.
+      // 2 A - E^2 = |y|^2 - |y - e|^2, from A = y.e + (E^2 - |e|^2)/2.
       const auto score = [&](IntVector a) HWY_ATTR {
         return hn::MulSub(hn::ConvertTo(tag, a), two_units, squared_radius);
       };
       const auto nearest_score = score(best.greatest[i]), next_score = score(best.second[i]);
-      // A is off by half of the limit, a score by all of it; the other terms are roundings.
+      // The error of A is at most half of the limit, that of 2 A - E^2 the whole limit; the other
+      // terms cover roundings.
       const auto excess = [&](auto value) HWY_ATTR {
         const auto added = hn::MulAdd(squared_radius, hn::Set(tag, 2.0f), hn::Abs(value));
         const auto rounded = hn::MulAdd(added, hn::Set(tag, 0x1p-21f),

@@ -1,5 +1,5 @@
-// IntegerScreen: screens samples and centroids that are rounded to 16-bit integers, whose products
-// cost half of those in float32.
+// IntegerScreen: centroids for screening in 16-bit integers, whose products cost half of those in
+// float32.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* offsets, TileLabels& nearest);
 
-/// Most centroids of a panel with this instruction set.
+/// Maximum number of centroids per panel with this instruction set.
 std::int64_t max_panel_size(InstructionSet set);
 
 /// Rounds and packs centroids. Range and error bound of the integer scores:

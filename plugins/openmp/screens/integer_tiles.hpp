@@ -12,7 +12,8 @@
 namespace lloyd_openmp {
 
 /// Tile t holds samples [t kTile, (t + 1) kTile). A tile is rounded at its first use, and again
-/// when centroids have moved too far out for its unit, or so far in that a finer unit proves more.
+/// when centroids have moved too far out for its unit, or so far inwards that a finer unit would
+/// prove more.
 class IntegerTiles {
  public:
   /// Bytes for n samples of d features and k centroids; 0: not stored.
@@ -77,7 +78,7 @@ class IntegerTiles {
 
   std::size_t tile_lines_ = 0;                  // per tile
   LargeArray<PairLine> pairs_;                  // untouched until a thread rounds its tiles
-  std::unique_ptr<TileVector<float>[]> norms_;  // and residuals
+  std::unique_ptr<TileVector<float>[]> norms_;  // per tile: norms, then residuals
   std::unique_ptr<Units[]> units_;
 };
 

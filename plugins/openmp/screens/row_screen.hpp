@@ -1,5 +1,5 @@
-// Screens samples in row order, vectorised along the features: for few centroids of many features,
-// which stay in L1, where copying samples into tiles would dominate.
+// Screens samples in row order, vectorised along the features. For few centroids of many features:
+// the centroids stay in L1, and copying samples into tiles would dominate.
 #pragma once
 
 #include <cstdint>

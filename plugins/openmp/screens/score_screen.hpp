@@ -129,7 +129,7 @@ class ScoreScreen {
     double slope = 4 * g * max_norm + 4 * std::sqrt(d) * t;
     double base = 2 * g * max_norm * max_norm + square * max_norm * max_norm +
                   4 * std::sqrt(d) * t * max_norm + 2 * (d + h + 2) * t;
-    // Upper bound on what |y| loses to squares that underflow.
+    // Upper bound on the error of |y| due to squares that underflow.
     base += slope * 2 * std::sqrt(d * static_cast<double>(std::numeric_limits<Real>::min()));
     return {above(base * slack), above(slope * slack), above(square * slack), above((d + 16) * u)};
   }

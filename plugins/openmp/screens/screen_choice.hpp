@@ -19,7 +19,7 @@ constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unus
   if (d >= 128 && k <= (d < 256 ? 10 : 20)) return ScreenKind::rows;
 #if defined(__x86_64__)
   if (k >= 32 && d >= 32) return ScreenKind::integers;
-  const bool in_registers = d <= 4 && k <= 64;  // with indices in their scores
+  const bool in_registers = d <= 4 && k <= 64;  // with the index in the low bits of a score
   if (k >= 64 && !in_registers) return ScreenKind::integers;
 #endif
   return ScreenKind::tiles;

@@ -32,8 +32,8 @@ HWY_INLINE void store_float(Vector<double> values, float* to) {
   }
 }
 
-// Stores distance bounds. `most` and `least`: bounds on the squared distances, before the roundings
-// of this function, which are covered here.
+// Stores distance bounds, from bounds on the squared distances. Covers the roundings of this
+// function.
 template <class Real>
 HWY_INLINE void finish_bounds(Vector<Real> squared_upper, Vector<Real> squared_lower,
                               std::size_t at, TileBounds& bounds) {
@@ -89,7 +89,7 @@ struct LowestTwo {
       nearest.unproven |= bits_of(tag, hn::Not(proven)) << at;
       store_index(index[v], nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
-      // A score is off by half of the gap; the other half covers the roundings here.
+      // The error of a score is at most half of the gap; the other half covers the roundings here.
       const Vector<Real> excess = hn::MulAdd(norms[v], hn::Set(tag, limit.norm_excess), gap);
       finish_bounds<Real>(hn::Add(hn::Add(norms[v], lowest[v]), excess),
                           hn::Sub(hn::Add(norms[v], second[v]), excess), at, *nearest.bounds);

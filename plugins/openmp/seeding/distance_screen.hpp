@@ -14,7 +14,7 @@ template <class Real>
 struct TileNearest {
   TileVector<Real> lowest;
   TileVector<Real> second;    ///< infinite if there is only one centroid
-  std::int64_t index[kTile];  ///< centroid of the least; ties go to the lowest index
+  std::int64_t index[kTile];  ///< centroid of `lowest`; ties go to the lowest index
 };
 
 /// Screens a tile against m >= 1 centroids (m x d).

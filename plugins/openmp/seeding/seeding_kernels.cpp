@@ -73,8 +73,8 @@ class TileWorker {
       const std::int64_t i = rows_.begin + lane;
       const Real limit = bound_.widen(squared_distances[i]);
       if (nearest_.lowest.lanes[lane] > limit) continue;
-      // By the definition the nearest centroid is at most this far away, so any other whose
-      // screened distance exceeds `rival` is farther.
+      // By the definition, the nearest centroid is at most widen(lowest) away. So a centroid whose
+      // screened distance exceeds widen(widen(lowest)) = `rival` is farther.
       const Real rival = bound_.widen(bound_.widen(nearest_.lowest.lanes[lane]));
       if (nearest_.second.lanes[lane] > rival) {
         decide(i, nearest_.index[lane], squared_distances, visit);

@@ -40,6 +40,7 @@ HWY_INLINE void extent_in(const TileVector<Real>* tile, std::int64_t d, Real* lo
   }
 }
 
+// screen_group() for D features: the boxes of the group are in lanes.
 template <std::size_t D, class Real>
 HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLimit<Real>& limit,
                                       const BoxCentroids<Real>& candidates, std::int32_t* owners) {
@@ -93,17 +94,19 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
       const auto open = hn::Not(hn::Gt(bound, limit_sum));
       remaining = hn::Add(remaining, hn::VecFromMask(integers, hn::RebindMask(integers, open)));
     }
+    // Several candidates: all bits set, which is -1.
     const auto several = hn::Ne(remaining, hn::Set(integers, -1));
     store_index_of(hn::Or(owner, hn::VecFromMask(integers, several)), owners + first);
   }
 }
 
-// The score limit for the worst sample of the box.
+// The score limit for the largest |y| of the box.
 template <class Real>
 HWY_INLINE Real limit_in(const Box<Real>& box, const ScoreLimit<Real>& limit) {
   return limit.base + box.radius * (limit.slope + box.radius * limit.square);
 }
 
+// screen_box() for D features: the candidates are in lanes.
 template <std::size_t D, class Real>
 HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& limit,
                                 const BoxCentroids<Real>& candidates, Real* scores,

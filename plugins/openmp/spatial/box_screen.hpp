@@ -38,7 +38,7 @@ struct alignas(64) BoxGroup {
   }
 
   Real center[kBoxFeatures][kBoxes], half_width[kBoxFeatures][kBoxes], radius[kBoxes];
-  Box<Real> all;  ///< contains all of them
+  Box<Real> all;  ///< contains all boxes of the group
 };
 
 /// A subset of the centroids, stored feature by feature.
@@ -80,8 +80,8 @@ template <class Real>
 void find_extent(InstructionSet set, const TileVector<Real>* tile, std::int64_t d, Real* low,
                  Real* high);
 
-/// Copies those of at least one `candidates` that can be nearest to a sample in the box to
-/// `remaining`, in the same order. `scores`: scratch with the capacity of `candidates`. Proof:
+/// Copies to `remaining`, in the same order, the `candidates` (at least one) that can be nearest to
+/// a sample in the box. `scores`: scratch with the capacity of `candidates`. Proof:
 /// docs/design/openmp/exactness.md, section 3.
 template <class Real>
 void screen_box(InstructionSet set, const Box<Real>& box, std::int64_t d,

@@ -19,7 +19,7 @@
 
 namespace lloyd_openmp {
 
-/// A copy of a sample with its origin.
+/// A copy of a sample, with its row and former label.
 template <class T, std::size_t D>
 struct SortedSample {
   T x[D];
@@ -51,8 +51,8 @@ class Bins {
   T low_ = 0, scale_ = 0, last_ = 0;
 };
 
-/// The range of most values of a feature, without outliers: four standard deviations around the
-/// mean.
+/// The range of most values of a feature, without outliers: the mean plus or minus four standard
+/// deviations.
 struct CommonRange {
   explicit CommonRange(const lloyd::FeatureStatistics& feature) {
     const double width = 4 * std::sqrt(feature.variance);
@@ -62,7 +62,7 @@ struct CommonRange {
   double low, high;
 };
 
-/// As many write positions stay in L1.
+/// Number of bins of sort_by_first_feature(); that many write positions stay in L1.
 inline constexpr std::uint32_t kSortBins = 256;
 /// Memory of sort_by_first_feature() per thread.
 inline constexpr std::int64_t kSortBytes = kSortBins * 8;
@@ -123,7 +123,7 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
 template <class T>
 class SpatialOrder {
  public:
-  /// Most samples of a part, whose working memory stays in L2.
+  /// Maximum number of samples of a part: its working memory stays in L2.
   static constexpr std::int64_t kMaxPartSamples = std::int64_t{1} << 15;
 
   /// For data sets of n samples.

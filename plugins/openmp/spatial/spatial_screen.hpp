@@ -27,10 +27,11 @@ struct SpatialCounts {
   std::int64_t changed = 0;  ///< number of changed labels
 };
 
-/// For data of few features. Each pass finds candidate centroids anew, first for the box of a group
-/// of tiles, then for the box of a tile, then for samples; a tile whose only candidate is the label
-/// it already has is skipped. No bounds are kept. Source: D. Pelleg and A. Moore, "Accelerating
-/// exact k-means algorithms with geometric reasoning", 1999; here with tiles instead of a tree.
+/// For data of few features. Each pass reduces the centroids to candidates, first for the box of a
+/// group of tiles, then for the box of a tile, and then labels the samples; a tile whose only
+/// candidate is the label it already has is skipped. No bounds are kept. Source: D. Pelleg and A.
+/// Moore, "Accelerating exact k-means algorithms with geometric reasoning", 1999; here with tiles
+/// instead of a tree.
 ///
 /// T: type of the samples.
 template <class T>
@@ -46,7 +47,7 @@ class SpatialScreen {
   /// With fewer samples sorting does not pay.
   static constexpr std::int64_t kMinSamples = std::int64_t{1} << 16;
 
-  /// True if fits of n samples of d features may use it. `least`: minimum number of samples.
+  /// True if fits of n samples of d features may use it. `min_samples`: minimum number of samples.
   static bool supports(std::int64_t n, std::int64_t d, std::int64_t min_samples = kMinSamples) {
     return n >= min_samples && SpatialTiles<T>::bytes(n, d) > 0;
   }
@@ -64,7 +65,7 @@ class SpatialScreen {
   void begin_fit(bool enabled) {
     enabled_ = enabled;
     active_ = false;
-    ++passes_;  // known labels belong to another fit
+    ++passes_;  // labels in the tiles belong to the last fit and must not be reused
     fit_passes_ = 0;
     defers_ = false;
     for (Worker& worker : workers_) worker.labels_pending = false;
@@ -72,8 +73,8 @@ class SpatialScreen {
 
   /// Call before each pass. `centroids`: k x d; `origin`: d values; `limit`: score limit of the
   /// centroids, null if they cannot be screened; `labels`: of all rows after the last pass of the
-  /// fit, null if there was none or they are unknown. Returns true if it turned out not to pay, and
-  /// disables itself for the rest of the fit.
+  /// fit, null if there was none or they are unknown. Returns true if the spatial order was too
+  /// slow in the last pass; it is then disabled for the rest of the fit.
   bool begin_pass(const double* centroids, std::int64_t k, const T* origin,
                   const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
@@ -91,7 +92,7 @@ class SpatialScreen {
     for (Worker& worker : workers_) worker.labels_pending = false;
   }
 
-  /// Whether label() may leave labels unwritten in this fit until write_labels().
+  /// Allows label() to leave labels unwritten in this fit until write_labels().
   void defer_labels(bool allowed) { defers_ = allowed; }
 
   /// Writes the labels that label() left unwritten. `labels`: of all rows.
@@ -249,7 +250,7 @@ class SpatialScreen {
       for (std::uint64_t open = nearest.unproven & all; open != 0; open &= open - 1) {
         const int lane = std::countr_zero(open);
         const std::uint32_t row = tiles_.rows(t)[lane];
-        labels[row] = tiles_.labels(t)[lane];  // may be unwritten
+        labels[row] = tiles_.labels(t)[lane];  // may be deferred: the exact fallback reads it
         needs_exact(row);
       }
       const std::int64_t moved = apply_changes(nearest.changed & ~nearest.unproven & all, t,
@@ -307,9 +308,9 @@ class SpatialScreen {
   BoxCentroids<T> all_;
   const T* origin_ = nullptr;
   ScoreLimit<T> limit_{};
-  std::int64_t clusters_ = 0;    // that memory is allocated for
-  std::int64_t labelled_ = 0;    // the pass before which samples were sorted with their labels
-  std::int64_t passes_ = 0;      // of any fit
+  std::int64_t clusters_ = 0;    // k that memory is allocated for
+  std::int64_t labelled_ = 0;    // the pass for which samples were sorted, with their labels
+  std::int64_t passes_ = 0;      // counted over all fits
   std::int64_t fit_passes_ = 0;  // of this fit
   bool enabled_ = false, active_ = false;
   bool defers_ = false;  // whether labels may stay unwritten

@@ -32,8 +32,8 @@ struct SpatialTile {
   std::uint64_t unknown_mask;  ///< bit i: the label of sample i is not known
 };
 
-/// Positions in spatial order take the role of rows: tile t holds positions [t kTile, (t + 1)
-/// kTile). Tiles are built in parts, each by the first thread that uses it. T: type of the samples.
+/// Positions in spatial order replace rows: tile t holds positions [t kTile, (t + 1) kTile). Tiles
+/// are built in parts, each by the first thread that uses it. T: type of the samples.
 template <class T>
 class SpatialTiles {
  public:
@@ -68,8 +68,9 @@ class SpatialTiles {
   }
   bool ordered() const { return parts_ != nullptr; }
 
-  /// State of the positions from `begin` on, a multiple of kGroupSamples: how many are in tiles,
-  /// and the pass that labelled them last, numbered by the caller.
+  /// State of a part: the number of its positions whose tiles are built, and the number of the last
+  /// pass that labelled them, which the caller sets. part(begin): the part that begins at position
+  /// `begin`, a multiple of kGroupSamples.
   struct Part {
     std::int64_t positions = 0;
     std::int64_t pass = 0;

@@ -1,4 +1,5 @@
-// Sums of many features. Included once per instruction set, after vector_targets.hpp.
+// Sums of samples with many features, grouped by label change. Included once per instruction set,
+// after vector_targets.hpp.
 #if defined(LLOYD_OPENMP_SUM_GROUPS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_SUM_GROUPS_INL_HPP
 #undef LLOYD_OPENMP_SUM_GROUPS_INL_HPP
@@ -21,8 +22,8 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Samples with the same change are taken one after another, up to SumLayout::kMaxPresummed of them
-// at a time, so that the sums are read and written once for all of them. `from_sums` is null for
+// Samples with the same change are processed consecutively, up to SumLayout::kMaxPresummed at a
+// time, so that the sums are read and written once for each such group. `from_sums` is null for
 // samples that had no label. Measurements: docs/design/openmp/sums.md.
 
 // Moves features [first, end) of one sample.
@@ -133,8 +134,8 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   }
 }
 
-// Moves samples [samples, end) with the same change. More samples follow them in memory, which may
-// be prefetched.
+// Moves samples [samples, end) with the same change. At least kMaxPresummed valid pointers follow;
+// their samples may be prefetched.
 template <bool kLeaves, class T>
 HWY_INLINE void move_between(const T* const* samples, const T* const* end,
                              const lloyd::SumLayout& layout, std::int64_t* from_sums,
@@ -205,7 +206,7 @@ HWY_INLINE void move_batch(const T* data, std::int64_t stride, const lloyd::Labe
         count, [&](std::int64_t i) { return changes[i].to; }, sample_of, layout, sums);
     return;
   }
-  // With fewer changes most samples are alone with theirs.
+  // With fewer changes most groups would have a single sample.
   if (k <= kMaxSortedClusters && count >= 2 * k * k &&
       std::none_of(changes, changes + count, was_unlabelled)) {
     for_each_key<kMaxSortedClusters * kMaxSortedClusters, T>(

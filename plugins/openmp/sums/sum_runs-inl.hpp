@@ -1,4 +1,5 @@
-// Sums of few features. Included once per instruction set, after vector_targets.hpp.
+// Sums of samples with few features, by runs of equal label changes. Included once per instruction
+// set, after vector_targets.hpp.
 #if defined(LLOYD_OPENMP_SUM_RUNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef LLOYD_OPENMP_SUM_RUNS_INL_HPP
 #undef LLOYD_OPENMP_SUM_RUNS_INL_HPP
@@ -23,7 +24,7 @@ namespace HWY_NAMESPACE {
 // would wait for the sums that the one before has written.
 
 constexpr std::int64_t kMaxRunFeatures = 3;
-// Shorter runs take as long one by one; 3 and 6 made no difference.
+// Shorter runs are as fast sample by sample; 3 and 6 made no difference.
 constexpr std::int64_t kMinRunSamples = 4;
 
 // The fewest vectors that hold whole samples of D features, so that every lane always has the same

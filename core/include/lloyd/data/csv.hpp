@@ -26,12 +26,12 @@ struct CsvOptions {
   /// The feature columns, in this order, by name or by number from 0. If empty: all but the label
   /// column.
   std::vector<std::string> columns;
-  /// The column with the class of each sample, by name or number. If empty, the last column is
-  /// taken as classes if no `columns` are given, other columns are left, and all of it is text. A
+  /// The column with the class of each sample, by name or number. If empty, the last column is read
+  /// as classes if `columns` is empty, it is not the only column, and all of its cells are text. A
   /// cell is text if it neither is a number nor looks like one (2,5 1,000 12% 2024-01-31), or if it
-  /// is the only cell of its row that is quoted without need. Markers of missing values (an empty
-  /// cell, NA, ?, null) and quantities (12kg) count as text if another cell is text. A last column
-  /// that is partly text is refused.
+  /// is the only cell of its row with unnecessary quotes. Markers of missing values (an empty cell,
+  /// NA, ?, null) and quantities (12kg) count as text if another cell is text. A last column that
+  /// is partly text is refused.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
   /// Memory limit of reading in bytes, including the result. Exceeding it throws InputError.

@@ -18,8 +18,8 @@ namespace lloyd {
 /// appended; `fvecs` is .fvecs and .bvecs; `hdf5` is .h5 and .hdf5.
 enum class FileFormat { csv, npy, fvecs, hdf5 };
 
-/// The extension with its dot, in lower case; for a name that ends in .gz with the one before:
-/// ".csv.gz".
+/// The extension with its dot, in lower case; for a name that ends in .gz, together with the
+/// extension before it: ".csv.gz".
 std::string small_extension(const std::filesystem::path& file);
 
 /// The format of a file by its extension, in lower or upper case; empty if it is unknown.

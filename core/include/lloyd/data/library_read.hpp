@@ -1,9 +1,11 @@
-// LibraryRead: marks that a file is read by a library that damaged bytes may crash.
+// LibraryRead: marks that this thread reads a file through a library that may crash on damaged
+// files.
 #pragma once
 
 namespace lloyd {
 
-/// While it lives, the calling thread reads a file by a library of others. Does not nest.
+/// During its lifetime, the calling thread reads a file through a third-party library. At most one
+/// object per thread.
 class LibraryRead {
  public:
   /// `path` is the file's, printable() for a message; it must outlive this object.
@@ -13,8 +15,8 @@ class LibraryRead {
   LibraryRead& operator=(const LibraryRead&) = delete;
 };
 
-/// The path of the file that the calling thread reads by a library of others; null where there is
-/// none. A signal handler may call it.
+/// The path of the file that the calling thread reads through a third-party library; null if there
+/// is none. Async-signal-safe.
 const char* file_read_by_library() noexcept;
 
 }  // namespace lloyd

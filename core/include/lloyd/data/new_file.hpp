@@ -22,8 +22,9 @@ std::filesystem::path output_target(const std::filesystem::path& file);
 void require_space(const std::filesystem::path& file, std::int64_t bytes);
 
 /// Protects a file that is in use: while this object lives, no NewFile of this process replaces
-/// `file` under any name; its commit() throws Error instead. That covers a path that becomes a link
-/// to the file after the paths were compared. A missing file is ignored. Not thread-safe.
+/// `file` under any name; its commit() throws Error instead. This also holds for a path that only
+/// becomes a link to the file after the paths were compared. A missing file is ignored. Not
+/// thread-safe.
 class ProtectedFile {
  public:
   /// Protects the file that `file` names now.

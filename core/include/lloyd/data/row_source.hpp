@@ -25,8 +25,8 @@ class RowSource {
   /// Peak memory of read() in bytes besides `values`, even for a single row: for example that of a
   /// compressed chunk that is unpacked as a whole.
   virtual std::int64_t reading_bytes() const { return 0; }
-  /// The path of the source file if its status-change time differs from that at opening, so that
-  /// rows may have changed and must be read again to be trusted; else empty.
+  /// The path of the source file if its status-change time differs from that at opening: rows may
+  /// have changed and must be compared again. Empty otherwise.
   virtual std::string touched_file() const { return {}; }
 };
 

@@ -19,7 +19,7 @@
 #else
 #error "Lloyd's plugin boundary is defined for x86_64 and aarch64 only"
 #endif
-/// Platform and C++ ABI family. A plugin loads only where the host's tag is the same string.
+/// Platform and C++ ABI family. A plugin loads only if the host's tag is the same string.
 #define LLOYD_ABI_TAG LLOYD_ABI_PLATFORM "-" LLOYD_ABI_MACHINE "-itanium"
 
 /// Name of the ELF section that holds a plugin's descriptor.
@@ -63,7 +63,7 @@ struct PluginDescriptor {
   /// Lists the devices that the backend can use now, without touching data. Returns `unavailable`,
   /// with the reason as its message, if there is none.
   Status (*probe)(DeviceList* devices) noexcept;
-  /// Creates the backend, also if probe() found no device. The caller ends it with `release()`.
+  /// Creates the backend, also if probe() found no device. The caller destroys it with `release()`.
   Status (*create)(Backend** backend) noexcept;
 };
 

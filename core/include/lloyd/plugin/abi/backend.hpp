@@ -84,7 +84,7 @@ class Observer {
 class Session {
  public:
   /// Runs one fit. `observer` may be null. On StatusCode::cancelled, `result.centroids` are those
-  /// of the last finished iteration, and `result.valid` tells which other outputs hold.
+  /// of the last finished iteration, and `result.valid` gives the other valid outputs.
   virtual Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept = 0;
   /// Assigns the session's samples to given centroids; k may exceed n. Of the observer, which may
   /// be null, label() and partial() use `stop_requested` only.
@@ -115,7 +115,7 @@ class Backend {
   /// Peak memory of open() and such a fit together.
   virtual Status estimate(const ProblemShape& shape, const ParameterList& parameters,
                           const FitSpec& spec, MemoryEstimate& memory) const noexcept = 0;
-  /// Opens a session on a data set. The caller owns `*session` and ends it with `release()`.
+  /// Opens a session on a data set. The caller owns `*session` and destroys it with `release()`.
   virtual Status open(const DatasetView& dataset, const ParameterList& parameters,
                       Session** session) noexcept = 0;
   /// Extension point: the interface of that name, or null if there is none.

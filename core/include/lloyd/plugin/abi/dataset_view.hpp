@@ -10,11 +10,11 @@ namespace lloyd {
 /// Statistics of one feature (column) over the whole data set, in float64 and in the unit of its
 /// values.
 struct FeatureStatistics {
-  double minimum;   ///< least value
-  double maximum;   ///< greatest value
+  double minimum;   ///< smallest value
+  double maximum;   ///< largest value
   double mean;      ///< sum divided by n
   double variance;  ///< mean squared deviation from the mean (divided by n); unit squared
-  /// Largest e such that every value is a multiple of 2^e; 0 where all values are zero.
+  /// Largest e such that every value is a multiple of 2^e; 0 if all values are zero.
   std::int32_t quantum_exponent;
   std::int32_t reserved;  ///< 0
 };
@@ -22,7 +22,7 @@ static_assert(sizeof(FeatureStatistics) == 40);
 
 /// A matrix of n samples by d features, row-major: feature j of sample i is `data[i*stride + j]`.
 /// All arrays stay valid and unchanged until the session that was opened on the view is released.
-/// `data` is aligned to one value only. The core guarantees n >= 1, d >= 1, stride >= d, that no
+/// `data` has the alignment of one value. The core guarantees n >= 1, d >= 1, stride >= d, that no
 /// size overflows, that all values are finite, and that |values| and squared distances are below
 /// 1e290.
 struct DatasetView {

@@ -28,8 +28,8 @@ struct FitSpec {
 };
 static_assert(sizeof(FitSpec) == 64);
 
-/// Wall time of the phases of a fit in milliseconds; negative if not measured. Fused phases are
-/// reported under the one that is named first below.
+/// Wall time of the phases of a fit in milliseconds; negative if not measured. Phases that a kernel
+/// fuses are reported together, under the first of them in the order below.
 struct PhaseTimes {
   double transfer_ms = -1;                ///< copies between host and device
   double assignment_ms = -1;              ///< computing labels
@@ -56,7 +56,7 @@ struct FitResult {
   std::int64_t exact_fallbacks = -1;
   StopReason stop_reason = StopReason::none;  ///< why the fit ended
   SumForm sum_form = SumForm::integer64;      ///< form of the cluster sums
-  std::uint32_t valid = 0;                    ///< kValid... bits: the outputs that hold
+  std::uint32_t valid = 0;                    ///< kValid... bits: the valid outputs
   std::int32_t reserved = 0;                  ///< 0
   double loop_ms = 0;                         ///< all iterations
   double closing_ms = 0;                      ///< the closing assignment, with counts and inertia
@@ -117,7 +117,7 @@ struct FarSample {
   std::int32_t reserved = 0;    ///< 0
 };
 
-/// Request of one assignment over a range of rows, with the sums of an update before the division.
+/// Request of one assignment over a range of rows, with cluster sums and counts but no means.
 struct PartialRequest {
   std::uint64_t struct_size = sizeof(PartialRequest);  ///< size as compiled by the creator
   std::uint64_t required_capabilities = 0;             ///< kCapability... bits
@@ -129,10 +129,10 @@ struct PartialRequest {
 static_assert(sizeof(PartialRequest) == 56);
 
 /// Result of a PartialRequest. `labels` are input and output. `sums`, `counts` and `inertia` are
-/// accumulated: the caller clears them once and passes over all rows in ascending order, and gets
-/// the same bits however the rows are split. (Integer sums do not depend on the order at all: the
-/// sums of disjoint parts may be added as integers.) Null means that an array is not wanted;
-/// without `labels`, every row counts as changed.
+/// accumulated: the caller clears them once and requests all rows in ascending order. The bits of
+/// the result then do not depend on how the rows are split. (Integer sums do not depend on the
+/// order at all: the sums of disjoint parts may be added as integers.) Null means that an array is
+/// not wanted; without `labels`, every row counts as changed.
 struct PartialResult {
   std::uint64_t struct_size = sizeof(PartialResult);  ///< size as compiled by the creator
   std::int32_t* labels = nullptr;   ///< rows.size(); in: former labels (-1: none), out: new labels

@@ -28,8 +28,8 @@ struct WeightScale {
 };
 static_assert(sizeof(WeightScale) == 16);
 
-/// Request: adds m centroids to the nearest-centroid distances of all n samples of a session. All
-/// arrays are in host memory.
+/// Request: updates the nearest-centroid distances of all n samples of a session with m more
+/// centroids. All arrays are in host memory.
 struct NearestRequest {
   std::uint64_t struct_size = sizeof(NearestRequest);  ///< size as compiled by the creator
   /// m x d, row-major, finite; all squared distances to samples are below 1e290.
@@ -39,13 +39,14 @@ struct NearestRequest {
   /// n, in and out: each entry becomes the minimum of its value (infinity: no centroid yet) and the
   /// squared distances to the m centroids, see distance.hpp.
   double* squared_distances = nullptr;
-  /// n, in and out, or null: where a squared distance became smaller, the index of that centroid;
-  /// ties go to the lowest index.
+  /// n, in and out, or null: set to the index of the new centroid if that made the squared distance
+  /// smaller; ties go to the lowest index.
   std::int32_t* nearest = nullptr;
 };
 static_assert(sizeof(NearestRequest) == 48);
 
-/// Request: rates m candidates for the next centroid. All arrays are in host memory.
+/// Request: computes the gains of m candidates for the next centroid. All arrays are in host
+/// memory.
 struct GainsRequest {
   std::uint64_t struct_size = sizeof(GainsRequest);  ///< size as compiled by the creator
   /// m x d, row-major, finite; all squared distances to samples are below 1e290.

@@ -10,8 +10,8 @@ namespace lloyd {
 
 /// Result code of a call.
 enum class StatusCode : std::int32_t {
-  ok = 0,                ///< all requested outputs are valid
-  cancelled = 1,         ///< the observer stopped the call; `valid` in the result tells what holds
+  ok = 0,         ///< all requested outputs are valid
+  cancelled = 1,  ///< the observer stopped the call; `valid` in the result gives the valid outputs
   invalid_argument = 2,  ///< the request is invalid for every backend
   unsupported = 3,       ///< beyond a limit of this backend, which the message gives
   unavailable = 4,       ///< no usable device or driver

@@ -20,7 +20,7 @@ constexpr std::int64_t size_of(DType dtype) {
 /// Memory that holds an array.
 enum class MemorySpace : std::int32_t {
   host = 0,    ///< host memory
-  device = 1,  ///< memory of the device that is named beside it
+  device = 1,  ///< memory of the device whose index accompanies it
 };
 
 /// Label accuracy, from best to worst. The definition is the nearest centroid by the float64
@@ -87,7 +87,7 @@ inline constexpr std::uint32_t kObserveInertia = 0x2;     ///< IterationRecord::
 inline constexpr std::uint32_t kObserveLabels = 0x4;      ///< IterationRecord::labels
 inline constexpr std::uint32_t kObserveCentroids = 0x8;   ///< IterationRecord::centroids
 
-// Bits of FitResult::valid and LabelResult::valid: the outputs that hold.
+// Bits of FitResult::valid and LabelResult::valid: the outputs that are valid.
 inline constexpr std::uint32_t kValidCentroids = 0x1;  ///< centroids of the last finished iteration
 inline constexpr std::uint32_t kValidLabels = 0x2;     ///< labels for these centroids
 inline constexpr std::uint32_t kValidCounts = 0x4;     ///< counts of these labels

@@ -31,11 +31,11 @@ struct SumPlan {
   std::vector<double> scales;          ///< limbs x features: 1 / quantum of the limb
   std::vector<double> quanta;          ///< limbs x features
 
-  /// Makes the plan for a data set, or for the larger one that it is a part of.
+  /// Makes the plan for a data set. For a part of a larger data set, the plan is that of the whole.
   static SumPlan make(const DatasetView& dataset) {
-    // float64 can scale by 2^-e and hold every intermediate value only well inside its own range.
-    // The quantum of a feature's top limb may be up to 127 bits (those of another feature) above
-    // its own.
+    // Exponents for which scaling by 2^-e and all intermediate values stay exact in float64. The
+    // margin covers the top limb, whose quantum may be up to 127 bits above that of the feature:
+    // the widest feature determines the number of limbs of all.
     constexpr int kLowestExponent = -960;
     constexpr int kHighestExponent = 890;
     SumPlan plan;
@@ -85,8 +85,8 @@ struct SumPlan {
 
 /// How SumKernels split values into limbs, and where they add them.
 struct SumLayout {
-  /// Adding it to a float64 below 2^51 rounds to the nearest integer and leaves that integer in the
-  /// low bits. One instruction converts several values on every machine.
+  /// Adding it to a float64 of magnitude below 2^51 rounds to the nearest integer and leaves that
+  /// integer in the low bits. One instruction converts several values on every machine.
   static constexpr double kRoundingMagic = 0x1.8p52;
 
   /// Number of narrow values that may be added before rounding: the sum still fits kRoundingMagic.
@@ -100,9 +100,9 @@ struct SumLayout {
 
   const double* scales;  ///< limbs x features
   const double* quanta;  ///< limbs x features
-  /// Per block of kFeatureBlock features, 1 if the lowest limb can hold whole values and these have
-  /// at most kMaxNarrowBits. Kernels may then skip the other limbs and add the values of
-  /// kMaxPresummed samples first: only the weighted sum of all limbs counts.
+  /// Per block of kFeatureBlock features, 1 if the values fit the lowest limb alone and have at
+  /// most kMaxNarrowBits bits. Kernels may then skip the other limbs and add the values of
+  /// kMaxPresummed samples before rounding, because only the weighted sum of all limbs matters.
   const std::uint8_t* narrow;
   std::int64_t features;     ///< d
   std::int64_t limbs;        ///< 1 to 3
@@ -138,17 +138,17 @@ struct SumLayout {
   }
 };
 
-/// A sample changes its label.
+/// A sample whose label changed.
 struct LabelChange {
-  std::int64_t row;   ///< former cluster; -1: none
-  std::int32_t from;  ///< new cluster
-  std::int32_t to;    ///< its cluster from now on
+  std::int64_t row;   ///< row of the sample
+  std::int32_t from;  ///< former cluster; -1: none
+  std::int32_t to;    ///< new cluster
 };
 
-/// Loops that a step may replace, for wider vectors than the plugin is compiled for. Sample i is at
-/// data + i*stride; the sums of cluster c begin at sums + c*features, its count is counts[c]; the
-/// kernels update both. They never get more rows than 64 bits can sum. Null: the loops of
-/// ClusterSums.
+/// Replacements for the loops of ClusterSums, with wider vectors than the plugin is compiled for.
+/// Sample i is at data + i*stride; the sums of cluster c begin at sums + c*features, its count is
+/// counts[c]; the kernels update both. A call never has more rows than 64-bit limbs can sum. Null:
+/// ClusterSums uses its own loops.
 template <class T>
 struct SumKernels {
   /// Adds `rows` samples; sample i belongs to cluster labels[i].
@@ -179,7 +179,7 @@ class ClusterSums {
   /// k.
   std::int64_t clusters() const { return static_cast<std::int64_t>(counts_.size()); }
 
-  /// Whether the sums are of an integer form: exact, and free of order.
+  /// True if sums are integers: exact, and independent of order.
   bool is_integer() const { return plan_->is_integer(); }
 
   /// Sets all sums and counts to zero.
@@ -216,9 +216,8 @@ class ClusterSums {
     }
   }
 
-  /// Moves one sample from cluster `from` (-1: none) to cluster `to`. It may have been added to
-  /// other sums that will be merged with these; until then counts may be negative. Integer forms
-  /// only.
+  /// Moves one sample from cluster `from` (-1: none) to cluster `to`. Another worker's sums may
+  /// hold the sample; then counts here can be negative until merge(). Integer forms only.
   template <class T>
   void move(const T* sample, std::int32_t from, std::int32_t to) {
     move_limbs(sample, from, to);
@@ -308,8 +307,9 @@ class ClusterSums {
     return static_cast<std::size_t>(cluster * plan_->features + feature);
   }
 
-  // Often a few features with values near zero force several limbs on all. A wider lowest limb
-  // makes more blocks narrow, but has to be flushed sooner: it is as wide as cheap flushing allows.
+  // A few features with values near zero often force several limbs on all features. A wider lowest
+  // limb makes more blocks narrow but must be flushed sooner; its width is limited so that narrow
+  // values never force a flush within kRowsPerCluster x k rows.
   void find_narrow_blocks() {
     constexpr std::int64_t kRowsPerCluster = 256;
     const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());

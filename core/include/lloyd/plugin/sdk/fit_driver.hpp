@@ -1,4 +1,4 @@
-// drive_fit: the one loop of a fit, over passes that a session implements.
+// drive_fit: the loop of a fit. A session implements the passes over the samples.
 #pragma once
 
 #include <algorithm>
@@ -16,30 +16,30 @@
 
 namespace lloyd {
 
-/// What the relocation of empty clusters needs of the samples. Methods are called on the thread
-/// that called relocate_empty_clusters(); they throw StatusError, with StatusCode::cancelled when
-/// the observer asked to stop.
+/// Passes over the samples that relocate empty clusters. Methods are called on the thread that
+/// called relocate_empty_clusters(). They throw StatusError, with StatusCode::cancelled if the
+/// observer requested to stop.
 class RelocationPasses {
  public:
-  /// The `wanted` samples that are farthest from the centroid of their label, by the labels of the
-  /// last assignment and the centroids that it was given; fewer where fewer are at a distance > 0.
-  /// Sorted by descending distance, then row.
+  /// The `wanted` samples that are farthest from the centroid of their label, with labels and
+  /// centroids of the last assignment; fewer if fewer have a distance > 0. Sorted by descending
+  /// distance, then row.
   virtual std::vector<FarSample> find_farthest(std::int64_t wanted) = 0;
-  /// Takes a sample out of the sums of its cluster and adds it to those of another one. Called for
-  /// sums of an integer form.
+  /// Subtracts a sample from the sums of its cluster and adds it to those of another. Only called
+  /// for integer sums.
   virtual void move_sample(const Relocation& relocation, ClusterSums& sums) = 0;
   /// Clears the sums and adds all samples in the order of their rows, each to the cluster of its
-  /// label, but those of `relocations` to the clusters that they go to. Labels are afterwards what
-  /// they were. Called for sums of the compensated form.
+  /// label, except that relocated samples go to Relocation::to. Leaves the labels unchanged. Only
+  /// called for compensated sums.
   virtual void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) = 0;
 
  protected:
   ~RelocationPasses() = default;
 };
 
-/// Applies FitSpec::empty_clusters to `sums`, those of the last assignment. Returns how many
-/// clusters were relocated. Throws StatusCode::empty_cluster where the policy is `error`;
-/// `iteration` (1, 2, ...) is for its message.
+/// Applies FitSpec::empty_clusters to `sums`, the sums of the last assignment. Returns the number
+/// of relocated clusters. Throws StatusCode::empty_cluster if a cluster is empty and the policy is
+/// `error`; the message names `iteration` (1, 2, ...).
 inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t iteration,
                                             ClusterSums& sums, RelocationPasses& passes) {
   if (spec.empty_clusters == EmptyClusters::keep) return 0;
@@ -58,7 +58,8 @@ inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t it
   return static_cast<std::int64_t>(relocations.size());
 }
 
-/// Calls body() while the relocated samples have the labels of the clusters that they go to.
+/// Calls body() with the relocated samples labelled by their new clusters, then restores the
+/// labels.
 template <class Body>
 void with_relocated_labels(const std::vector<Relocation>& relocations, std::int32_t* labels,
                            Body&& body) {
@@ -67,38 +68,40 @@ void with_relocated_labels(const std::vector<Relocation>& relocations, std::int3
   for (const auto& [sample, to] : relocations) labels[sample.row] = sample.label;
 }
 
-/// What FitPasses::update() finished.
+/// The result of FitPasses::update().
 struct FinishedIterations {
-  /// How many. More than one only in a fit whose iterations nobody observes or profiles.
+  /// Number of finished iterations. More than 1 only if the fit is neither observed nor profiled.
   std::int64_t iterations = 1;
   std::int64_t changed = 0;      ///< labels that the last of them changed
   std::int64_t relocations = 0;  ///< empty clusters that the last of them moved
 };
 
-/// The passes over the samples that a fit is made of. drive_fit() calls them in this order:
+/// The passes over the samples that make up a fit. drive_fit() calls them in this order ([...]: on
+/// demand; transfer_ms() after shift() in a profiled fit):
 ///
 ///     begin, { assign, [inertia], update, shift, [labels], [centroids] } ..., close, centroids,
 ///     report
 ///
-/// all on the thread that it was called on. Methods throw StatusError. Once the observer asks to
-/// stop, a method throws StatusCode::cancelled and leaves the centroids of the last finished
-/// iteration as the current ones; then drive_fit() goes on with `centroids` and `report`.
+/// all on the thread of the caller. Methods throw StatusError. After the observer requests to stop,
+/// a method throws StatusCode::cancelled; the current centroids must then be those of the last
+/// finished iteration, and drive_fit() continues with `centroids` and `report`.
 class FitPasses {
  public:
-  /// Makes the initial centroids the current ones and forgets all labels. Its time is the loop's.
+  /// Makes the initial centroids the current ones and discards all labels. Its time counts towards
+  /// FitResult::loop_ms.
   virtual void begin() {}
   /// Labels all samples by the current centroids. May return before a device has finished.
   virtual void assign() = 0;
-  /// Inertia of the labels of assign() and the current centroids; called where it is observed.
+  /// Inertia of the labels of assign() and the current centroids; called if the observer wants it.
   virtual double inertia() = 0;
-  /// Finishes iteration number `iteration` (1, 2, ...): sums of the labels of assign(),
-  /// relocations, means, which become the current centroids. A loop that makes several iterations
-  /// without the host may finish those that follow as well, up to the one that a stop rule ends;
-  /// cancelled after the first of them, it returns those that are finished and throws in its next
-  /// call.
+  /// Finishes iteration number `iteration` (1, 2, ...): sums the samples by the labels of assign(),
+  /// relocates empty clusters, and makes the means the current centroids. A device that iterates
+  /// without the host may also finish later iterations, at most up to the one at which a stop rule
+  /// applies. If it is cancelled after at least one of them, it returns the finished ones and
+  /// throws in the next call.
   virtual FinishedIterations update(std::int64_t iteration) = 0;
   /// Sum of the squared centroid shifts of the last finished iteration, as squared_shift() defines
-  /// it. 0 will do where neither an observer nor a tolerance asks for it.
+  /// it. May be 0 if neither an observer nor a tolerance uses it.
   virtual double shift() = 0;
   /// Labels of the last finished iteration (n, host memory), valid until the next call.
   virtual const std::int32_t* labels() = 0;
@@ -107,18 +110,18 @@ class FitPasses {
   /// The closing assignment: labels, counts and inertia of the current centroids, as far as
   /// `result` wants them, with their bits in `result.valid`.
   virtual void close(FitResult& result) = 0;
-  /// In a profiled fit, milliseconds of the last assign() that went into copies between host and
-  /// device.
+  /// In a profiled fit: the part of the last assign() spent on copies between host and device,
+  /// milliseconds.
   virtual double transfer_ms() { return 0; }
-  /// Completes `result` when the fit has ended or was cancelled: the distances of the passes that
-  /// were finished, what a screening counted, phases that only a device can tell.
+  /// Completes `result` when the fit has ended or was cancelled: the number of distances in the
+  /// finished passes, the exact fallbacks, and phase times that only the device can measure.
   virtual void report(FitResult& result) = 0;
 
  protected:
   ~FitPasses() = default;
 };
 
-/// Passes whose update is made on the host, from sums of all samples.
+/// Passes with the update on the host, which computes the means from the sums of all samples.
 class HostFitPasses : public FitPasses, public RelocationPasses {
  public:
   FinishedIterations update(std::int64_t iteration) final {
@@ -141,10 +144,10 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
         centroids_(spec.initial_centroids, spec.initial_centroids + spec.clusters * features) {}
   ~HostFitPasses() = default;
 
-  /// Sums and counts of the labels of assign(), exact or in the order of the rows; valid until the
-  /// next assign(). May change during the call of update().
+  /// Cluster sums and counts for the labels of assign(): exact, or compensated in row order. Valid
+  /// until the next assign(). update() modifies them to relocate samples.
   virtual ClusterSums& sum_labels() = 0;
-  /// How many labels assign() changed.
+  /// Number of labels that assign() changed.
   virtual std::int64_t changed() const = 0;
 
  private:
@@ -161,7 +164,7 @@ inline double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-/// All iterations.
+/// Runs all iterations.
 inline void iterate(const FitSpec& spec, Observer* observer, FitPasses& passes,
                     Clock::time_point start, FitResult& result) {
   const std::uint32_t observe = observer != nullptr ? spec.observe : 0;
@@ -212,13 +215,14 @@ std::exception_ptr cancellation_of(Body&& body) {
 
 }  // namespace fit_driver_detail
 
-/// Runs a fit over `passes`: iterations until a stop rule holds or the observer cancels, their
-/// records, the closing assignment, times. Fills in all of `result` but what FitPasses does and
-/// `sum_form`. Throws what the passes throw; when it was cancelled, after the centroids of the last
-/// finished iteration and all that FitPasses::report() tells are in `result`.
+/// Runs a fit over `passes`: iterates until a stop rule holds or the observer cancels, reports the
+/// iterations, makes the closing assignment and measures times. Fills in `result`, except
+/// `sum_form` and the fields that FitPasses fills in. Throws what the passes throw. A cancelled fit
+/// throws after `result` has the centroids of the last finished iteration and the output of
+/// FitPasses::report().
 ///
-/// It decides by what the passes return and by the observer's answers alone: processes that share
-/// a fit each run it over passes that return the same values.
+/// Its decisions depend only on return values of the passes and of the observer. So the processes
+/// of a distributed fit can each run it over passes that return the same values.
 /// Source: S. P. Lloyd, "Least squares quantization in PCM", 1982.
 inline void drive_fit(const FitSpec& spec, Observer* observer, FitPasses& passes,
                       FitResult& result) {

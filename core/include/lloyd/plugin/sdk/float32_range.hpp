@@ -10,9 +10,9 @@
 namespace lloyd {
 
 /// Tests whether squared differences can be computed in float32: they must neither overflow nor
-/// underflow, and rounding the centroids to float32 must cost little. Far from the origin a rounded
-/// centroid is off by more than the spread of the data allows. Outside of the range a kernel has to
-/// compute in float64.
+/// underflow, and rounding the centroids to float32 must hardly change distances. Far from the
+/// origin the rounding error of a centroid can exceed the spread of the data. Outside of the range
+/// a kernel has to compute in float64.
 class Float32Range {
  public:
   /// Reads the statistics of the data set.

@@ -1,4 +1,4 @@
-// What every loop decides between two assignments: empty clusters, the next centroids, the stop.
+// Rules between two assignments that every loop shares: relocation, means, stop rules.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace lloyd {
 
-/// A sample that leaves its cluster for one that has none.
+/// A sample that moves from its cluster to an empty one.
 struct Relocation {
-  FarSample sample;     ///< with the cluster that it leaves
+  FarSample sample;     ///< its label is the cluster that it leaves
   std::int32_t to = 0;  ///< the cluster that it goes to
 };
 
@@ -28,8 +28,9 @@ inline std::vector<std::int32_t> clusters_without_samples(const ClusterSums& sum
 }
 
 /// Gives the empty clusters, in order, the farthest samples that are not the last of their own
-/// cluster. `farthest` is sorted by descending distance, then row; k of them suffice: each is
-/// either taken or the last of its own cluster. Clusters for which none is left stay empty.
+/// cluster. `farthest` is sorted by descending distance, then row; k entries suffice: one is taken
+/// per empty cluster, and at most one is skipped per other cluster, as its last sample. If they run
+/// out, the remaining clusters stay empty.
 inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t>& empty,
                                                   const std::vector<FarSample>& farthest,
                                                   const ClusterSums& sums) {
@@ -46,7 +47,7 @@ inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t
   return relocations;
 }
 
-/// The end of a fit under EmptyClusters::error.
+/// Ends a fit under EmptyClusters::error.
 [[noreturn]] inline void throw_empty_cluster(std::int32_t cluster, std::int64_t iteration) {
   throw StatusError(StatusCode::empty_cluster,
                     "cluster " + std::to_string(cluster) + " became empty in iteration " +
@@ -61,12 +62,12 @@ inline void move_to_means(ClusterSums& sums, std::int64_t features,
   }
 }
 
-/// Partial sums of squared_shift(): enough for a device to work on side by side.
+/// Number of partial sums in squared_shift(), enough to keep a device busy.
 inline constexpr int kShiftLanes = 1024;
 
 /// Sum of squared shifts from one set of centroids to the next, in an order that suits many
-/// threads: lane i adds up every kShiftLanes-th value from the i-th on, then halves are added
-/// pairwise.
+/// threads: partial sum i adds up every kShiftLanes-th value from value i on; a pairwise reduction
+/// follows.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
   double lanes[kShiftLanes] = {};
   for (std::size_t i = 0; i < from.size(); ++i) {

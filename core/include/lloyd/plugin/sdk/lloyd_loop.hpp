@@ -19,9 +19,9 @@
 
 namespace lloyd {
 
-/// Runs fits, labellings and partial passes of one data set in host memory: the step assigns, sums
-/// and inertia are computed here, and drive_fit() makes a fit of them. Methods throw StatusError;
-/// call them within guarded(). Serves one thread at a time.
+/// Runs fits, labellings and partial passes of one data set in host memory: the step assigns,
+/// LloydLoop computes sums and inertia, and drive_fit() runs the iterations. Methods throw
+/// StatusError; call them within guarded(). Serves one thread at a time.
 template <Step S>
 class LloydLoop {
  public:
@@ -39,7 +39,7 @@ class LloydLoop {
     result.sum_form = plan_.form;
     StepFitOptions options;
     options.profile = spec.profile != 0;
-    // Observers of inertia and labels have them read after each iteration.
+    // Observers of inertia or labels read the labels after each iteration.
     options.defer_labels = (spec.observe & (kObserveInertia | kObserveLabels)) == 0;
     const FitScope scope(step_, options);
     Passes passes(*this, spec, labels);
@@ -110,7 +110,7 @@ class LloydLoop {
   struct alignas(64) Worker {
     Worker(const SumPlan& plan, std::int64_t clusters)
         : sums(plan, clusters), counts(static_cast<std::size_t>(clusters)), farthest(0) {}
-    bool used = false;  // since it was cleared: of small data sets most have nothing to do
+    bool used = false;  // got a block since clear(); most workers of small data sets do not
     ClusterSums sums;
     std::vector<std::int64_t> counts;
     ExactSum inertia;
@@ -118,7 +118,7 @@ class LloydLoop {
     std::int64_t changed = 0;
   };
 
-  // Between begin_fit() and end_fit() of the step.
+  // Calls begin_fit() of the step, and end_fit() in any case.
   class FitScope {
    public:
     FitScope(S& step, const StepFitOptions& options) : step_(step) {
@@ -143,7 +143,7 @@ class LloydLoop {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
 
-  // The caller's labels, or room of our own, without former labels, where they are not wanted.
+  // The caller's array for labels, or own_labels_, all -1, if the caller wants none.
   std::int32_t* wanted_or_own(std::int32_t* wanted, std::int64_t rows) {
     if (wanted != nullptr) return wanted;
     own_labels_.assign(static_cast<std::size_t>(rows), -1);
@@ -191,7 +191,7 @@ class LloydLoop {
 
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
-      workers_.clear();  // none are left when memory runs out half way
+      workers_.clear();  // consistent if an allocation below throws
       std::vector<Worker> workers;
       workers.reserve(static_cast<std::size_t>(step_.workers()));
       for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
@@ -213,8 +213,8 @@ class LloydLoop {
     worker.changed = 0;
   }
 
-  // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled, on the
-  // calling thread, when the observer asked to stop meanwhile.
+  // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
+  // thread if the observer requested to stop meanwhile.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
@@ -234,7 +234,7 @@ class LloydLoop {
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  // One assignment of all rows, and what `accumulate` names of their new labels, by worker.
+  // Assigns all rows. Each worker accumulates what `accumulate` selects for the new labels.
   void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
                   double* squared_distances = nullptr) {
     centroids_ = centroids;
@@ -343,12 +343,12 @@ class LloydLoop {
     // the order of the rows and have a pass of their own, as does a profiled update.
     bool fused_;
     Accumulate accumulate_ = Accumulate::nothing;  // in the last assignment
-    bool sums_are_of_labels_ = true;               // nothing has a label yet, and nothing is summed
-    std::int64_t changed_ = 0;                     // labels, by the last assignment
+    bool sums_are_of_labels_ = true;  // true at first: no sample has a label, all sums are 0
+    std::int64_t changed_ = 0;        // labels that the last assignment changed
     std::int64_t distances_ = 0;
   };
 
-  // Of the last pass over all samples.
+  // Number of distances that the last pass computed.
   std::int64_t pass_distances() {
     if constexpr (KeepsBounds<S>) {
       return step_.take_distances();

@@ -1,4 +1,4 @@
-// What a backend author writes for LloydLoop: a Step.
+// Step: the part of a backend that its author writes for LloydLoop.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@ namespace lloyd {
 
 /// How the passes of a fit are run.
 struct StepFitOptions {
-  /// Phases are measured: the step may run slower, so that StepBase::transfer_ms() can tell copies
-  /// from labelling.
+  /// Phases are measured: the step may run slower, to separate copies from labelling in
+  /// StepBase::transfer_ms().
   bool profile = false;
-  /// Labels are read by write_labels() and in passes without changes only: a step with DefersLabels
-  /// may leave them unwritten in others.
+  /// Labels are needed only in write_labels() and in passes without `changes`: a step with
+  /// DefersLabels may leave them unwritten in other passes.
   bool defer_labels = false;
 };
 
 /// How a pass is run.
 struct StepPassOptions {
-  /// The pass is over all rows and calls `assign` with changes; false: without. Set for steps with
-  /// ReportsLabelChanges only.
+  /// True: the pass covers all rows and calls assign(block, labels, changes). False: it calls
+  /// assign(block, labels). Only set for steps with ReportsLabelChanges.
   bool reports_changes = false;
 };
 
@@ -34,21 +34,21 @@ struct StepPassOptions {
 ///     begin_pass, for_each_block { assign }                                    of other requests
 ///
 /// All but `assign` and the bodies of for_each_block() are called on the thread of the fit or
-/// request, and serve one at a time.
+/// request, one at a time.
 ///
-/// - `begin_fit(options)`: the passes that follow, up to `end_fit`, belong to one fit: all are over
-///   all rows, with the same number of clusters, and `labels` in `assign` are those of the pass
-///   before (-1 in the first). May throw.
+/// - `begin_fit(options)`: the passes up to `end_fit` belong to one fit. They cover all rows, have
+///   the same number of clusters, and pass to `assign` the labels of the previous pass (-1 in the
+///   first). May throw.
 /// - `end_fit()`: the fit has ended, was cancelled or failed. Called once for each begin_fit(),
-///   also for one that threw. Must not throw.
+///   even if that threw. Must not throw.
 /// - `begin_pass(centroids, clusters, options)`: the k x d float64 centroids of the next pass; they
-///   are valid and unchanged until its blocks are done. Outside of a fit, nothing of an earlier
-///   pass may be relied on. May throw.
+///   are valid and unchanged until its blocks are done. Outside of a fit, a pass must not rely on
+///   anything from earlier passes. May throw.
 /// - `for_each_block(rows, body)`: calls body(worker, block) for blocks that cover `rows`, worker
 ///   in [0, workers()), possibly by several threads at once; see StepBase::for_each_block(). The
 ///   first one after begin_pass() is the assignment: its body calls `assign` once for each block.
-///   The bodies of those that follow, up to the next begin_pass(), do not call it. May throw, on
-///   the calling thread, when no body is running any more.
+///   Later calls up to the next begin_pass() have bodies that do not call `assign`. May throw, but
+///   only on the calling thread and after all bodies have returned.
 /// - `assign(block, labels)`: labels the rows of a block. `labels[0]` is of row `block.begin`; in:
 ///   the former labels (-1: none), out: the new ones. Returns how many changed. Called by the
 ///   workers, several at once. Must not throw.
@@ -67,10 +67,10 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
   { step.transfer_ms() } -> std::convertible_to<double>;
 };
 
-/// A step that reports which labels of a block changed: `assign(block, labels, changes)` is
-/// `assign` that also calls changes.add() for each row whose label becomes another one, once, from
-/// -1 where it had none, before it returns. It takes the place of `assign` in passes that were
-/// begun with StepPassOptions::reports_changes: LloydLoop keeps sums up to date by it.
+/// A step that reports which labels of a block changed: `assign(block, labels, changes)` also calls
+/// changes.add() once for each row whose label changes (from -1 if it had none), before it returns.
+/// It replaces `assign(block, labels)` in passes with StepPassOptions::reports_changes; LloydLoop
+/// updates sums by the changes.
 template <class S>
 concept ReportsLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
                                        LabelChanges<typename S::value_type>& changes) {
@@ -83,44 +83,45 @@ concept HasSumKernels = requires(const S& step) {
   { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
 };
 
-/// A step that screens: `take_exact_fallbacks()` returns how many labels the definition had to
-/// decide since begin_fit() or the last call, in all blocks. Called in a fit, between passes.
+/// A step that screens: `take_exact_fallbacks()` returns the number of labels that the definition
+/// decided since begin_fit() or the last call, over all blocks. Called within a fit, between
+/// passes.
 template <class S>
 concept CountsExactFallbacks = requires(S& step) {
   { step.take_exact_fallbacks() } -> std::same_as<std::int64_t>;
 };
 
-/// A step that leaves distances out by bounds that it keeps from one pass of a fit to the next.
-/// `take_distances()` returns how many distances were computed since begin_fit() or the last call.
-/// Called in a fit, between passes.
+/// A step that prunes distance computations with bounds that it keeps from one pass of a fit to the
+/// next. `take_distances()` returns the number of distances computed since begin_fit() or the last
+/// call. Called within a fit, between passes.
 template <class S>
 concept KeepsBounds = requires(S& step) {
   { step.take_distances() } -> std::same_as<std::int64_t>;
 };
 
-/// A step that may label rows in another order than theirs, and leave labels unwritten where nobody
-/// reads them. In a pass with StepPassOptions::reports_changes, `labels` point into the labels of
-/// all rows, and `assign` may label other rows than the block's and report these, as long as the
-/// pass labels each row of the data set once. In a fit with StepFitOptions::defer_labels it need
-/// not write labels in such a pass, until `write_labels(labels)` asks for those of all rows (n), as
-/// the last pass left them, or a pass without changes writes them. write_labels() is called between
-/// passes and must not throw.
+/// A step that may label rows in any order, and leave labels unwritten until they are read. In a
+/// pass with StepPassOptions::reports_changes, `labels` point into the labels of all rows, and
+/// `assign` may label and report rows outside of the block, as long as the pass labels each row of
+/// the data set once. In a fit with StepFitOptions::defer_labels it need not write labels in such
+/// passes; `write_labels(labels)` then writes the labels of all rows (n) after the last pass. A
+/// pass without `changes` writes labels as usual. write_labels() is called between passes and must
+/// not throw.
 template <class S>
 concept DefersLabels = requires(S& step, std::int32_t* labels) {
   step.write_labels(labels);
 };
 
-/// Base of a step: one worker, blocks of rows one after another, nothing kept between passes, no
-/// limits, no memory of its own. A step declares members of the same names to differ.
+/// Base of a step: one worker, consecutive blocks of rows, no state between passes, no limits, no
+/// memory of its own. A step overrides by declaring members of the same names.
 struct StepBase {
   /// Rows of a block.
   static constexpr std::int64_t kBlockRows = 4096;
 
   /// Limits of the backend; a status other than ok gives the reason.
   static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) { return {}; }
-  /// Bytes of host memory the step holds itself, for given k.
+  /// Bytes of host memory that the step allocates.
   static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
-  /// How many workers for_each_block() uses.
+  /// Number of workers that for_each_block() uses.
   static int estimate_workers(const ParameterList&) { return 1; }
 
   /// An interface that the session offers beside its own, such as SeedingKernels; it lives as long
@@ -135,13 +136,13 @@ struct StepBase {
   /// Step::end_fit.
   void end_fit() {}
 
-  /// In a profiled fit: the part of the last assignment's wall time in milliseconds that went into
-  /// copies between host and device. Called between passes.
+  /// In a profiled fit: the wall time of the last assignment spent on copies between host and
+  /// device, milliseconds. Called between passes.
   double transfer_ms() const { return 0; }
 
   /// Calls body(worker, block) for blocks that cover `rows`, worker in [0, workers()). The body
-  /// returns whether to go on: after false the other blocks may be left out. It may be called with
-  /// an empty block: a worker that is waiting uses this to poll for cancellation.
+  /// returns false to stop: the remaining blocks may then be skipped. It may be called with an
+  /// empty block: a worker that is waiting uses this to poll for cancellation.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) const {
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += kBlockRows) {

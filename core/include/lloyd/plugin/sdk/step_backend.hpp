@@ -73,7 +73,7 @@ class StepBackend final : public Backend {
                                           : StepOf<double>::estimate_workers(parameters);
       const std::int64_t step = narrow ? StepOf<float>::estimate_bytes(shape, parameters)
                                        : StepOf<double>::estimate_bytes(shape, parameters);
-      // In float64, where nothing overflows.
+      // In float64, because the products may overflow 64-bit integers.
       const double k = static_cast<double>(shape.clusters);
       const double cells = k * static_cast<double>(shape.features);
       // A worker has sums, counts and the candidates of a relocation; the loop has sums of all
@@ -102,7 +102,7 @@ class StepBackend final : public Backend {
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
 
-  /// Makes one on the heap, for PluginDescriptor::create.
+  /// Creates a backend on the heap, for PluginDescriptor::create.
   static Status create(Backend** backend) noexcept {
     return guarded([&] { *backend = new StepBackend; });
   }
