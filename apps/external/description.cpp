@@ -21,9 +21,9 @@ namespace {
 using experiment::JsonFields;
 
 constexpr std::int64_t kProtocol = 1;
-constexpr std::size_t kMostNameBytes = sizeof(PluginHeader::name) - 1;
-constexpr std::size_t kMostVersionBytes = sizeof(PluginHeader::version) - 1;
-constexpr std::size_t kMostParameters = 1000;
+constexpr std::size_t kMaxNameBytes = sizeof(PluginHeader::name) - 1;
+constexpr std::size_t kMaxVersionBytes = sizeof(PluginHeader::version) - 1;
+constexpr std::size_t kMaxParameters = 1000;
 // Same limit as for plugins, see plugin_loader.cpp.
 constexpr std::size_t kMaxTextBytes = 1000;
 // Maximum bytes of all parameter names with their longest choices as JSON: all values must fit into
@@ -34,7 +34,7 @@ bool is_backend_name(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   };
-  return !name.empty() && name.size() <= kMostNameBytes &&
+  return !name.empty() && name.size() <= kMaxNameBytes &&
          std::all_of(name.begin(), name.end(), allowed);
 }
 
@@ -74,13 +74,13 @@ ProgramDescription::ProgramDescription(std::string_view text) {
   if (!is_backend_name(name)) {
     fields.fail("name", fmt::format("a name of lower-case letters, digits and '-', of at most {} "
                                     "characters",
-                                    kMostNameBytes));
+                                    kMaxNameBytes));
   }
   unavailable = cut_reason(fields.text_or_nothing("unavailable"));
   // A program that is unavailable, for example because a package is missing, may not know its
   // version.
   if (unavailable.empty() || fields.has("version")) {
-    version = cut_text(read_line(fields, "version"), kMostVersionBytes);
+    version = cut_text(read_line(fields, "version"), kMaxVersionBytes);
   }
   info.summary = keep(unavailable.empty() || fields.has("summary") ? read_line(fields, "summary")
                                                                    : std::string());
@@ -117,9 +117,9 @@ ProgramDescription::ProgramDescription(std::string_view text) {
 void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
   std::set<std::string> names;
   std::size_t bytes = 0;
-  if (list.size() > kMostParameters) {
+  if (list.size() > kMaxParameters) {
     throw InputError(
-        fmt::format("it has {} parameters; at most {} are possible", list.size(), kMostParameters));
+        fmt::format("it has {} parameters; at most {} are possible", list.size(), kMaxParameters));
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     const JsonFields fields(list[i], fmt::format("parameters[{}]", i));

@@ -29,7 +29,7 @@ namespace {
 constexpr int kPipeLost = 113;
 
 // Bytes; longer input is not a line of ours.
-constexpr std::size_t kMostLine = std::size_t{1} << 24;
+constexpr std::size_t kMaxLine = std::size_t{1} << 24;
 
 void write_line(int pipe, std::string_view text) {
   const std::string line = fmt::format("{}\n", text);
@@ -120,7 +120,7 @@ bool ChildProcess::lost_pipe() const {
 
 bool ChildProcess::take_line() {
   const std::size_t end = buffer_.find('\n');
-  if (end == std::string::npos && buffer_.size() < kMostLine) return false;
+  if (end == std::string::npos && buffer_.size() < kMaxLine) return false;
   if (end == std::string::npos) {  // not a line of the protocol
     line_ = std::exchange(buffer_, {});
     pipe_.close();
@@ -135,7 +135,7 @@ bool ChildProcess::take_line() {
 bool ChildProcess::read_pipe() {
   const std::size_t before = buffer_.size();
   char bytes[4096];
-  while (pipe_ && buffer_.size() < kMostLine) {
+  while (pipe_ && buffer_.size() < kMaxLine) {
     const ssize_t count = ::read(pipe_.get(), bytes, sizeof(bytes));
     if (count > 0) buffer_.append(bytes, static_cast<std::size_t>(count));
     if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {

@@ -118,7 +118,7 @@ void link_output() {
 }
 
 // Briefly allocates 300 MiB beyond the backend's estimate.
-void take_memory() {
+void exceed_memory() {
   const std::string taken(std::size_t{300} << 20, 'x');
   if (std::getenv(taken.c_str()) != nullptr) std::abort();  // keeps the compiler from removing it
 }
@@ -155,7 +155,7 @@ void act(const std::string& what) {
   if (what == "print-on") start_printing_thread();
   if (what == "fork-and-return") ::fork();
   if (what == "link-output") link_output();
-  if (what == "take-memory") take_memory();
+  if (what == "take-memory") exceed_memory();
 }
 
 void in_call(const std::string& call) {
