@@ -45,6 +45,7 @@ class StreamedSession::Passes final : public HostFitPasses {
   }
 
   void assign() override {
+    sums_.reset();  // the memory plan does not count them during a pass
     std::fill(words_.begin(), words_.end(), SumWords{});
     std::fill(counts_.begin(), counts_.end(), 0);
     inertia_ = {};

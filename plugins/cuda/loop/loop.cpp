@@ -14,8 +14,6 @@ using lloyd::ClusterSums;
 using lloyd::FitSpec;
 using lloyd::Observer;
 using lloyd::RowRange;
-using lloyd::StatusCode;
-using lloyd::StatusError;
 
 template <class T>
 DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, const Stream& stream)

@@ -73,7 +73,11 @@ FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
     finish_observed(iteration);
   }
   const std::int64_t finished = loop_.state_.iterations - iteration;
-  if (finished == 0) lloyd::throw_cancelled();
+  if (finished == 0) {
+    if (loop_.poll_cancel()) lloyd::throw_cancelled();
+    throw lloyd::StatusError(lloyd::StatusCode::internal,
+                             "the device stopped a fit that the host would continue");
+  }
   return {finished, loop_.state_.last_changed, relocations_};
 }
 
@@ -170,6 +174,7 @@ void DeviceLoop<T>::Passes::fetch_centroids() {
 
 template <class T>
 void DeviceLoop<T>::Passes::close(FitResult& result) {
+  if (loop_.poll_cancel()) lloyd::throw_cancelled();
   const std::int64_t iteration = loop_.state_.iterations;
   loop_.state_.halt = kHaltNone;
   loop_.put_state();

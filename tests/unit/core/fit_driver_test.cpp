@@ -125,7 +125,7 @@ TEST_F(DrivenFits, ReturnTheLastFinishedCentroidsWhenCancelled) {
   // Calls: 1 begin, 2 assign, 3 inertia, 4 update, 5 shift, 6 assign, 7 inertia, 8 update, 9 shift,
   // 10 close.
   for (const auto& [fails_at, finished] :
-       {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 1}, {7, 1}, {8, 1}, {10, 2}}) {
+       {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {9, 2}, {10, 2}}) {
     passes = {};
     passes.script = {{1, 4, 0}, {1, 0, 0}};
     passes.fails_at = fails_at;

@@ -103,9 +103,10 @@ class FitPasses {
   /// Sum of the squared centroid shifts of the last finished iteration, as squared_shift() defines
   /// it. May be 0 if neither an observer nor a tolerance uses it.
   virtual double shift() = 0;
-  /// Labels of the last finished iteration (n, host memory), valid until the next call.
+  /// Labels of the last finished iteration (n, host memory), valid until the next assign(), update()
+  /// or close().
   virtual const std::int32_t* labels() = 0;
-  /// The current centroids (k x d, host memory), valid until the next call.
+  /// The current centroids (k x d, host memory), valid until the next update().
   virtual std::span<const double> centroids() = 0;
   /// The closing assignment: labels, counts and inertia of the current centroids, as far as
   /// `result` wants them, with their bits in `result.valid`.
@@ -178,11 +179,12 @@ inline void iterate(const FitSpec& spec, Observer* observer, FitPasses& passes,
     const Clock::time_point updating = Clock::now();
     const FinishedIterations finished = passes.update(result.iterations + 1);
     const Clock::time_point updated = Clock::now();
-    record.shift = passes.shift();
-    record.iteration = result.iterations += finished.iterations;
+    result.iterations += finished.iterations;
+    result.relocations += finished.relocations;
+    record.iteration = result.iterations;
     record.changed = finished.changed;
     record.relocations = finished.relocations;
-    result.relocations += finished.relocations;
+    record.shift = passes.shift();
     result.stop_reason = stop_reason(spec, record);
     if (spec.profile != 0) {
       const double transfer = passes.transfer_ms();
