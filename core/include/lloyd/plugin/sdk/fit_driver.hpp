@@ -103,8 +103,8 @@ class FitPasses {
   /// Sum of the squared centroid shifts of the last finished iteration, as squared_shift() defines
   /// it. May be 0 if neither an observer nor a tolerance uses it.
   virtual double shift() = 0;
-  /// Labels of the last finished iteration (n, host memory), valid until the next assign(), update()
-  /// or close().
+  /// Labels of the last finished iteration (n, host memory), valid until the next assign(),
+  /// update() or close().
   virtual const std::int32_t* labels() = 0;
   /// The current centroids (k x d, host memory), valid until the next update().
   virtual std::span<const double> centroids() = 0;
