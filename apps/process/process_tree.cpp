@@ -163,8 +163,12 @@ void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
   }
 }
 
+bool can_adopt_orphans() {
+  return ::getpid() != 1 && !has_children();
+}
+
 void adopt_orphans() {
-  if (has_children() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
+  if (!can_adopt_orphans() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
   adopting_process = ::getpid();
 }
 

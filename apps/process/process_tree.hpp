@@ -20,9 +20,14 @@ bool has_children();
 /// uninterruptible sleep (waiting for a device) cannot be killed.
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared = {});
 
-/// Makes this process the child subreaper, so that it adopts its orphaned descendants. Has no
-/// effect if the process already has children: they were inherited through a shell's exec and could
-/// not be told from orphans. Forked children do not inherit this.
+/// True if all orphans that this process would adopt are its descendants. False if it already has
+/// children, which were inherited through a shell's exec and could not be told from orphans, and
+/// for process 1 of a container, which also receives the orphans of processes that were started in
+/// the container from outside.
+bool can_adopt_orphans();
+
+/// If can_adopt_orphans(), makes this process the child subreaper, so that it adopts its orphaned
+/// descendants. Forked children do not inherit this.
 void adopt_orphans();
 
 /// After adopt_orphans(): kills the adopted orphans and their descendants, see kill_descendants().

@@ -322,9 +322,8 @@ void supervise(seconds limit, Scratch scratch) {
   SupervisionBoard& board = SupervisionBoard::make();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &watched, &before);
-  // If a plugin kills the intermediate supervisor, this process adopts its descendants. It does not
-  // if it already has children, inherited through a shell's exec, which must not be killed.
-  const bool adopts = !has_children();
+  // If a plugin kills the intermediate supervisor, this process adopts its descendants.
+  const bool adopts = can_adopt_orphans();
   if (adopts) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // The folder's remover must be a child of this process: all descendants of the supervised child
   // are killed, so a remover among them would be killed too.

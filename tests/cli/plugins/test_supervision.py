@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,8 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from hostile_case import LIMITS, HostileCase, processes_with
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, process_table, process_tree, run, run_json
+from hostile_case import LIMITS, HostileCase, process_with_plugin, processes_with
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, is_gone, process_table, process_tree, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
 # Characters that must not be sent to a terminal.
@@ -321,6 +322,36 @@ class Processes(HostileCase):
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"))
+
+    def enter(self, container, *command):
+        return subprocess.run(["nsenter", "--target", str(container), "--user", "--pid", "--preserve-credentials",
+                               *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+    @unittest.skipUnless(shutil.which("nsenter"), "this machine has no nsenter")
+    def test_process_1_leaves_alone_what_entered_its_container(self):
+        inner = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if subprocess.run([*inner, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine makes no container")
+        command = self.command("verify", self.file, "--case", "stop/*", "--timeout", "100000")
+        process = subprocess.Popen([*inner, *command], env=self.environment("fit hang"), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        first = self.wait_for_work(process)
+        container = next(pid for pid, (parent, _) in process_table().items() if parent == process.pid)
+        # When the shell ends, tail becomes a child of process 1.
+        mark = str(self.write("entered", ""))
+        if self.enter(container, "sh", "-c", 'tail -f "$0" &', mark).returncode != 0:
+            self.skipTest("this machine lets nobody enter a container")
+        other = processes_with(mark)
+        self.assertEqual(len(other), 1)
+        os.kill(first, signal.SIGKILL)  # the next case begins when the orphans of this one have been killed
+        deadline = time.monotonic() + 120
+        while process_with_plugin(process.pid, self.file) in (first, None):
+            self.assertLess(time.monotonic(), deadline, "no other case begins")
+            time.sleep(0.02)
+        self.assertFalse(is_gone(other[0]))
 
 
 class Copies(HostileCase):
