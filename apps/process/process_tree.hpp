@@ -15,6 +15,10 @@ std::vector<pid_t> descendants_of(pid_t ancestor);
 /// True if the calling process has children, including zombies.
 bool has_children();
 
+/// True if a thread of the process is in uninterruptible sleep: it waits for a device, a network
+/// file system, or a vfork(). False if /proc cannot be read.
+bool sleeps_uninterruptibly(pid_t process);
+
 /// Kills all descendants of `ancestor`, including those started meanwhile, except its children in
 /// `spared` and their descendants. Returns when none is left, or after two seconds: a process in
 /// uninterruptible sleep (waiting for a device) cannot be killed.

@@ -194,7 +194,8 @@ class Supervisor {
     }
   }
 
-  // True if the child has used processor time since the last call, or if that is unknown.
+  // True if the child has used processor time since the last call or waits for a device, or if that
+  // is unknown.
   bool has_worked() {
     clockid_t clock{};
     timespec time{};
@@ -204,7 +205,7 @@ class Supervisor {
     }
     const seconds whole(time.tv_sec);
     const nanoseconds used = whole + nanoseconds(time.tv_nsec);
-    return std::exchange(used_, used) != used;
+    return std::exchange(used_, used) != used || sleeps_uninterruptibly(board_.process());
   }
 
   static std::string returning(PluginCall call) {

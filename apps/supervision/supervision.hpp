@@ -32,7 +32,8 @@ enum class Scratch {
 /// - if loading a plugin, or any call into it except open(), fit(), label(), partial() and seeding,
 ///   takes longer than `limit`, or if the child runs longer than `limit` after report_end();
 /// - after a signal, if a plugin call does not return within min(`limit`, kMaxRequestGrace);
-/// - after a signal, if it uses no processor time outside of plugin calls for twice that time;
+/// - after a signal, if outside of plugin calls it neither uses processor time nor is in
+///   uninterruptible sleep for twice that time;
 /// - one second after a second signal.
 ///
 /// A child that ends without report_end(), with another status than reported, during a plugin call,

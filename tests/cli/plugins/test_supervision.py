@@ -117,6 +117,23 @@ class Requests(HostileCase):
                                            "after signal 15 (Terminated)\n"))
         self.assert_gone()
 
+    def test_what_waits_for_a_device_does_not_rest(self):
+        process, limit = self.start_within_limits("fit lock-output-and-wait", *self.FIT, stdout=subprocess.DEVNULL,
+                                                  stderr=subprocess.PIPE, text=True)
+        tasks = pathlib.Path(f"/proc/{process_with_plugin(process.pid, self.file)}/task")
+        states = [path.read_text(errors="replace").rpartition(")")[2].split()[0] for path in tasks.glob("*/stat")]
+        if "D" not in states:
+            self.skipTest("this kernel does not show vfork() as uninterruptible sleep")
+        process.send_signal(signal.SIGTERM)
+        try:  # the time after which a process that rests is killed, and some more
+            process.wait(timeout=2 * min(limit, 10) + 5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertNotIn("did nothing", err)
+        self.assert_gone()
+
     def start_unread(self, stream, *command):
         """A command that is blocked because no one reads one of its streams."""
         read, write = os.pipe()
