@@ -127,6 +127,7 @@ class Supervisor {
       if (killed_.empty()) end_what_takes_too_long();
     }
     if (adopts_) kill_descendants(::getpid());
+    read_signals();  // a signal of the terminal may have ended the child since they were read
     const Conclusion conclusion = conclude();
     const Clock::time_point ended_at = Clock::now();
     bool interrupted = false;
