@@ -316,6 +316,7 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
 }  // namespace
 
 void supervise(seconds limit, Scratch scratch) {
+  flush_results();  // otherwise the child would print the buffer too
   sigset_t watched = requests();
   ::sigaddset(&watched, SIGCHLD);
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -331,7 +332,7 @@ void supervise(seconds limit, Scratch scratch) {
   // are killed, so a remover among them would be killed too.
   std::unique_ptr<ScratchFolder> folder;
   if (scratch == Scratch::own) folder = std::make_unique<ScratchFolder>();
-  std::fflush(nullptr);  // otherwise the child would print the buffers too
+  std::fflush(nullptr);  // for the same reason as flush_results() above
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {

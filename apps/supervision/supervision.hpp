@@ -44,7 +44,7 @@ enum class Scratch {
 /// of them are killed.
 ///
 /// Call it while this process has a single thread and no plugin loaded. Throws Error if the child
-/// cannot be started.
+/// cannot be started. Flushes the results first, and throws as flush_results() does.
 void supervise(std::chrono::seconds limit, Scratch scratch = Scratch::shared);
 
 /// Maximum time for a plugin call to return after the first signal.
