@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,11 +31,14 @@ struct Unblocked {
 // A terminal that poll(2) reports as writable may have room for a single byte, and another process
 // may fill a pipe after poll(2): write(2) would block. Pipes and terminals are therefore reopened
 // with O_NONBLOCK; setting the flag on `descriptor` would affect the processes that share it.
-// Returns `descriptor` itself for other files and if reopening fails.
+// Returns `descriptor` itself for other files, for the master of a pseudoterminal, of which
+// reopening would make a new one, and if reopening fails.
 int without_waiting(int descriptor) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) return descriptor;
   if (!S_ISFIFO(status.st_mode) && ::isatty(descriptor) == 0) return descriptor;
+  unsigned int terminal = 0;
+  if (::ioctl(descriptor, TIOCGPTN, &terminal) == 0) return descriptor;  // a master
   static std::mutex mutex;
   static std::array<Unblocked, 2> opened;  // one for messages, one for results
   static std::size_t next = 0;
