@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -56,11 +57,23 @@ int without_waiting(int descriptor) {
   return entry.descriptor < 0 ? descriptor : entry.descriptor;
 }
 
+// Blocks SIGPIPE in this thread; ignoring it would affect the other threads. write(2) sends it to
+// the calling thread.
 ssize_t write_unsignalled(int descriptor, std::string_view text) {
-  const auto former = ::signal(SIGPIPE, SIG_IGN);
+  sigset_t broken_pipe;
+  sigset_t before;
+  sigset_t pending;
+  ::sigemptyset(&broken_pipe);
+  ::sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  ::sigpending(&pending);
   const ssize_t written = ::write(descriptor, text.data(), text.size());
   const int error = errno;
-  ::signal(SIGPIPE, former);
+  if (written < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    while (::sigtimedwait(&broken_pipe, nullptr, &at_once) < 0 && errno == EINTR) continue;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
   return written;
 }
