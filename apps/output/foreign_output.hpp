@@ -3,7 +3,6 @@
 
 #include <poll.h>
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -13,9 +12,6 @@
 #include "ipc/descriptor.hpp"
 
 namespace lloyd::apps {
-
-/// Time for a reader to take a child's last messages, after a stop request and the child's end.
-inline constexpr std::chrono::seconds kMessageGrace{1};
 
 /// Creates a pipe, close-on-exec: {read end, write end}. Throws Error.
 std::pair<Descriptor, Descriptor> make_pipe();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -15,6 +16,8 @@ namespace lloyd::apps {
 namespace {
 
 int messages = STDERR_FILENO;
+// After a grace has expired: otherwise those of many messages would add up.
+std::atomic<bool> reader_given_up{false};
 
 }  // namespace
 
@@ -24,7 +27,9 @@ int message_descriptor() noexcept {
 
 void write_message(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = write_to_reader(messages, text, {});
+    const auto grace = reader_given_up ? std::chrono::seconds(0) : kMessageGrace;
+    const ssize_t written = write_to_reader(messages, text, grace);
+    if (written == 0) reader_given_up = true;
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -1,16 +1,22 @@
 // Messages: the destination of all text that is not a result.
 #pragma once
 
+#include <chrono>
 #include <string_view>
 
 namespace lloyd::apps {
 
+/// Time for a reader of messages after a stop request: of the program's own messages, and of a
+/// child's last ones after its end.
+inline constexpr std::chrono::seconds kMessageGrace{1};
+
 /// Descriptor of standard error as it was before divert_standard_error().
 int message_descriptor() noexcept;
 
-/// Writes `text`, which must be printable, to message_descriptor(). Waits for a slow reader until
-/// interrupted(); after that, text that cannot be written at once is dropped. Errors are ignored: a
-/// closed pipe neither throws nor raises SIGPIPE.
+/// Writes `text`, which must be printable, to message_descriptor(). Waits for a slow reader. If
+/// after interrupted() it takes nothing for kMessageGrace, the rest of the text is dropped, and
+/// from then on all text that cannot be written at once. Errors are ignored: a closed pipe neither
+/// throws nor raises SIGPIPE.
 void write_message(std::string_view text);
 
 /// True if messages go to a terminal, on which a line can be overwritten.

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,11 +32,14 @@ struct Unblocked {
 // A terminal that poll(2) reports as writable may have room for a single byte, and another process
 // may fill a pipe after poll(2): write(2) would block. Pipes and terminals are therefore reopened
 // with O_NONBLOCK; setting the flag on `descriptor` would affect the processes that share it.
-// Returns `descriptor` itself for other files and if reopening fails.
+// Returns `descriptor` itself for other files, for the master of a pseudoterminal, of which
+// reopening would make a new one, and if reopening fails.
 int without_waiting(int descriptor) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) return descriptor;
   if (!S_ISFIFO(status.st_mode) && ::isatty(descriptor) == 0) return descriptor;
+  unsigned int terminal = 0;
+  if (::ioctl(descriptor, TIOCGPTN, &terminal) == 0) return descriptor;  // a master
   static std::mutex mutex;
   static std::array<Unblocked, 2> opened;  // one for messages, one for results
   static std::size_t next = 0;
@@ -52,11 +57,23 @@ int without_waiting(int descriptor) {
   return entry.descriptor < 0 ? descriptor : entry.descriptor;
 }
 
+// Blocks SIGPIPE in this thread; ignoring it would affect the other threads. write(2) sends it to
+// the calling thread.
 ssize_t write_unsignalled(int descriptor, std::string_view text) {
-  const auto former = ::signal(SIGPIPE, SIG_IGN);
+  sigset_t broken_pipe;
+  sigset_t before;
+  sigset_t pending;
+  ::sigemptyset(&broken_pipe);
+  ::sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  ::sigpending(&pending);
   const ssize_t written = ::write(descriptor, text.data(), text.size());
   const int error = errno;
-  ::signal(SIGPIPE, former);
+  if (written < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    while (::sigtimedwait(&broken_pipe, nullptr, &at_once) < 0 && errno == EINTR) continue;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
   return written;
 }

@@ -31,13 +31,15 @@ struct CloseFolder {
 };
 struct Process {
   pid_t parent = 0;
-  bool zombie = false;
+  char state = 0;
+
+  bool zombie() const { return state == 'Z' || state == 'X'; }
 };
 
-// Parses /proc/PID/stat: "12 (name) S 1 ..."; the name may contain blanks and parentheses. Returns
-// false if the process has ended.
-bool read_process(pid_t pid, Process& process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+// Parses the file /proc/PID/stat or /proc/PID/task/TID/stat: "12 (name) S 1 ..."; the name may
+// contain blanks and parentheses. Returns false if the process has ended.
+bool read_process(const std::string& path, Process& process) {
+  std::ifstream file(path);
   std::string text;
   std::getline(file, text, '\0');  // the whole file; empty if the process has just ended
   const std::size_t end = text.rfind(") ");
@@ -46,7 +48,7 @@ bool read_process(pid_t pid, Process& process) {
   char state = 0;
   int parent = 0;
   if (!(rest >> state >> parent)) return false;
-  process = {parent, state == 'Z' || state == 'X'};
+  process = {parent, state};
   return true;
 }
 
@@ -68,7 +70,7 @@ std::map<pid_t, Process> all_processes() {
   std::map<pid_t, Process> processes;
   for (const pid_t pid : numbers_in("/proc")) {
     Process process;
-    if (read_process(pid, process)) processes[pid] = process;
+    if (read_process(fmt::format("/proc/{}/stat", pid), process)) processes[pid] = process;
   }
   return processes;
 }
@@ -126,7 +128,8 @@ Descendants find_descendants(pid_t ancestor, const std::set<pid_t>& spared = {})
     for (auto child = first; child != last; ++child) {
       if (parent == ancestor && spared.contains(child->second)) continue;
       parents.push_back(child->second);
-      (processes.at(child->second).zombie ? found.zombies : found.living).push_back(child->second);
+      (processes.at(child->second).zombie() ? found.zombies : found.living)
+          .push_back(child->second);
     }
   }
   std::sort(found.zombies.begin(), found.zombies.end());
@@ -139,6 +142,15 @@ bool has_children() {
   siginfo_t info{};
   const int options = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
   return ::waitid(P_ALL, 0, &info, options) == 0 || errno != ECHILD;
+}
+
+bool sleeps_uninterruptibly(pid_t process) {
+  const std::vector<pid_t> threads = numbers_in(fmt::format("/proc/{}/task", process));
+  return std::any_of(threads.begin(), threads.end(), [&](pid_t thread) {
+    Process read;
+    return read_process(fmt::format("/proc/{}/task/{}/stat", process, thread), read) &&
+           read.state == 'D';
+  });
 }
 
 std::vector<pid_t> descendants_of(pid_t ancestor) {
@@ -163,8 +175,12 @@ void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
   }
 }
 
+bool can_adopt_orphans() {
+  return ::getpid() != 1 && !has_children();
+}
+
 void adopt_orphans() {
-  if (has_children() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
+  if (!can_adopt_orphans() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
   adopting_process = ::getpid();
 }
 

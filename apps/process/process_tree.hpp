@@ -15,14 +15,23 @@ std::vector<pid_t> descendants_of(pid_t ancestor);
 /// True if the calling process has children, including zombies.
 bool has_children();
 
+/// True if a thread of the process is in uninterruptible sleep: it waits for a device, a network
+/// file system, or a vfork(). False if /proc cannot be read.
+bool sleeps_uninterruptibly(pid_t process);
+
 /// Kills all descendants of `ancestor`, including those started meanwhile, except its children in
 /// `spared` and their descendants. Returns when none is left, or after two seconds: a process in
 /// uninterruptible sleep (waiting for a device) cannot be killed.
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared = {});
 
-/// Makes this process the child subreaper, so that it adopts its orphaned descendants. Has no
-/// effect if the process already has children: they were inherited through a shell's exec and could
-/// not be told from orphans. Forked children do not inherit this.
+/// True if all orphans that this process would adopt are its descendants. False if it already has
+/// children, which were inherited through a shell's exec and could not be told from orphans, and
+/// for process 1 of a container, which also receives the orphans of processes that were started in
+/// the container from outside.
+bool can_adopt_orphans();
+
+/// If can_adopt_orphans(), makes this process the child subreaper, so that it adopts its orphaned
+/// descendants. Forked children do not inherit this.
 void adopt_orphans();
 
 /// After adopt_orphans(): kills the adopted orphans and their descendants, see kill_descendants().

@@ -16,14 +16,17 @@ class MarkedCall {
  public:
   MarkedCall(SupervisionBoard& board, PluginCall call) noexcept
       : board_(board), former_(board.mark(call)) {}
-  ~MarkedCall() { board_.mark(former_); }
+  ~MarkedCall() {
+    barrier_.check();  // first: a forked copy must not change the board, which it shares
+    board_.mark(former_);
+  }
   MarkedCall(const MarkedCall&) = delete;
   MarkedCall& operator=(const MarkedCall&) = delete;
 
  private:
   SupervisionBoard& board_;
   PluginCall former_;
-  ForkBarrier barrier_;  // last member: destroyed first
+  ForkBarrier barrier_;
 };
 
 /// Wraps a backend so that every call of it, its sessions, their notes and their seeding kernels is

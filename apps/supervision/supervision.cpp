@@ -127,6 +127,7 @@ class Supervisor {
       if (killed_.empty()) end_what_takes_too_long();
     }
     if (adopts_) kill_descendants(::getpid());
+    read_signals();  // a signal of the terminal may have ended the child since they were read
     const Conclusion conclusion = conclude();
     const Clock::time_point ended_at = Clock::now();
     bool interrupted = false;
@@ -194,7 +195,8 @@ class Supervisor {
     }
   }
 
-  // True if the child has used processor time since the last call, or if that is unknown.
+  // True if the child has used processor time since the last call or waits for a device, or if that
+  // is unknown.
   bool has_worked() {
     clockid_t clock{};
     timespec time{};
@@ -204,7 +206,7 @@ class Supervisor {
     }
     const seconds whole(time.tv_sec);
     const nanoseconds used = whole + nanoseconds(time.tv_nsec);
-    return std::exchange(used_, used) != used;
+    return std::exchange(used_, used) != used || sleeps_uninterruptibly(board_.process());
   }
 
   static std::string returning(PluginCall call) {
@@ -314,6 +316,7 @@ void become_supervised(pid_t parent, SupervisionBoard& board, int output, const 
 }  // namespace
 
 void supervise(seconds limit, Scratch scratch) {
+  flush_results();  // otherwise the child would print the buffer too
   sigset_t watched = requests();
   ::sigaddset(&watched, SIGCHLD);
   Descriptor signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -322,15 +325,14 @@ void supervise(seconds limit, Scratch scratch) {
   SupervisionBoard& board = SupervisionBoard::make();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &watched, &before);
-  // If a plugin kills the intermediate supervisor, this process adopts its descendants. It does not
-  // if it already has children, inherited through a shell's exec, which must not be killed.
-  const bool adopts = !has_children();
+  // If a plugin kills the intermediate supervisor, this process adopts its descendants.
+  const bool adopts = can_adopt_orphans();
   if (adopts) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // The folder's remover must be a child of this process: all descendants of the supervised child
   // are killed, so a remover among them would be killed too.
   std::unique_ptr<ScratchFolder> folder;
   if (scratch == Scratch::own) folder = std::make_unique<ScratchFolder>();
-  std::fflush(nullptr);  // otherwise the child would print the buffers too
+  std::fflush(nullptr);  // for the same reason as flush_results() above
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {

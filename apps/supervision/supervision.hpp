@@ -32,7 +32,8 @@ enum class Scratch {
 /// - if loading a plugin, or any call into it except open(), fit(), label(), partial() and seeding,
 ///   takes longer than `limit`, or if the child runs longer than `limit` after report_end();
 /// - after a signal, if a plugin call does not return within min(`limit`, kMaxRequestGrace);
-/// - after a signal, if it uses no processor time outside of plugin calls for twice that time;
+/// - after a signal, if outside of plugin calls it neither uses processor time nor is in
+///   uninterruptible sleep for twice that time;
 /// - one second after a second signal.
 ///
 /// A child that ends without report_end(), with another status than reported, during a plugin call,
@@ -43,7 +44,7 @@ enum class Scratch {
 /// of them are killed.
 ///
 /// Call it while this process has a single thread and no plugin loaded. Throws Error if the child
-/// cannot be started.
+/// cannot be started. Flushes the results first, and throws as flush_results() does.
 void supervise(std::chrono::seconds limit, Scratch scratch = Scratch::shared);
 
 /// Maximum time for a plugin call to return after the first signal.

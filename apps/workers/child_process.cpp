@@ -17,6 +17,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "output/messages.hpp"
 #include "process/sanitizer.hpp"
 #include "process/supervisor.hpp"
 #include "process/termination.hpp"

@@ -2,7 +2,9 @@
 // the actions.
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -83,6 +85,20 @@ void lock_output() {
   while (!output_locked) ::usleep(1000);
 }
 
+// Waits in uninterruptible sleep, as for a device: the caller of vfork() waits so until its child
+// ends.
+void* wait_for_child(void*) {
+  // The child has its own memory, unlike that of vfork().
+  if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr) == 0) hang();
+  return nullptr;
+}
+
+void start_waiting_thread() {
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, &wait_for_child, nullptr) != 0) std::abort();
+  ::pthread_detach(thread);
+}
+
 // Truncates the file that the data is mapped from.
 void cut_input() {
   if (::truncate(std::getenv("LLOYD_HOSTILE_INPUT"), 0) != 0) std::abort();
@@ -132,6 +148,10 @@ void act(const std::string& what) {
   if (what == "crash") std::abort();
   if (what == "exit") std::_Exit(0);
   if (what == "lock-output") lock_output();
+  if (what == "lock-output-and-wait") {
+    lock_output();
+    start_waiting_thread();
+  }
   if (what == "cut-input") cut_input();
   if (what == "raise-pipe") ::raise(SIGPIPE);
   if (what == "throw") throw 42;

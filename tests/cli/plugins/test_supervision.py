@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,8 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from hostile_case import LIMITS, HostileCase, processes_with
-from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, process_table, process_tree, run, run_json
+from hostile_case import LIMITS, HostileCase, process_with_plugin, processes_with
+from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, is_gone, process_table, process_tree, run, run_json
 
 ABORTED = r"signal 6 \(Aborted\)"
 # Characters that must not be sent to a terminal.
@@ -114,6 +115,23 @@ class Requests(HostileCase):
         self.assertEqual((process.returncode, err),
                          (-signal.SIGTERM, f"lloyd: the process of this command did nothing for {2 * min(limit, 10)} s "
                                            "after signal 15 (Terminated)\n"))
+        self.assert_gone()
+
+    def test_what_waits_for_a_device_does_not_rest(self):
+        process, limit = self.start_within_limits("fit lock-output-and-wait", *self.FIT, stdout=subprocess.DEVNULL,
+                                                  stderr=subprocess.PIPE, text=True)
+        tasks = pathlib.Path(f"/proc/{process_with_plugin(process.pid, self.file)}/task")
+        states = [path.read_text(errors="replace").rpartition(")")[2].split()[0] for path in tasks.glob("*/stat")]
+        if "D" not in states:
+            self.skipTest("this kernel does not show vfork() as uninterruptible sleep")
+        process.send_signal(signal.SIGTERM)
+        try:  # the time after which a process that rests is killed, and some more
+            process.wait(timeout=2 * min(limit, 10) + 5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertNotIn("did nothing", err)
         self.assert_gone()
 
     def start_unread(self, stream, *command):
@@ -321,6 +339,36 @@ class Processes(HostileCase):
         self.addCleanup(os.kill, pid, signal.SIGKILL)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sleep"))
+
+    def enter(self, container, *command):
+        return subprocess.run(["nsenter", "--target", str(container), "--user", "--pid", "--preserve-credentials",
+                               *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+    @unittest.skipUnless(shutil.which("nsenter"), "this machine has no nsenter")
+    def test_process_1_leaves_alone_what_entered_its_container(self):
+        inner = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if subprocess.run([*inner, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine makes no container")
+        command = self.command("verify", self.file, "--case", "stop/*", "--timeout", "100000")
+        process = subprocess.Popen([*inner, *command], env=self.environment("fit hang"), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        first = self.wait_for_work(process)
+        container = next(pid for pid, (parent, _) in process_table().items() if parent == process.pid)
+        # When the shell ends, tail becomes a child of process 1.
+        mark = str(self.write("entered", ""))
+        if self.enter(container, "sh", "-c", 'tail -f "$0" &', mark).returncode != 0:
+            self.skipTest("this machine lets nobody enter a container")
+        other = processes_with(mark)
+        self.assertEqual(len(other), 1)
+        os.kill(first, signal.SIGKILL)  # the next case begins when the orphans of this one have been killed
+        deadline = time.monotonic() + 120
+        while process_with_plugin(process.pid, self.file) in (first, None):
+            self.assertLess(time.monotonic(), deadline, "no other case begins")
+            time.sleep(0.02)
+        self.assertFalse(is_gone(other[0]))
 
 
 class Copies(HostileCase):

@@ -1,0 +1,31 @@
+// Marks of plugin calls.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "supervision/supervised_backend.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+TEST(MarkedCall, AForkedCopyLeavesTheMark) {
+  SupervisionBoard& board = SupervisionBoard::make();
+  pid_t copy = 0;
+  {
+    const MarkedCall call(board, PluginCall::fit);
+    copy = ::fork();
+    ASSERT_GE(copy, 0);
+    if (copy > 0) {
+      int status = 0;
+      ASSERT_EQ(::waitpid(copy, &status, 0), copy);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+      EXPECT_EQ(board.call(), PluginCall::fit);
+    }
+  }
+  if (copy == 0) ::_exit(0);  // the mark did not end the copy
+  EXPECT_EQ(board.call(), PluginCall::none);
+}
+
+}  // namespace
+}  // namespace lloyd::apps
