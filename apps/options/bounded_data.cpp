@@ -137,8 +137,16 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend) 
 
 namespace {
 
+std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // Value of --columns that selects these names, quoted for a shell; empty if it cannot be expressed.
 std::string columns_option(const std::vector<std::string>& names) {
+  // Of columns with the same name, --columns takes only numbers.
+  const std::vector<std::string> ordered = sorted(names);
+  if (std::adjacent_find(ordered.begin(), ordered.end()) != ordered.end()) return {};
   constexpr std::size_t kMaxBytes = 500;
   const std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
@@ -167,7 +175,7 @@ void check_feature_names(const BoundedFile& data, const std::vector<std::string>
   if (needed.size() != given.size() || needed.empty() || needed == given) return;
   const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
   std::string advice;
-  if (std::is_permutation(needed.begin(), needed.end(), columns.begin())) {
+  if (sorted(needed) == sorted(columns)) {
     const std::string option = columns_option(needed);
     advice = option.empty()
                  ? fmt::format("; the features are those of {} in another order", owner)
