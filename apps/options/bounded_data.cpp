@@ -71,6 +71,19 @@ void check_reading_memory(const std::string& file, double bytes,
                                experiment::format_bytes(needed), experiment::format_bytes(most)));
 }
 
+StatisticsBlocks plan_statistics(const RowSource& source) {
+  const std::int64_t row_bytes = source.features() * size_of(source.dtype());
+  // A compressed part is unpacked as a whole for each block that touches it, so a block is at least
+  // as large as one. Reading holds both forms of a part.
+  constexpr std::int64_t kMinBlockBytes = std::int64_t{8} << 20;
+  const std::int64_t unpacking_bytes = source.reading_bytes();
+  const std::int64_t block_bytes = std::max(kMinBlockBytes, unpacking_bytes / 2);
+  const std::int64_t rows = std::min(source.samples(), (block_bytes - 1) / row_bytes + 1);
+  const int buffers = rows < source.samples() ? 2 : 1;  // as RowBlocks holds them
+  return {rows, buffers * static_cast<double>(rows) * static_cast<double>(row_bytes) +
+                    static_cast<double>(unpacking_bytes)};
+}
+
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
   RowsProgress progress("read for statistics");
   const auto samples = static_cast<double>(source->samples());
