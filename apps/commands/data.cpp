@@ -82,22 +82,14 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
   return dataset.feature_names.empty() ? std::to_string(j) : dataset.feature_names[j];
 }
 
-// Reads text as a whole; other files in one pass, with two blocks in memory.
+// Reads text as a whole; other files in one pass, with two blocks in memory unless one has all
+// rows.
 Dataset describe_file(const DataOptions& data) {
   if (find_format(data.file) == FileFormat::csv) return data.read(text_memory());
   std::unique_ptr<RowSource> source = data.open_rows();
-  const std::int64_t row_bytes = source->features() * size_of(source->dtype());
-  // A compressed part is unpacked as a whole for each block that touches it, so a block is at least
-  // as large as one.
-  constexpr std::int64_t kMinBlockBytes = std::int64_t{8} << 20;
-  const std::int64_t unpacking_bytes = source->reading_bytes();
-  const std::int64_t block_rows =
-      std::min(source->samples(), std::max(kMinBlockBytes, unpacking_bytes) / row_bytes + 1);
-  check_reading_memory(data.file,
-                       2 * static_cast<double>(block_rows) * static_cast<double>(row_bytes) +
-                           static_cast<double>(unpacking_bytes),
-                       std::nullopt);
-  return describe_rows(std::move(source), block_rows);
+  const StatisticsBlocks blocks = plan_statistics(*source);
+  check_reading_memory(data.file, blocks.bytes, std::nullopt);
+  return describe_rows(std::move(source), blocks.rows);
 }
 
 int describe(const DataOptions& data, bool json) {

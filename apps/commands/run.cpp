@@ -243,12 +243,8 @@ void load_into_this_process(std::vector<Variant>& variants, std::chrono::seconds
 }
 
 int run(const RunCommand& command, const Context& context) {
-  Experiment experiment = load_experiment(command.config, command.overrides);
+  Experiment experiment = load_experiment(command.config, command.overrides, command.output);
   if (command.repeats > 0) experiment.repeats = command.repeats;
-  if (!command.output.empty()) {
-    check_folder_names(command.output);
-    experiment.output = command.output;
-  }
 
   const bool in_process = experiment.isolation.mode == IsolateMode::none && !command.dry_run;
   const RunFiles files = files_of(experiment.output);

@@ -38,14 +38,49 @@ bool is_backend_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-// Reads a single line of at most kMaxTextBytes.
-std::string read_line(const JsonFields& fields, std::string_view key) {
+constexpr char kWithoutNul[] = "a text without NUL characters";
+
+bool has_nul(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
+
+// Reads a text that C strings can hold.
+std::string read_text(const JsonFields& fields, std::string_view key) {
   std::string text = fields.text(key);
-  if (text.find_first_of("\n\r") != std::string::npos) fields.fail(key, "one line");
+  if (has_nul(text)) fields.fail(key, kWithoutNul);
+  return text;
+}
+
+std::vector<std::string> read_texts(const JsonFields& fields, std::string_view key,
+                                    const std::string& path) {
+  std::vector<std::string> texts = fields.texts(key);
+  for (const std::string& text : texts) {
+    if (!has_nul(text)) continue;
+    throw InputError(fmt::format("'{}' has '{}', not {}", path, shown(text), kWithoutNul));
+  }
+  return texts;
+}
+
+std::string read_short_text(const JsonFields& fields, std::string_view key) {
+  std::string text = read_text(fields, key);
   if (text.size() > kMaxTextBytes) {
     fields.fail(key, fmt::format("a text of at most {} bytes", kMaxTextBytes));
   }
   return text;
+}
+
+// Reads a single line, which may end with line breaks.
+std::string read_line(const JsonFields& fields, std::string_view key) {
+  std::string text = read_short_text(fields, key);
+  text.erase(text.find_last_not_of("\n\r") + 1);
+  if (text.find_first_of("\n\r") != std::string::npos) fields.fail(key, "one line");
+  return text;
+}
+
+// The first line of the version, which may be the whole output of `tool --version`.
+std::string read_version(const JsonFields& fields) {
+  const std::string text = read_text(fields, "version");
+  return std::string(cut_text(text.substr(0, text.find_first_of("\n\r")), kMaxVersionBytes));
 }
 
 // Shortens a reason, which may be a whole traceback, because tables and records repeat it.
@@ -80,7 +115,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
   // A program that is unavailable, for example because a package is missing, may not know its
   // version.
   if (unavailable.empty() || fields.has("version")) {
-    version = cut_text(read_line(fields, "version"), kMaxVersionBytes);
+    version = read_version(fields);
   }
   info.summary = keep(unavailable.empty() || fields.has("summary") ? read_line(fields, "summary")
                                                                    : std::string());
@@ -91,7 +126,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     info.capabilities |= kCapabilityFloat32 | kCapabilityFloat64;
     return;
   }
-  info.algorithm = keep(read_line(fields, "algorithm"));
+  info.algorithm = keep(read_short_text(fields, "algorithm"));
   info.accuracy = info.accuracy_float64 = apps::parse_accuracy(fields.text("accuracy"));
   info.reproducibility = info.reproducibility_float64 =
       apps::parse_reproducibility(fields.text("reproducibility"));
@@ -104,8 +139,9 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     info.capabilities |=
         apps::parse_dtype(dtype) == DType::float32 ? kCapabilityFloat32 : kCapabilityFloat64;
   }
-  for (const std::string& device :
-       json.contains("devices") ? fields.texts("devices") : std::vector<std::string>()) {
+  for (const std::string& device : json.contains("devices")
+                                       ? read_texts(fields, "devices", "devices")
+                                       : std::vector<std::string>()) {
     DeviceInfo& entry = devices.emplace_back();
     entry.index = static_cast<std::int32_t>(devices.size() - 1);
     entry.kind = DeviceKind::gpu;
@@ -126,7 +162,7 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
     const auto keep = [&](std::string value) {
       return texts_.emplace_back(std::move(value)).c_str();
     };
-    const std::string own_name = fields.text("name");
+    const std::string own_name = read_text(fields, "name");
     if (own_name.empty() || own_name.find_first_of(" =\t\n") != std::string::npos ||
         own_name == kProgramKey || !names.insert(own_name).second) {
       fields.fail("name", fmt::format("a name of its own without blanks and '=', other than '{}'",
@@ -135,7 +171,7 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
     bytes += json_bytes(own_name);
     const std::string type = fields.text("type");
     const char* const meaning =
-        keep(fields.has("meaning") ? read_line(fields, "meaning") : std::string());
+        keep(fields.has("meaning") ? read_short_text(fields, "meaning") : std::string());
     if (type == "integer") {
       const std::int64_t minimum =
           fields.integer("minimum", std::numeric_limits<std::int64_t>::min());
@@ -148,7 +184,8 @@ void ProgramDescription::read_parameters(const nlohmann::ordered_json& list) {
       std::vector<const char*>& words = choices_.emplace_back();
       std::set<std::string> known;
       std::size_t longest = 0;
-      for (const std::string& word : fields.texts("choices")) {
+      for (const std::string& word :
+           read_texts(fields, "choices", fmt::format("parameters[{}].choices", i))) {
         if (!known.insert(word).second) {
           throw InputError(fmt::format("'parameters[{}].choices' has '{}' twice", i, shown(word)));
         }

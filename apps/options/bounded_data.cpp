@@ -71,6 +71,19 @@ void check_reading_memory(const std::string& file, double bytes,
                                experiment::format_bytes(needed), experiment::format_bytes(most)));
 }
 
+StatisticsBlocks plan_statistics(const RowSource& source) {
+  const std::int64_t row_bytes = source.features() * size_of(source.dtype());
+  // A compressed part is unpacked as a whole for each block that touches it, so a block is at least
+  // as large as one. Reading holds both forms of a part.
+  constexpr std::int64_t kMinBlockBytes = std::int64_t{8} << 20;
+  const std::int64_t unpacking_bytes = source.reading_bytes();
+  const std::int64_t block_bytes = std::max(kMinBlockBytes, unpacking_bytes / 2);
+  const std::int64_t rows = std::min(source.samples(), (block_bytes - 1) / row_bytes + 1);
+  const int buffers = rows < source.samples() ? 2 : 1;  // as RowBlocks holds them
+  return {rows, buffers * static_cast<double>(rows) * static_cast<double>(row_bytes) +
+                    static_cast<double>(unpacking_bytes)};
+}
+
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
   RowsProgress progress("read for statistics");
   const auto samples = static_cast<double>(source->samples());
@@ -137,8 +150,16 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend) 
 
 namespace {
 
+std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // Value of --columns that selects these names, quoted for a shell; empty if it cannot be expressed.
 std::string columns_option(const std::vector<std::string>& names) {
+  // Of columns with the same name, --columns takes only numbers.
+  const std::vector<std::string> ordered = sorted(names);
+  if (std::adjacent_find(ordered.begin(), ordered.end()) != ordered.end()) return {};
   constexpr std::size_t kMaxBytes = 500;
   const std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
@@ -167,7 +188,7 @@ void check_feature_names(const BoundedFile& data, const std::vector<std::string>
   if (needed.size() != given.size() || needed.empty() || needed == given) return;
   const auto at = std::mismatch(needed.begin(), needed.end(), given.begin());
   std::string advice;
-  if (std::is_permutation(needed.begin(), needed.end(), columns.begin())) {
+  if (sorted(needed) == sorted(columns)) {
     const std::string option = columns_option(needed);
     advice = option.empty()
                  ? fmt::format("; the features are those of {} in another order", owner)

@@ -32,6 +32,15 @@ std::int64_t text_memory(std::optional<std::uint64_t> limit = std::nullopt);
 void check_reading_memory(const std::string& file, double bytes,
                           std::optional<std::uint64_t> limit);
 
+/// The blocks of a pass for the statistics, when no limit is given.
+struct StatisticsBlocks {
+  std::int64_t rows = 0;  ///< per block
+  double bytes = 0;       ///< peak memory of the pass
+};
+
+/// Blocks as small as the source reads well.
+StatisticsBlocks plan_statistics(const RowSource& source);
+
 /// Makes a data set that reads its values from the source in blocks; computes the statistics in one
 /// pass, with progress. Throws as Dataset does, and Cancelled once interrupted().
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows);

@@ -179,6 +179,17 @@ bool is_folder_name(const std::string& name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
+// Throws InputError if a component of the path exceeds the maximum length of a folder name.
+void check_folder_names(const std::filesystem::path& folder) {
+  for (const std::filesystem::path& part : folder) {
+    const std::size_t bytes = part.native().size();
+    if (bytes <= kMaxNameBytes) continue;
+    throw InputError(
+        fmt::format("the name of the folder '{}' has {} bytes; at most {} are possible",
+                    shown(part.native()), bytes, kMaxNameBytes));
+  }
+}
+
 Until read_until(const ConfigNode& node) {
   const MapReader map(node, "until", {"relative_error", "max_seconds"});
   Until until;
@@ -205,19 +216,10 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 
 }  // namespace
 
-void check_folder_names(const std::filesystem::path& folder) {
-  for (const std::filesystem::path& part : folder) {
-    const std::size_t bytes = part.native().size();
-    if (bytes <= kMaxNameBytes) continue;
-    throw InputError(
-        fmt::format("the name of the folder '{}' has {} bytes; at most {} are possible",
-                    shown(part.native()), bytes, kMaxNameBytes));
-  }
-}
-
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
-                           const std::vector<std::string>& overrides) {
+                           const std::vector<std::string>& overrides,
+                           const std::filesystem::path& output) {
   std::vector<std::string> keys = {"experiment", "backends",  "optional",   "baseline",
                                    "repeats",    "until",     "order_seed", "trace",
                                    "sweep",      "reference", "output"};
@@ -268,23 +270,28 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.order_seed = read_seed(*seed, "order_seed");
   }
   experiment.output = std::filesystem::path("results") / experiment.name;
-  if (const ConfigNode* output = map.find("output")) {
-    experiment.output = read_text(*output, "output");
+  if (const ConfigNode* node = map.find("output")) {
+    experiment.output = read_text(*node, "output");
     try {
       check_folder_names(experiment.output);
     } catch (const InputError& error) {
-      output->fail(fmt::format("'output': {}", error.what()));
+      node->fail(fmt::format("'output': {}", error.what()));
     }
-  } else if (experiment.name.size() > kMaxNameBytes) {
+  } else if (output.empty() && experiment.name.size() > kMaxNameBytes) {
     const ConfigNode* name = map.find("experiment");
     (name == nullptr ? document : *name)
         .fail(fmt::format("'experiment' names a folder, as 'output' is not given, and has {} "
                           "bytes; at most {} are possible",
                           experiment.name.size(), kMaxNameBytes));
-  } else if (!is_folder_name(experiment.name)) {
+  } else if (output.empty() && !is_folder_name(experiment.name)) {
     const ConfigNode* name = map.find("experiment");
     (name == nullptr ? document : *name)
         .fail("'experiment' must not be '.' or '..' nor hold '/' unless 'output' is given");
+  }
+
+  if (!output.empty()) {
+    check_folder_names(output);
+    experiment.output = output;
   }
 
   expand_seeding(document);
@@ -300,8 +307,10 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
 }
 
 Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& overrides) {
-  return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides);
+                           const std::vector<std::string>& overrides,
+                           const std::filesystem::path& output) {
+  return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides,
+                         output);
 }
 
 }  // namespace lloyd::experiment

@@ -35,15 +35,15 @@ struct Experiment {
 
 /// Reads a configuration file. Throws InputError, one sentence with file, line and column, for
 /// unknown keys, wrong types and values out of range. `overrides` are texts of the form
-/// "KEY=VALUE", see overrides.hpp.
+/// "KEY=VALUE", see overrides.hpp. `output` replaces the file's unless it is empty.
 Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& overrides = {});
+                           const std::vector<std::string>& overrides = {},
+                           const std::filesystem::path& output = {});
 /// The same from a parsed document. Relative data files are resolved against `folder`;
 /// `fallback_name` names an experiment without a name.
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name,
-                           const std::vector<std::string>& overrides = {});
-/// Throws InputError if a component of the path exceeds the maximum length of a folder name.
-void check_folder_names(const std::filesystem::path& folder);
+                           const std::vector<std::string>& overrides = {},
+                           const std::filesystem::path& output = {});
 
 }  // namespace lloyd::experiment

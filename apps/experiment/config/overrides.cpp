@@ -54,15 +54,17 @@ void check_key(const std::string& key, const ConfigNode& value) {
 bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& value) {
   for (ConfigNode& sweep : document.children) {
     if (sweep.key != "sweep") continue;
-    for (ConfigNode& axis : sweep.children) {
-      if (key.starts_with(axis.key + ".")) {
-        value.fail(fmt::format("the axis '{}' would overwrite '{}'", axis.key, key));
-      }
-      if (axis.key != key) continue;
-      axis.kind = ConfigNode::Kind::sequence;
-      axis.place = value.place;
-      axis.children = value.is_sequence() ? value.children : std::vector<ConfigNode>{value};
+    const auto same = std::find_if(sweep.children.begin(), sweep.children.end(),
+                                   [&](const ConfigNode& axis) { return axis.key == key; });
+    if (same != sweep.children.end()) {
+      same->kind = ConfigNode::Kind::sequence;
+      same->place = value.place;
+      same->children = value.is_sequence() ? value.children : std::vector<ConfigNode>{value};
       return true;
+    }
+    for (const ConfigNode& axis : sweep.children) {
+      if (!key.starts_with(axis.key + ".")) continue;
+      value.fail(fmt::format("the axis '{}' would overwrite '{}'", axis.key, key));
     }
   }
   return false;

@@ -9,9 +9,9 @@ namespace lloyd {
 RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
     : source_(source), block_rows_(std::clamp<std::int64_t>(block_rows, 1, source.samples())) {
   const std::int64_t bytes = block_rows_ * source.features() * size_of(source.dtype());
-  for (auto& buffer : buffers_) {
-    buffer = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
-  }
+  buffers_[0] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  if (block_rows_ == source.samples()) return;
+  buffers_[1] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
 }
 
 void RowBlocks::for_each(RowRange rows,
@@ -29,7 +29,8 @@ void RowBlocks::for_each(RowRange rows,
       });
     }
     body(block(begin), buffers_[0].get());
-    if (ahead.valid()) ahead.get();
+    if (!ahead.valid()) return;
+    ahead.get();
     std::swap(buffers_[0], buffers_[1]);
   }
 }

@@ -12,8 +12,8 @@ namespace lloyd {
 
 class RowBlocks {
  public:
-  /// Holds two blocks of `block_rows` rows (>= 1), or fewer if the source has fewer. `source` must
-  /// outlive this object.
+  /// Holds two blocks of `block_rows` rows (>= 1), or one of all rows if the source has no more.
+  /// `source` must outlive this object.
   RowBlocks(const RowSource& source, std::int64_t block_rows);
 
   /// Calls `body` for blocks that cover `rows` in ascending order, while a second thread reads the

@@ -138,7 +138,7 @@ class Files(TestCase):
 
         in_another_order = "; the features are those of the model m.json in another order\n"
         many = [f"column{i}" for i in range(2000)]
-        for names in (["a,1", "b"], ["-a", "b"], ["it's", "b"], many, ["x" * 200000, "b"]):
+        for names in (["a,1", "b"], ["-a", "b"], ["it's", "b"], many, ["x" * 200000, "b"], ["y", "x", "x"]):
             with self.subTest(names[0][:10]):
                 text = said(names, names[::-1])
                 self.assertNotIn("--columns", text)

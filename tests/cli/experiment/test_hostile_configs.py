@@ -158,6 +158,9 @@ class HostileConfigs(TestCase):
         self.assertEqual(done.stderr, f"lloyd: {of_output}\n")
         for text in (b"experiment: " + long[1:], b"output: a\nexperiment: " + long):
             run("run", self.write("c.yaml", HEAD + text), "--dry-run")
+        for name in (long, b"a/b", b".."):
+            file = self.write("c.yaml", HEAD + b"experiment: " + name)
+            run("run", file, "--dry-run", "--output", self.folder / "results")
 
     def test_an_axis_may_complete_what_another_one_sets(self):
         text = b"sweep: {seeding: [random, {method: k-means++}], seeding.seed: [1, 2]}\n"

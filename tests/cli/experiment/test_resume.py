@@ -42,7 +42,7 @@ class Killed(ResumeCase):
     def test_sixty_trials_killed_at_twenty_moments_are_sixty_records(self):
         whole = self.whole()
         moments = random.Random(20)
-        kills = 0
+        most = TRIALS - 10  # leaves trials to the rounds that follow
         for _ in range(20):
             process = subprocess.Popen([LLOYD, "run", str(self.config()), "--resume"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -53,8 +53,13 @@ class Killed(ResumeCase):
             # At a random moment, but early enough that the resumed runs do not complete all trials on a fast machine.
             self.wait_for(process, wanted + 1, moments.uniform(0, 0.02 if more else 0.1))
             process.kill()
-            kills += process.wait(timeout=60) == -signal.SIGKILL
-        self.assertEqual(kills, 20)
+            # If this process was not scheduled for long, the run is complete before it is killed.
+            if process.wait(timeout=60) == 0:
+                self.assertEqual(len(self.lines()), TRIALS)
+            else:
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+            if len(self.lines()) > most:
+                self.keep_lines(most)
         self.assertGreater(len(self.lines()), 10)  # no run was lost completely
         self.assertLess(len(self.lines()), TRIALS)
         last = run("run", self.config(), "--resume")

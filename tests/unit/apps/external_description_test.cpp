@@ -95,10 +95,45 @@ TEST(ExternalDescription, IsHeldToItsTable) {
   EXPECT_EQ(refusal_with("\"s\"", "null"), "'summary' is null, not a text");
   EXPECT_EQ(refusal_with("\"slow\"]", "\"slow\", \"fast\"]"),
             "'parameters[2].choices' has 'fast' twice");
-  EXPECT_NE(refusal_with("\"m\"", "\"m\\r\"").find("'parameters[0].meaning'"), std::string::npos);
   EXPECT_NE(refusal_with("\"elkan\"", "\"" + std::string(1001, 'a') + "\"")
                 .find("not a text of at most 1000 bytes"),
             std::string::npos);
+}
+
+// The description kWhole with one piece replaced.
+std::string whole_with(const std::string& piece, const std::string& replacement) {
+  std::string json = kWhole;
+  return json.replace(json.find(piece), piece.size(), replacement);
+}
+
+TEST(ExternalDescription, LineBreaksAtTheEndOfALineAreLeftOut) {
+  const auto version = [](const std::string& text) {
+    return ProgramDescription(whole_with("\"2\"", "\"" + text + "\"")).version;
+  };
+  EXPECT_EQ(version("2.1\\n"), "2.1");
+  EXPECT_EQ(version("2.1\\r\\n"), "2.1");
+  EXPECT_EQ(version("tool 2.1\\nCopyright " + std::string(2000, 'c')), "tool 2.1");
+  EXPECT_EQ(version(std::string(2000, '2')), std::string(31, '2'));
+  EXPECT_EQ(version("\\n"), "");
+  EXPECT_STREQ(ProgramDescription(whole_with("\"s\"", "\"s\\r\\n\"")).info.summary, "s");
+  EXPECT_STREQ(ProgramDescription(whole_with("\"elkan\"", "\"elkan\\n2\"")).info.algorithm,
+               "elkan\n2");
+  EXPECT_STREQ(ProgramDescription(whole_with("\"m\"", "\"m\\n\"")).info.parameters[0].meaning,
+               "m\n");
+}
+
+TEST(ExternalDescription, TextsWithNulAreRefused) {
+  EXPECT_EQ(refusal_with("\"loud\"", "\"threads\\u0000x\""),
+            "'parameters[1].name' is 'threads?x', not a text without NUL characters");
+  EXPECT_EQ(refusal_with("\"slow\"", "\"fast\\u0000x\""),
+            "'parameters[2].choices' has 'fast?x', not a text without NUL characters");
+  EXPECT_EQ(refusal_with("\"card\"", "\"a\\u0000b\""),
+            "'devices' has 'a?b', not a text without NUL characters");
+  for (const char* const text : {"\"2\"", "\"s\"", "\"elkan\"", "\"m\""}) {
+    EXPECT_NE(refusal_with(text, "\"a\\u0000b\"").find("is 'a?b', not a text without NUL"),
+              std::string::npos)
+        << text;
+  }
 }
 
 TEST(ExternalDescription, IsAsLongAsAPacketTakes) {

@@ -142,6 +142,12 @@ bool is_list(std::string_view text, char separator) {
 
 }  // namespace
 
+bool needs_quotes(std::string_view text) {
+  return kind_of_cell(text) != CellKind::name ||
+         text.find_first_of(",\" \t") != std::string_view::npos ||
+         static_cast<unsigned char>(text.front()) >= 0xef;
+}
+
 CellKind kind_of_cell(std::string_view text) {
   // Fast path: most classes are plain words, and markers of missing values and numbers begin with
   // no other letters than these.

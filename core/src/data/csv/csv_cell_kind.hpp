@@ -16,6 +16,10 @@ enum class CellKind {
 /// The kind of a cell whose surrounding blanks and quotes were removed.
 CellKind kind_of_cell(std::string_view text);
 
+/// True if Lloyd writes the text in quotes: it could be read as a value, blanks at its ends would
+/// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark.
+bool needs_quotes(std::string_view text);
+
 /// The end of a message about a text that is no number.
 struct NumberAdvice {
   std::string_view text;      ///< begins with a semicolon; empty if there is no advice

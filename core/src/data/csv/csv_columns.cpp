@@ -132,15 +132,22 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
                          shown(first[*text].text)));
 }
 
-// Programs that write row numbers leave the name of their column empty. R quotes it, as it quotes
-// all names: an empty name in quotes beside names without quotes is a name that is meant to be
-// empty.
+// Programs that write row numbers leave the name of their column empty. R and pandas quote it if
+// they quote all names. Lloyd quotes only names that need it, so an empty name in quotes is meant
+// to be empty beside a name without quotes. It is also meant to be empty if all names need their
+// quotes and the value below cannot be a row number: R quotes these, pandas writes integers.
 void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names,
-                      std::int64_t line) {
+                      const CsvCell& below, std::int64_t line) {
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
   const auto is_plain = [](const CsvCell& cell) { return !cell.text.empty() && !cell.quoted; };
   if (names.front().quoted && std::any_of(names.begin(), names.end(), is_plain)) return;
+  const bool all_need_quotes = std::all_of(
+      names.begin(), names.end(), [](const CsvCell& cell) { return needs_quotes(cell.text); });
+  if (names.front().quoted && all_need_quotes && !below.quoted && is_number(below.text) &&
+      !is_integer(below.text)) {
+    return;
+  }
   values.fail_for_option_at(
       line, 0,
       "the column has no name, so it may hold row numbers; list the features with the "
@@ -273,7 +280,9 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   if (label) columns.roles[*label] = CsvColumns::kLabel;
   columns.has_label = label.has_value();
 
-  if (header && options.columns.empty() && label != 0) check_first_name(cursor, first, header_line);
+  if (header && options.columns.empty() && label != 0) {
+    check_first_name(cursor, first, second.front(), header_line);
+  }
   if (header) columns.feature_names.reserve(first.size());
 
   const auto add_feature = [&](std::int64_t column) {

@@ -33,11 +33,7 @@ class TextWriter {
   }
 
   void add_cell(const std::string& text) {
-    // Quoted also if blanks at the ends would be lost, if it could be read as a value, or if its
-    // first byte could begin a byte-order mark.
-    const bool quote = kind_of_cell(text) != CellKind::name ||
-                       text.find_first_of(",\" \t") != std::string::npos ||
-                       static_cast<unsigned char>(text.front()) >= 0xef;
+    const bool quote = needs_quotes(text);
     if (quote) text_ += '"';
     for (const char c : text) text_.append(quote && c == '"' ? 2 : 1, c);
     if (quote) text_ += '"';

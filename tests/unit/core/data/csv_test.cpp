@@ -430,6 +430,11 @@ TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
   }
   write_csv(file, Values{1, 2}, 1, Texts{""});
   EXPECT_EQ(read_csv(file).feature_names, Texts{""});
+  for (const Texts& names : {Texts{"", "petal length"}, Texts{"", "a b", "", "c,d"}}) {
+    const auto columns = static_cast<std::int64_t>(names.size());
+    write_csv(file, std::vector<double>(names.size(), 1.5), columns, names);
+    EXPECT_EQ(read_csv(file).feature_names, names);
+  }
 }
 
 TEST_F(Csv, RefusesToWriteWhatIsNoTable) {

@@ -135,6 +135,10 @@ TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
       "features with the columns option";
   EXPECT_EQ(refusal(",x,y\n0,1.5,2\n1,3,4\n"), message);
   EXPECT_EQ(refusal("\"\",\"x\",\"y\"\n\"1\",1.5,2\n\"2\",3,4\n"), message);
+  // Also if all names need their quotes: as by R, as by pandas, and with a name that needs none.
+  EXPECT_EQ(refusal("\"\",\"a b\"\n\"1\",1.5\n\"2\",3\n"), message);
+  EXPECT_EQ(refusal("\"\",\"a b\"\n0,1.5\n1,3\n"), message);
+  EXPECT_EQ(refusal("\"\",\"a b\",\"y\"\n0.5,1.5,2\n1.5,3,4\n"), message);
   CsvOptions options;
   options.columns = {"1", "2"};
   EXPECT_EQ(read(",x,y\n0,1.5,2\n1,3,4\n", options).feature_names, (Texts{"x", "y"}));

@@ -186,6 +186,22 @@ TEST(ExperimentOverrides, ReplaceKeysAndAxes) {
   EXPECT_EQ(published_values(plan), (std::vector<std::string>{"", "about 9", "", ""}));
 }
 
+TEST(ExperimentOverrides, ReplaceAnAxisBelowOneThatItCompletes) {
+  const std::string config = R"(
+dataset: {blobs: {samples: 100}}
+clusters: 2
+backends: [sequential]
+sweep: {seeding: [random, k-means++], seeding.seed: [1, 2]}
+)";
+  const Plan plan = plan_of(config, {"seeding.seed=3"});
+  ASSERT_EQ(plan.settings.size(), 2u);
+  for (const auto& planned : plan.settings) {
+    EXPECT_EQ(planned.setting.options.seeding.seed, 3u);
+  }
+  EXPECT_EQ(message_of<InputError>([&] { plan_of(config, {"seeding.rounds=3"}); }),
+            "--set seeding.rounds:1:1: the axis 'seeding' would overwrite 'seeding.rounds'");
+}
+
 TEST(ExperimentOverrides, WrongOnesAreRefused) {
   const auto refusal = [](const std::string& text) {
     return message_of<InputError>([&] { plan_of(kReferenceConfig, {text}); });
