@@ -22,7 +22,7 @@ Dataset line(std::vector<double> values) {
 }
 
 template <class T>
-Dataset scattered(std::int64_t n, std::int64_t d) {
+Dataset wave_samples(std::int64_t n, std::int64_t d) {
   std::vector<T> values;
   for (std::int64_t i = 0; i < n * d; ++i) {
     values.push_back(static_cast<T>(std::sin(static_cast<double>(i * i % 1009)) * 10));
@@ -63,7 +63,7 @@ TEST(Inertia, RoundsOnce) {
 template <class T>
 void expect_inertia_as_in_long_double() {
   const std::int64_t n = 500, d = 7, k = 4;
-  const Dataset dataset = scattered<T>(n, d);
+  const Dataset dataset = wave_samples<T>(n, d);
   const std::vector<double> centroids = scattered_centroids(k, d);
   Labels labels;
   long double expected = 0;
@@ -140,7 +140,7 @@ TEST(CheckLabels, IsInfiniteWhereTheNearestIsAtDistanceZero) {
 
 TEST(CheckLabels, FindsEveryWrongLabel) {
   const std::int64_t n = 300, d = 5, k = 6;
-  const Dataset dataset = scattered<float>(n, d);
+  const Dataset dataset = wave_samples<float>(n, d);
   const std::vector<double> centroids = scattered_centroids(k, d);
   Labels labels;
   for (std::int64_t i = 0; i < n; ++i) {
