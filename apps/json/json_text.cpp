@@ -17,9 +17,9 @@
 
 namespace lloyd::apps {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Message for a syntax error. `byte` counts from 1, as the library does.
 std::string syntax_error(std::string_view text, std::size_t byte) {

@@ -161,7 +161,7 @@ std::string columns_option(const std::vector<std::string>& names) {
   const std::vector<std::string> ordered = sorted(names);
   if (std::adjacent_find(ordered.begin(), ordered.end()) != ordered.end()) return {};
   constexpr std::size_t kMaxBytes = 500;
-  const std::string list = fmt::format("{}", fmt::join(names, ","));
+  std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
     return name.empty() || name.find(',') != std::string::npos;
   });

@@ -1,6 +1,7 @@
 // .fvecs and .bvecs files. An accepted file must give the same values when it is read in blocks,
 // and when it is written and reread.
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,8 +21,9 @@ void expect_same(const lloyd::Dataset& dataset, const lloyd::RowSource& rows) {
     for (std::size_t j = 0; j < row.size(); ++j) {
       const double value = dataset.matrix().at(i, static_cast<std::int64_t>(j));
       const double read = row[j];
-      lloyd::fuzz::require(std::memcmp(&value, &read, sizeof(double)) == 0,
-                           "a file has other values when it is read in blocks");
+      lloyd::fuzz::require(
+          std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(read),
+          "a file has other values when it is read in blocks");
     }
   }
 }

@@ -1,5 +1,6 @@
 // NumPy's .npy files: header and values. An accepted file must survive writing and rereading.
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <optional>
 
 #include <lloyd/data/npy.hpp>
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::int64_t j = 0; j < dataset->features(); ++j) {
       const double before = dataset->matrix().at(i, j);
       const double after = again.matrix().at(i, j);
-      fuzz::require(std::memcmp(&before, &after, sizeof(double)) == 0,
+      fuzz::require(std::bit_cast<std::uint64_t>(before) == std::bit_cast<std::uint64_t>(after),
                     "an array has other values after writing and reading it");
     }
   }

@@ -43,9 +43,9 @@ std::string operating_system(const SystemFiles& files) {
   std::string result = uname(&name) == 0 ? fmt::format("{} {}", name.sysname, name.release) : "";
   const std::string release = files.text("/etc/os-release");
   for (const std::string_view line : lines_of(release)) {
-    constexpr std::string_view key = "PRETTY_NAME=\"";
-    if (line.starts_with(key) && line.ends_with('"')) {
-      result += fmt::format(" ({})", line.substr(key.size(), line.size() - key.size() - 1));
+    constexpr std::string_view kKey = "PRETTY_NAME=\"";
+    if (line.starts_with(kKey) && line.ends_with('"')) {
+      result += fmt::format(" ({})", line.substr(kKey.size(), line.size() - kKey.size() - 1));
     }
   }
   return result;

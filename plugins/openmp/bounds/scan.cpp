@@ -58,19 +58,19 @@ class GroupScan {
   HWY_INLINE void visit_open(const GroupBounds& bounds, std::int64_t count, float limit,
                              std::int64_t own, const Open& open) {
     const GroupTag<float> tag;
-    constexpr std::size_t lanes = hn::MaxLanes(GroupTag<float>());
+    constexpr std::size_t kLanes = hn::MaxLanes(GroupTag<float>());
     const auto threshold = hn::Set(tag, limit);
     const auto infinite = hn::Set(tag, std::numeric_limits<float>::infinity());
     auto lowest_closed = infinite;
     for (std::int64_t first = 0; first < count; first += kGroupCentroids) {
       std::uint64_t bits = 0;
       for (std::size_t part = 0; part < kParts<float>; ++part) {
-        const std::int64_t at = first + static_cast<std::int64_t>(part * lanes);
+        const std::int64_t at = first + static_cast<std::int64_t>(part * kLanes);
         hn::Vec<GroupTag<float>> drift_below, drift_above;
         hn::LoadInterleaved2(tag, &bounds.drift[at].lower, drift_below, drift_above);
         const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), drift_above);
         auto closed = hn::Gt(lower, threshold);
-        if (own >= at && own < at + static_cast<std::int64_t>(lanes)) {
+        if (own >= at && own < at + static_cast<std::int64_t>(kLanes)) {
           const auto is_own = hn::Eq(hn::Iota(tag, 0), hn::Set(tag, static_cast<float>(own - at)));
           lowest_closed =
               hn::Min(lowest_closed, hn::IfThenElse(hn::AndNot(is_own, closed), lower, infinite));
@@ -78,7 +78,7 @@ class GroupScan {
         } else {
           lowest_closed = hn::Min(lowest_closed, hn::IfThenElse(closed, lower, infinite));
         }
-        bits |= bits_of(tag, hn::Not(closed)) << (part * lanes);
+        bits |= bits_of(tag, hn::Not(closed)) << (part * kLanes);
       }
       // Bounds beyond the last one belong to no centroid.
       if (count - first < kGroupCentroids) bits &= (std::uint64_t{1} << (count - first)) - 1;
@@ -160,15 +160,15 @@ class GroupScan {
         return;
       }
       const GroupTag<Real> tag;
-      constexpr std::size_t lanes = hn::MaxLanes(GroupTag<Real>());
+      constexpr std::size_t kLanes = hn::MaxLanes(GroupTag<Real>());
       const Real* factors[Count];
       hn::Vec<GroupTag<Real>> sums[Count][kParts<Real>];
       unroll<Count>([&](auto i) HWY_ATTR {
         factors[i] =
             centroids_.factors + batch_[i] * static_cast<std::int64_t>(d_) * kGroupCentroids;
         unroll<kParts<Real>>([&](auto part) HWY_ATTR {
-          sums[i][part] =
-              hn::LoadU(tag, centroids_.squared_norms + batch_[i] * kGroupCentroids + part * lanes);
+          sums[i][part] = hn::LoadU(
+              tag, centroids_.squared_norms + batch_[i] * kGroupCentroids + part * kLanes);
         });
       });
       for (std::size_t begin = 0; begin < d_; begin += kScoreBlock) {
@@ -185,7 +185,7 @@ class GroupScan {
           unroll<Count>([&](auto i) HWY_ATTR {
             unroll<kParts<Real>>([&](auto part) HWY_ATTR {
               sums[i][part] =
-                  hn::MulAdd(hn::LoadU(tag, factors[i] + j * kGroupCentroids + part * lanes), y,
+                  hn::MulAdd(hn::LoadU(tag, factors[i] + j * kGroupCentroids + part * kLanes), y,
                              sums[i][part]);
             });
           });
@@ -198,7 +198,7 @@ class GroupScan {
       }
       unroll<Count>([&](auto i) HWY_ATTR {
         unroll<kParts<Real>>([&](auto part) HWY_ATTR {
-          hn::Store(sums[i][part], tag, scores_ + batch_[i] * kGroupCentroids + part * lanes);
+          hn::Store(sums[i][part], tag, scores_ + batch_[i] * kGroupCentroids + part * kLanes);
         });
       });
     }

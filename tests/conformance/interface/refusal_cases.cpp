@@ -127,7 +127,7 @@ void bad_options(const Context& context) {
   const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &context.loaded());
   OpenSession session(backend, dataset, context.parameters());
   const std::vector<double> start = first_rows(samples, 3);
-  const auto refuse = [&](const char* what, auto change, std::vector<double> centroids) {
+  const auto refuse = [&](const char* what, auto change, const std::vector<double>& centroids) {
     FitOptions options;
     options.clusters = 3;
     change(options);
