@@ -1,6 +1,7 @@
 #include <lloyd/data/new_file.hpp>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -9,6 +10,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
@@ -57,6 +60,15 @@ std::size_t remember(const std::string& path) {
 
 void forget(std::size_t slot) {
   if (slot < kSlots) slots[slot].state = Slot::free;
+}
+
+// Differs between all calls in all processes.
+std::uint64_t random_number() {
+  static std::atomic<std::uint64_t> count{0};
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) == sizeof(number)) return number;
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) +
+         count++;
 }
 
 // Device and inode of each ProtectedFile.
@@ -197,15 +209,22 @@ NewFile::~NewFile() {
 }
 
 void NewFile::create_temporary() {
-  // A process with the same number, on another machine or killed, may have left a file of this
-  // name. The name does not contain the target's, which may already have the maximum length.
-  static std::atomic<unsigned> count{0};
+  // The name does not contain the target's, which may already have the maximum length. It is
+  // remembered before the file exists, so that a signal never leaves one; the random number keeps a
+  // signal handler from removing a file of another process.
   int descriptor = -1;
   do {
-    temporary_ = target_.parent_path() / fmt::format(".lloyd-{}-{}.tmp", ::getpid(), count++);
+    temporary_ =
+        target_.parent_path() / fmt::format(".lloyd-{}-{:016x}.tmp", ::getpid(), random_number());
+    slot_ = remember(temporary_.string());
     // A file that replaces one that others must not read is never readable to them.
     descriptor =
         ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, replaces_ ? 0600 : 0666);
+    if (descriptor < 0) {
+      const int error = errno;
+      forget(slot_);
+      errno = error;
+    }
   } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0) {
     const int error = errno;
@@ -213,7 +232,6 @@ void NewFile::create_temporary() {
     if (is_shortage(error)) throw Error(text);
     throw InputError(text);
   }
-  slot_ = remember(temporary_.string());
   stream_ = ::fdopen(descriptor, "wb");
   if (stream_ == nullptr) {
     const int error = errno;
