@@ -13,8 +13,8 @@
 #include "common/instruction_set.hpp"
 #include "common/large_pages.hpp"
 #include "row_assignment.hpp"
+#include "row_worker.hpp"
 #include "spatial/spatial_screen.hpp"
-#include "worker.hpp"
 
 namespace lloyd_openmp {
 
@@ -52,7 +52,7 @@ class Assignment {
     fit_begins_ = wanted;
     spatial_.begin_fit(wanted && spatial_allowed_);
     rows_.begin_fit(wanted && !spatial_allowed_, wanted && !spatial_allowed_);
-    for (Worker<T>& worker : workers_) {
+    for (RowWorker<T>& worker : workers_) {
       worker.distances = worker.exact_fallbacks = worker.open = 0;
       worker.labels = nullptr;
     }
@@ -80,9 +80,9 @@ class Assignment {
     }
     fit_begins_ = false;
     std::int64_t open = 0;
-    for (Worker<T>& worker : workers_) open += std::exchange(worker.open, 0);
+    for (RowWorker<T>& worker : workers_) open += std::exchange(worker.open, 0);
     rows_.begin_pass(open);
-    for (Worker<T>& worker : workers_) rows_.prepare(worker);
+    for (RowWorker<T>& worker : workers_) rows_.prepare(worker);
   }
 
   /// RowAssignment::assign() by thread number `thread`.
@@ -107,7 +107,7 @@ class Assignment {
                                 const Report& report) {
     set_all_labels(thread, labels);
     if (!spatial_.active()) return assign(thread, block, labels + block.begin, report);
-    Worker<T>& worker = this->worker(thread);
+    RowWorker<T>& worker = this->worker(thread);
     std::int64_t changed = 0;
     const auto label_waiting = [&] {
       rows_.label_waiting_exactly(worker, [&](std::int64_t row, std::int32_t label) {
@@ -134,7 +134,7 @@ class Assignment {
   /// Returns the number of labels that the definition decided since the last call.
   std::int64_t take_exact_fallbacks() {
     std::int64_t decided = 0;
-    for (Worker<T>& worker : workers_) decided += std::exchange(worker.exact_fallbacks, 0);
+    for (RowWorker<T>& worker : workers_) decided += std::exchange(worker.exact_fallbacks, 0);
     return decided;
   }
 
@@ -142,7 +142,7 @@ class Assignment {
   /// several screens compute counts once.
   std::int64_t take_distances() {
     std::int64_t distances = 0;
-    for (Worker<T>& worker : workers_) distances += std::exchange(worker.distances, 0);
+    for (RowWorker<T>& worker : workers_) distances += std::exchange(worker.distances, 0);
     return distances;
   }
 
@@ -153,7 +153,7 @@ class Assignment {
     return without_bounds && SpatialScreen<T>::supports(n, d, min_samples);
   }
 
-  Worker<T>& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
+  RowWorker<T>& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
 
   // Assigns by rows for the rest of the fit.
   void leave_spatial_order() {
@@ -163,7 +163,7 @@ class Assignment {
 
   // From set_all_labels(); null if it has not been called in this fit.
   std::int32_t* all_labels() const {
-    for (const Worker<T>& worker : workers_) {
+    for (const RowWorker<T>& worker : workers_) {
       if (worker.labels != nullptr) return worker.labels;
     }
     return nullptr;
@@ -174,7 +174,7 @@ class Assignment {
   bool spatial_allowed_;
   bool fit_begins_ = false;
   SpatialScreen<T> spatial_;
-  std::vector<Worker<T>> workers_;  // one per thread
+  std::vector<RowWorker<T>> workers_;  // one per thread
 };
 
 }  // namespace lloyd_openmp

@@ -16,11 +16,11 @@
 #include "common/instruction_set.hpp"
 #include "common/tile.hpp"
 #include "common/tile_labels.hpp"
+#include "row_worker.hpp"
 #include "screens/dataset_screen.hpp"
 #include "screens/exact_labels.hpp"
 #include "sums/sum_kernels.hpp"
 #include "waiting_rows.hpp"
-#include "worker.hpp"
 
 namespace lloyd_openmp {
 
@@ -50,8 +50,9 @@ class RowAssignment {
         Pruning::may_scan_groups(algorithm, k, d)
             ? threads * ScanScratch<T>::bytes(k, d) + GroupScans<T>::bytes(k, d)
             : 0;
-    return threads * Worker<T>::bytes(k, d) + DatasetScreen<T>::bytes(stores_tiles ? n : 0, k, d) +
-           scans + Pruning::bytes(algorithm, n, k, d);
+    return threads * RowWorker<T>::bytes(k, d) +
+           DatasetScreen<T>::bytes(stores_tiles ? n : 0, k, d) + scans +
+           Pruning::bytes(algorithm, n, k, d);
   }
 
   /// Call before the first pass of a fit. `keeps_bounds`, `stores_tiles`: whether bounds and
@@ -85,7 +86,7 @@ class RowAssignment {
   }
 
   /// Gives a worker the memory that this pass needs.
-  void prepare(Worker<T>& worker) const {
+  void prepare(RowWorker<T>& worker) const {
     worker.screens.prepare(clusters_);
     if (pruning_.scans_groups()) worker.scans.prepare(clusters_, dataset_.features);
   }
@@ -96,7 +97,7 @@ class RowAssignment {
   /// count) for batches of labels that change, and returns how many do. The sample of a change is
   /// at samples + row * stride.
   template <class Report>
-  std::int64_t assign(Worker<T>& worker, lloyd::RowRange block, std::int32_t* labels,
+  std::int64_t assign(RowWorker<T>& worker, lloyd::RowRange block, std::int32_t* labels,
                       const Report& report) const {
     std::int32_t* const row_labels = labels - block.begin;
     const bool prefetched = screens_.uses_stored_tiles();
@@ -136,7 +137,7 @@ class RowAssignment {
 
   /// Labels up to a tile of the rows in worker.needs_exact; calls relabel(row, label) for each.
   template <class Relabel>
-  void label_waiting_exactly(Worker<T>& worker, const Relabel& relabel) const {
+  void label_waiting_exactly(RowWorker<T>& worker, const Relabel& relabel) const {
     const std::int64_t count = worker.needs_exact.count();
     const std::int64_t* rows = worker.needs_exact.first();
     alignas(64) std::int32_t labels[kTile];
@@ -165,7 +166,7 @@ class RowAssignment {
   }
 
   // For centroids without an error bound: leaves the rows to the exact fallback.
-  void leave_to_definition(std::int64_t begin, std::int64_t rows, Worker<T>& worker) const {
+  void leave_to_definition(std::int64_t begin, std::int64_t rows, RowWorker<T>& worker) const {
     for (std::int64_t i = begin; i < begin + rows; ++i) {
       worker.needs_exact.add(i);
       if (pruning_.keeps_bounds()) reset_bounds(pruning_.bounds().of(i));
@@ -176,7 +177,7 @@ class RowAssignment {
 
   template <class Relabel>
   void assign_tile(std::int64_t begin, std::int64_t rows, const std::int32_t* labels,
-                   Worker<T>& worker, const Relabel& relabel) const {
+                   RowWorker<T>& worker, const Relabel& relabel) const {
     const SampleBounds& bounds = pruning_.bounds();
     std::int32_t padded[kTile];
     const std::int32_t* former = labels;
@@ -218,7 +219,8 @@ class RowAssignment {
   // Replaces the upper bounds of up to a tile of rows by their measured distances to their own
   // centroids. Rows that stay open are scanned at once, or wait for a screen.
   template <class Relabel>
-  void tighten_bounds(const std::int32_t* labels, Worker<T>& worker, const Relabel& relabel) const {
+  void tighten_bounds(const std::int32_t* labels, RowWorker<T>& worker,
+                      const Relabel& relabel) const {
     const SampleBounds& stored = pruning_.bounds();
     const std::int64_t count = worker.bound_open.count();
     const std::int64_t* rows = worker.bound_open.first();
@@ -242,7 +244,7 @@ class RowAssignment {
   }
 
   template <class Relabel>
-  void scan_row(std::int64_t i, std::int32_t own, double own_squared, Worker<T>& worker,
+  void scan_row(std::int64_t i, std::int32_t own, double own_squared, RowWorker<T>& worker,
                 const Relabel& relabel) const {
     const ScanResult found = scans_.scan(set_, i, row(i), dataset_.features, screens_.origin(), own,
                                          own_squared, worker.scans);
@@ -260,7 +262,7 @@ class RowAssignment {
   }
 
   template <class Relabel>
-  void screen_tightened(const std::int32_t* labels, Worker<T>& worker,
+  void screen_tightened(const std::int32_t* labels, RowWorker<T>& worker,
                         const Relabel& relabel) const {
     // The distance to the own centroid has been counted by tighten_bounds().
     worker.distances += worker.tightened_open.count() * (clusters_ - 1);
@@ -269,14 +271,15 @@ class RowAssignment {
                    [&](auto&&... arguments) { screens_.screen(arguments...); });
   }
   template <class Relabel>
-  void screen_again(const std::int32_t* labels, Worker<T>& worker, const Relabel& relabel) const {
+  void screen_again(const std::int32_t* labels, RowWorker<T>& worker,
+                    const Relabel& relabel) const {
     screen_waiting(labels, worker, worker.integer_open, worker.needs_exact, relabel,
                    [&](auto&&... arguments) { screens_.screen_again(arguments...); });
   }
 
   // Screens up to a tile of waiting rows. labels[row]: former labels.
   template <class Relabel, class Screen>
-  void screen_waiting(const std::int32_t* labels, Worker<T>& worker, WaitingRows& waiting,
+  void screen_waiting(const std::int32_t* labels, RowWorker<T>& worker, WaitingRows& waiting,
                       WaitingRows& open, const Relabel& relabel, const Screen& screen) const {
     const std::int64_t count = waiting.count();
     const std::int64_t* rows = waiting.first();

@@ -19,7 +19,7 @@ __extension__ typedef unsigned __int128 UInt128;
 
 class Collection {
  public:
-  Collection(SeedingSamples& samples, const ScalableSeeding& seeding, const Workers& workers)
+  Collection(SeedingSamples& samples, const ScalableSeeding& seeding, const RangeWorkers& workers)
       : samples_(samples),
         seeding_(seeding),
         workers_(workers),
@@ -113,7 +113,7 @@ class Collection {
 
   SeedingSamples& samples_;
   const ScalableSeeding& seeding_;
-  const Workers& workers_;
+  const RangeWorkers& workers_;
   SampleWeights weights_;
   std::vector<double> squared_distances_;
   std::vector<std::int32_t> nearest_;  // index of the nearest collected sample
@@ -126,7 +126,8 @@ class Collection {
 }  // namespace
 
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
-                                          const ScalableSeeding& seeding, const Workers& workers) {
+                                          const ScalableSeeding& seeding,
+                                          const RangeWorkers& workers) {
   const FloatEnvironment environment;
   std::vector<std::int64_t> indices, counts;
   {

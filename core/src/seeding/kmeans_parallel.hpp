@@ -6,8 +6,8 @@
 
 #include <lloyd/random.hpp>
 
+#include "seeding/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
-#include "seeding/workers.hpp"
 
 namespace lloyd {
 
@@ -32,6 +32,7 @@ struct ScalableSeeding {
 /// samples would be collected. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012,
 /// algorithm 2.
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
-                                          const ScalableSeeding& seeding, const Workers& workers);
+                                          const ScalableSeeding& seeding,
+                                          const RangeWorkers& workers);
 
 }  // namespace lloyd

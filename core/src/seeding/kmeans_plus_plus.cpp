@@ -23,7 +23,8 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters) {
 }
 
 std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
-                                           const RandomStream& stream, const Workers& workers) {
+                                           const RandomStream& stream,
+                                           const RangeWorkers& workers) {
   const FloatEnvironment environment;
   std::uint64_t draws = 0;
   SampleWeights weights(samples.samples(), samples.multiplicities(), workers);

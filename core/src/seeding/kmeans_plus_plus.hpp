@@ -6,8 +6,8 @@
 
 #include <lloyd/random.hpp>
 
+#include "seeding/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
-#include "seeding/workers.hpp"
 
 namespace lloyd {
 
@@ -19,7 +19,7 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters);
 /// alone. Memory: 8 bytes per sample. Throws Cancelled. Source: D. Arthur and S. Vassilvitskii,
 /// "k-means++: the advantages of careful seeding", SODA 2007, section 5 (greedy).
 std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
-                                           const RandomStream& stream, const Workers& workers);
+                                           const RandomStream& stream, const RangeWorkers& workers);
 
 /// For data with too few distinct samples: adds the lowest rows that are not in `chosen` until
 /// there are `clusters` (at most n).

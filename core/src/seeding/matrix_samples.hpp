@@ -3,15 +3,15 @@
 
 #include <lloyd/dataset.hpp>
 
+#include "seeding/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
-#include "seeding/workers.hpp"
 
 namespace lloyd {
 
 class MatrixSamples final : public SeedingSamples {
  public:
   /// `matrix`, `workers` and `multiplicities` (see SeedingSamples) must outlive this object.
-  MatrixSamples(const Matrix& matrix, const Workers& workers,
+  MatrixSamples(const Matrix& matrix, const RangeWorkers& workers,
                 const std::int64_t* multiplicities = nullptr)
       : matrix_(matrix), workers_(workers), multiplicities_(multiplicities) {}
 
@@ -26,7 +26,7 @@ class MatrixSamples final : public SeedingSamples {
 
  private:
   const Matrix& matrix_;
-  const Workers& workers_;
+  const RangeWorkers& workers_;
   const std::int64_t* multiplicities_;
 };
 

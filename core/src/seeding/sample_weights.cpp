@@ -20,7 +20,7 @@ WeightScale make_scale(double largest, std::uint64_t count) {
 }  // namespace
 
 SampleWeights::SampleWeights(std::int64_t samples, const std::int64_t* multiplicities,
-                             const Workers& workers)
+                             const RangeWorkers& workers)
     : samples_(samples),
       multiplicities_(multiplicities),
       workers_(workers),

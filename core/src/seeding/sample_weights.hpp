@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
-#include "seeding/workers.hpp"
+#include "seeding/range_workers.hpp"
 
 namespace lloyd {
 
@@ -16,7 +16,8 @@ class SampleWeights {
  public:
   /// `multiplicities` is SeedingSamples::multiplicities(). Both it and `workers` must outlive this
   /// object.
-  SampleWeights(std::int64_t samples, const std::int64_t* multiplicities, const Workers& workers);
+  SampleWeights(std::int64_t samples, const std::int64_t* multiplicities,
+                const RangeWorkers& workers);
 
   /// The number of samples, each counted with its multiplicity.
   std::uint64_t count() const { return count_; }
@@ -43,7 +44,7 @@ class SampleWeights {
 
   std::int64_t samples_;
   const std::int64_t* multiplicities_;
-  const Workers& workers_;
+  const RangeWorkers& workers_;
   std::uint64_t count_ = 0;
   const double* squared_distances_ = nullptr;
   WeightScale scale_;

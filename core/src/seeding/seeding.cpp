@@ -17,8 +17,8 @@
 #include "seeding/kmeans_parallel.hpp"
 #include "seeding/kmeans_plus_plus.hpp"
 #include "seeding/matrix_samples.hpp"
+#include "seeding/range_workers.hpp"
 #include "seeding/session_samples.hpp"
-#include "seeding/workers.hpp"
 
 namespace lloyd {
 namespace {
@@ -101,7 +101,7 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
 
 std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
                                              const SeedingResources& resources,
-                                             const Workers& workers) {
+                                             const RangeWorkers& workers) {
   if (resources.session != nullptr) {
     OpenSession& session = *resources.session;
     if (&session.dataset() != &dataset) {
@@ -184,7 +184,7 @@ std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clus
   const auto stream = [&](std::uint64_t first) {
     return RandomStream(seeding.seed, first + static_cast<std::uint64_t>(restart));
   };
-  const Workers workers(resources.threads, resources.stop);
+  const RangeWorkers workers(resources.threads, resources.stop);
   switch (seeding.method) {
     case SeedingMethod::kmeans_plus_plus:
       return kmeans_plus_plus(*make_samples(dataset, resources, workers), clusters,

@@ -5,8 +5,8 @@
 
 #include <lloyd/dataset.hpp>
 
+#include "seeding/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
-#include "seeding/workers.hpp"
 
 namespace lloyd {
 
@@ -16,7 +16,7 @@ class SessionSamples final : public SeedingSamples {
   /// throw BackendError, with the name `backend` in front, if the kernels fail or return an
   /// impossible result.
   SessionSamples(const Dataset& dataset, SeedingKernels& kernels, std::string backend,
-                 const Workers& workers)
+                 const RangeWorkers& workers)
       : dataset_(dataset), kernels_(kernels), backend_(std::move(backend)), workers_(workers) {}
 
   std::int64_t samples() const override { return dataset_.samples(); }
@@ -34,7 +34,7 @@ class SessionSamples final : public SeedingSamples {
   const Dataset& dataset_;
   SeedingKernels& kernels_;
   std::string backend_;
-  const Workers& workers_;
+  const RangeWorkers& workers_;
 };
 
 }  // namespace lloyd

@@ -8,7 +8,7 @@
 #include <lloyd/plugin/sdk/guard.hpp>
 
 #include "seeding/matrix_samples.hpp"
-#include "seeding/workers.hpp"
+#include "seeding/range_workers.hpp"
 #include "session/status_error.hpp"
 
 namespace lloyd {
@@ -25,7 +25,7 @@ void with_workers(Observer* observer, const Body& body) {
     return observer != nullptr && observer->stop_requested();
   };
   try {
-    body(Workers(0, stop));
+    body(RangeWorkers(0, stop));
   } catch (const Cancelled&) {
     throw_cancelled();
   }
@@ -50,7 +50,7 @@ Status StreamedSeeding::nearest(const NearestRequest& request, Observer* observe
       }
       const Matrix matrix = block_matrix(rows, data);
       const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-      with_workers(observer, [&](const Workers& workers) {
+      with_workers(observer, [&](const RangeWorkers& workers) {
         MatrixSamples(matrix, workers)
             .fold_nearest({part.centroids, values}, part.first_index, part.squared_distances,
                           part.nearest);
@@ -72,7 +72,7 @@ Status StreamedSeeding::gains(const GainsRequest& request, Observer* observer) n
       } else {
         const Matrix matrix = block_matrix(rows, data);
         const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-        with_workers(observer, [&](const Workers& workers) {
+        with_workers(observer, [&](const RangeWorkers& workers) {
           MatrixSamples(matrix, workers)
               .rate({part.candidates, values}, part.squared_distances, part.scale, gains);
         });

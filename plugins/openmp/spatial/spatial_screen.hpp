@@ -55,7 +55,7 @@ class SpatialScreen {
   /// Bytes that it uses for problems that it supports.
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
     const std::int64_t thread_bytes =
-        static_cast<std::int64_t>(sizeof(Worker)) + SpatialOrder<T>::bytes(n) + kSortBytes +
+        static_cast<std::int64_t>(sizeof(SpatialWorker)) + SpatialOrder<T>::bytes(n) + kSortBytes +
         2 * BoxCentroids<T>::bytes(k, d) +
         (k + BoxCentroids<T>::kPadding) * static_cast<std::int64_t>(sizeof(T));
     return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * thread_bytes;
@@ -68,7 +68,7 @@ class SpatialScreen {
     ++passes_;  // labels in the tiles belong to the last fit and must not be reused
     fit_passes_ = 0;
     defers_ = false;
-    for (Worker& worker : workers_) worker.labels_pending = false;
+    for (SpatialWorker& worker : workers_) worker.labels_pending = false;
   }
 
   /// Call before each pass. `centroids`: k x d; `origin`: d values; `limit`: score limit of the
@@ -89,7 +89,7 @@ class SpatialScreen {
     ++passes_;
     ++fit_passes_;
     active_ = false;
-    for (Worker& worker : workers_) worker.labels_pending = false;
+    for (SpatialWorker& worker : workers_) worker.labels_pending = false;
   }
 
   /// Allows label() to leave labels unwritten in this fit until write_labels().
@@ -98,7 +98,8 @@ class SpatialScreen {
   /// Writes the labels that label() left unwritten. `labels`: of all rows.
   void write_labels(std::int32_t* labels) {
     bool labels_pending = false;
-    for (Worker& worker : workers_) labels_pending |= std::exchange(worker.labels_pending, false);
+    for (SpatialWorker& worker : workers_)
+      labels_pending |= std::exchange(worker.labels_pending, false);
     if (!labels_pending) return;
     for (std::int64_t t = 0; t < (dataset_.samples + kTile - 1) / kTile; ++t) {
       const SpatialTile<T>& tile = tiles_.tile(t);
@@ -121,7 +122,7 @@ class SpatialScreen {
   template <class NeedsExact, class Report>
   SpatialCounts label(int thread, lloyd::RowRange positions, std::int32_t* labels,
                       const NeedsExact& needs_exact, const Report& report) {
-    Worker& worker = workers_[static_cast<std::size_t>(thread)];
+    SpatialWorker& worker = workers_[static_cast<std::size_t>(thread)];
     SpatialCounts work;
     constexpr std::int64_t kMaxRows = SpatialOrder<T>::kMaxPartSamples;
     for (std::int64_t begin = positions.begin; begin < positions.end; begin += kMaxRows) {
@@ -134,7 +135,7 @@ class SpatialScreen {
   }
 
  private:
-  struct alignas(64) Worker {
+  struct alignas(64) SpatialWorker {
     SpatialOrder<T> order;
     BoxCentroids<T> group_candidates, tile_candidates;
     std::vector<T> scores;
@@ -156,7 +157,7 @@ class SpatialScreen {
     const bool labels_known = labels != nullptr || fit_passes_ == 1;
     if (!labels_known || !pays) return false;
     std::int64_t screened = 0;
-    for (Worker& worker : workers_) screened += std::exchange(worker.screened, 0);
+    for (SpatialWorker& worker : workers_) screened += std::exchange(worker.screened, 0);
     if (used && screened > dataset_.samples * k / 2) {
       enabled_ = false;  // spatial neighbours rarely share a nearest centroid
       return true;
@@ -192,7 +193,7 @@ class SpatialScreen {
       }
       if (clusters_ == k) return true;
       workers_.resize(threads_);
-      for (Worker& worker : workers_) {
+      for (SpatialWorker& worker : workers_) {
         worker.order.reserve(dataset_.samples);
         worker.group_candidates.reserve(k, d);
         worker.tile_candidates.reserve(k, d);
@@ -209,7 +210,7 @@ class SpatialScreen {
   }
 
   template <class NeedsExact, class Report>
-  void label_part(Worker& worker, lloyd::RowRange positions, std::int32_t* labels,
+  void label_part(SpatialWorker& worker, lloyd::RowRange positions, std::int32_t* labels,
                   const NeedsExact& needs_exact, const Report& report, SpatialCounts& work) {
     typename SpatialTiles<T>::Part& part = tiles_.part(positions.begin);
     bool known = std::exchange(part.pass, passes_) == passes_ - 1;
@@ -275,7 +276,7 @@ class SpatialScreen {
 
   // Writes changed labels and collects their samples in the worker.
   std::int64_t apply_changes(std::uint64_t lanes, std::int64_t t, const std::int32_t* nearest,
-                             std::int32_t* labels, Worker& worker) {
+                             std::int32_t* labels, SpatialWorker& worker) {
     const std::int64_t d = dataset_.features;
     const T* const values = tiles_.values(t)->lanes;
     const std::int32_t* const former = tiles_.labels(t);
@@ -304,7 +305,7 @@ class SpatialScreen {
   InstructionSet set_;
   std::size_t threads_;
   SpatialTiles<T> tiles_;
-  std::vector<Worker> workers_;
+  std::vector<SpatialWorker> workers_;
   BoxCentroids<T> all_;
   const T* origin_ = nullptr;
   ScoreLimit<T> limit_{};

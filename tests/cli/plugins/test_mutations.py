@@ -43,8 +43,8 @@ MUTATIONS = [
 # Replaces the closing assignment: counts and inertia of the last iteration's labels.
 LAST_LABELS = """
   void sum_labels(const std::int32_t* labels) {
-    for (Worker& worker : workers_) clear(worker);
-    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for (LoopWorker& worker : workers_) clear(worker);
+    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for (std::int64_t i = block.begin; i < block.end; ++i) {
         worker.inertia.add(own_distance(i, labels[i]));
         ++worker.counts[static_cast<std::size_t>(labels[i])];

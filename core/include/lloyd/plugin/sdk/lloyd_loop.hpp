@@ -69,8 +69,8 @@ class LloydLoop {
         result.farthest == nullptr
             ? 0
             : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
-    for (Worker& worker : workers_) worker.farthest = FarthestSamples(far);
-    for_each_block(rows, [&](Worker& worker, RowRange block) {
+    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(far);
+    for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
@@ -84,7 +84,7 @@ class LloydLoop {
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
     if (plan_.is_integer()) {
-      for (Worker& worker : workers_) {
+      for (LoopWorker& worker : workers_) {
         if (worker.used) sums.merge(worker.sums);
       }
     } else {
@@ -94,7 +94,7 @@ class LloydLoop {
     result.sum_form = plan_.form;
     result.changed = 0;
     FarthestSamples farthest(far);
-    for (const Worker& worker : workers_) {
+    for (const LoopWorker& worker : workers_) {
       result.changed += worker.changed;
       if (result.inertia != nullptr) result.inertia->add(worker.inertia);
       farthest.add(worker.farthest);
@@ -107,8 +107,8 @@ class LloydLoop {
  private:
   using Clock = std::chrono::steady_clock;
 
-  struct alignas(64) Worker {
-    Worker(const SumPlan& plan, std::int64_t clusters)
+  struct alignas(64) LoopWorker {
+    LoopWorker(const SumPlan& plan, std::int64_t clusters)
         : sums(plan, clusters), counts(static_cast<std::size_t>(clusters)), farthest(0) {}
     bool used = false;  // got a block since clear(); most workers of small data sets do not
     ClusterSums sums;
@@ -192,19 +192,19 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<Worker> workers;
+      std::vector<LoopWorker> workers;
       workers.reserve(static_cast<std::size_t>(step_.workers()));
       for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
     }
-    for (Worker& worker : workers_) clear(worker);
+    for (LoopWorker& worker : workers_) clear(worker);
     observer_ = observer;
     stopped_ = false;
   }
 
-  void clear(Worker& worker) const {
+  void clear(LoopWorker& worker) const {
     if (!worker.used) return;
     worker.used = false;
     worker.sums.clear();
@@ -224,7 +224,7 @@ class LloydLoop {
         return false;
       }
       const FloatEnvironment environment;
-      Worker& own = workers_[static_cast<std::size_t>(worker)];
+      LoopWorker& own = workers_[static_cast<std::size_t>(worker)];
       own.used = true;
       body(own, block);
       return true;
@@ -238,11 +238,11 @@ class LloydLoop {
   void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
                   double* squared_distances = nullptr) {
     centroids_ = centroids;
-    for (Worker& worker : workers_) clear(worker);
+    for (LoopWorker& worker : workers_) clear(worker);
     StepPassOptions options;
     options.reports_changes = accumulate == Accumulate::changes;
     step_.begin_pass(centroids_, clusters_, options);
-    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
           LabelChanges<T> changes(dataset_, worker.sums, sum_kernels());
@@ -280,7 +280,7 @@ class LloydLoop {
       loop_.assign_all(centroids().data(), labels_, accumulate_);
       distances_ += loop_.pass_distances();
       changed_ = 0;
-      for (const Worker& worker : loop_.workers_) changed_ += worker.changed;
+      for (const LoopWorker& worker : loop_.workers_) changed_ += worker.changed;
       sums_are_of_labels_ = true;
     }
 
@@ -329,7 +329,7 @@ class LloydLoop {
         return sums;
       }
       if (accumulate_ == Accumulate::nothing) loop_.sum_by_worker(labels_);
-      for (Worker& worker : loop_.workers_) {
+      for (LoopWorker& worker : loop_.workers_) {
         if (worker.used) sums.merge(worker.sums);
       }
       return sums;
@@ -358,42 +358,42 @@ class LloydLoop {
   }
 
   void sum_by_worker(const std::int32_t* labels) {
-    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       add_block(worker.sums, block, labels + block.begin);
     });
   }
 
   std::vector<FarSample> find_farthest(const std::int32_t* labels, std::int64_t wanted) {
-    for (Worker& worker : workers_) worker.farthest = FarthestSamples(wanted);
-    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(wanted);
+    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
         worker.farthest.add({i, distance, labels[i], 0});
       });
     });
     FarthestSamples farthest(wanted);
-    for (const Worker& worker : workers_) farthest.add(worker.farthest);
+    for (const LoopWorker& worker : workers_) farthest.add(worker.farthest);
     return farthest.sorted();
   }
 
   double sum_inertia(const std::int32_t* labels) {
-    for (Worker& worker : workers_) worker.inertia = {};
-    for_each_block(all_rows(), [&](Worker& worker, RowRange block) {
+    for (LoopWorker& worker : workers_) worker.inertia = {};
+    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for_each_own_distance(block, labels,
                             [&](std::int64_t, double distance) { worker.inertia.add(distance); });
     });
     ExactSum inertia;
-    for (const Worker& worker : workers_) inertia.add(worker.inertia);
+    for (const LoopWorker& worker : workers_) inertia.add(worker.inertia);
     return inertia.value();
   }
 
   void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
     ExactSum sum;
-    for (const Worker& worker : workers_) sum.add(worker.inertia);
+    for (const LoopWorker& worker : workers_) sum.add(worker.inertia);
     inertia = sum.value();
     valid = kValidInertia | (labels_wanted ? kValidLabels : 0u);
     if (counts == nullptr) return;
     std::fill_n(counts, clusters_, 0);
-    for (const Worker& worker : workers_) {
+    for (const LoopWorker& worker : workers_) {
       for (std::int64_t c = 0; c < clusters_; ++c) {
         counts[c] += worker.counts[static_cast<std::size_t>(c)];
       }
@@ -407,7 +407,7 @@ class LloydLoop {
   std::int64_t clusters_ = 0;
   const double* centroids_ = nullptr;  ///< of the last pass, k x d
   std::vector<std::int32_t> own_labels_;
-  std::vector<Worker> workers_;
+  std::vector<LoopWorker> workers_;
   std::optional<ClusterSums> sums_;  ///< of all workers
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};

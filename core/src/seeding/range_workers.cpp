@@ -1,4 +1,4 @@
-#include "seeding/workers.hpp"
+#include "seeding/range_workers.hpp"
 
 #include <sched.h>
 
@@ -21,15 +21,16 @@ int usable_cores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-Workers::Workers(int threads, StopFunction stop)
+RangeWorkers::RangeWorkers(int threads, StopFunction stop)
     : threads_(threads > 0 ? threads : usable_cores()), stop_(std::move(stop)) {}
 
-void Workers::check_stop() const {
+void RangeWorkers::check_stop() const {
   if (stop_ && stop_()) throw Cancelled();
 }
 
-void Workers::for_each_range(std::int64_t count, std::int64_t range,
-                             const std::function<void(std::int64_t, std::int64_t)>& body) const {
+void RangeWorkers::for_each_range(
+    std::int64_t count, std::int64_t range,
+    const std::function<void(std::int64_t, std::int64_t)>& body) const {
   const std::int64_t ranges = (count + range - 1) / range;
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;

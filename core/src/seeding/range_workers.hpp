@@ -1,4 +1,4 @@
-// Workers: parallel loops over ranges of samples with the core's threads.
+// RangeWorkers: parallel loops over ranges of samples with the core's threads.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace lloyd {
 /// Number of cores that this process may use, at least 1.
 int usable_cores();
 
-class Workers {
+class RangeWorkers {
  public:
   /// `threads` threads; 0: one per usable core.
-  explicit Workers(int threads = 0, StopFunction stop = {});
+  explicit RangeWorkers(int threads = 0, StopFunction stop = {});
 
   /// Calls body(begin, end) for ranges that cover [0, count), concurrently and in any order, with
   /// the default floating-point modes. Each range begins at a multiple of `range` and, except for

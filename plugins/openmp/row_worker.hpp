@@ -1,4 +1,4 @@
-// Worker: the state and scratch memory of one thread.
+// RowWorker: the state and scratch memory of one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace lloyd_openmp {
 
 /// T: type of the samples.
 template <class T>
-struct alignas(64) Worker {
-  explicit Worker(std::int64_t features)
+struct alignas(64) RowWorker {
+  explicit RowWorker(std::int64_t features)
       : screens(features), changes(features >= kMinBatchedFeatures) {}
 
   /// Bytes of one worker for k centroids of d features.
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
-    return static_cast<std::int64_t>(sizeof(Worker)) + ChangeQueue::bytes() +
+    return static_cast<std::int64_t>(sizeof(RowWorker)) + ChangeQueue::bytes() +
            ScreenScratch<T>::bytes(k, d);
   }
 
