@@ -8,6 +8,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/types.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/step.hpp>
 
 #include "bounds/pruning.hpp"
 #include "common/instruction_set.hpp"
@@ -46,20 +47,16 @@ class Assignment {
            (spatial ? SpatialScreen<T>::bytes(n, k, d, threads) : 0);
   }
 
-  /// Begins (true) or ends (false) a fit. Within a fit, bounds and rounded samples of one pass are
-  /// reused by the next.
-  void keep_bounds(bool wanted) {
-    fit_begins_ = wanted;
-    spatial_.begin_fit(wanted && spatial_allowed_);
-    rows_.begin_fit(wanted && !spatial_allowed_, wanted && !spatial_allowed_);
-    for (RowWorker<T>& worker : workers_) {
-      worker.distances = worker.exact_fallbacks = worker.open = 0;
-      worker.labels = nullptr;
-    }
+  /// Begins a fit: until end_fit(), bounds and rounded samples of one pass are reused by the next.
+  /// With `defer_labels`, assign_positions() may leave labels unwritten until write_labels().
+  void begin_fit(const lloyd::StepFitOptions& options = {}) {
+    prepare_fit(true);
+    spatial_.defer_labels(options.defer_labels);
   }
+  /// The passes that follow are independent of each other.
+  void end_fit() { prepare_fit(false); }
 
-  /// Allows assign_positions() to leave labels unwritten in this fit until write_labels().
-  void defer_labels(bool allowed) { spatial_.defer_labels(allowed); }
+  /// Writes the labels that were left unwritten. `labels`: of all rows.
   void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass. `any_order`: the
@@ -154,6 +151,16 @@ class Assignment {
   }
 
   RowWorker<T>& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
+
+  void prepare_fit(bool begins) {
+    fit_begins_ = begins;
+    spatial_.begin_fit(begins && spatial_allowed_);
+    rows_.begin_fit(begins && !spatial_allowed_, begins && !spatial_allowed_);
+    for (RowWorker<T>& worker : workers_) {
+      worker.distances = worker.exact_fallbacks = worker.open = 0;
+      worker.labels = nullptr;
+    }
+  }
 
   // Assigns by rows for the rest of the fit.
   void leave_spatial_order() {

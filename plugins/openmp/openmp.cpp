@@ -122,11 +122,10 @@ class OpenmpStep : public lloyd::StepBase {
   void begin_fit(const lloyd::StepFitOptions& options) {
     passes_ = 0;
     any_order_ = false;
-    assignment_.keep_bounds(true);
-    assignment_.defer_labels(options.defer_labels);
+    assignment_.begin_fit(options);
   }
   void end_fit() {
-    assignment_.keep_bounds(false);
+    assignment_.end_fit();
   }
   void write_labels(std::int32_t* labels) {
     assignment_.write_labels(labels);

@@ -183,7 +183,7 @@ std::int64_t check_passes(const lloyd::Dataset& data,
   std::int64_t distances = 0;
   for (const InstructionSet set : instruction_sets()) {
     Assignment<T> assignment(view, 1, set, algorithm, 1);
-    assignment.keep_bounds(true);
+    assignment.begin_fit();
     std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
     const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
     lloyd::ClusterSums sums(plan, std::ssize(passes.front()) / d);
@@ -369,12 +369,12 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
     return former;
   };
   const std::vector<std::int32_t> none(4, -1), first = {0, 0, 1, 1}, second = {1, 1, 0, 0};
-  assignment.keep_bounds(true);
+  assignment.begin_fit();
   for (int pass = 0; pass < 4; ++pass) EXPECT_EQ(label(near, pass == 0 ? none : first), first);
-  assignment.keep_bounds(false);
+  assignment.end_fit();
   EXPECT_EQ(label(near, second), first);  // arbitrary former labels
   EXPECT_EQ(label(swapped, first), second);
-  assignment.keep_bounds(true);
+  assignment.begin_fit();
   EXPECT_EQ(label(swapped, none), second);
   for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(label(swapped, second), second);
 }
@@ -404,7 +404,7 @@ TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
   for (const Algorithm algorithm : kAlgorithms) {
     Assignment<float> assignment(data.view(), 1, InstructionSet(), algorithm);
     for (const std::int64_t k : {7, 2, 40, 1, 40}) {
-      assignment.keep_bounds(true);
+      assignment.begin_fit();
       std::vector<double> centroids;
       for (std::int64_t c = 0; c < k; ++c) centroids.push_back(3 * static_cast<double>(c));
       std::vector<std::int32_t> labels(7, -1);

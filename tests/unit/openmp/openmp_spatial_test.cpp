@@ -249,8 +249,7 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
                  std::int64_t d, std::int64_t block_rows) {
   const std::int64_t n = std::ssize(samples) / d;
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
-  assignment.keep_bounds(true);
-  assignment.defer_labels(true);
+  assignment.begin_fit({.defer_labels = true});
   assignment.set_centroids(samples.data(), k, true);
   for (std::int64_t begin = 0; begin < n / 2; begin += block_rows) {
     assignment.assign_positions(
@@ -275,8 +274,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
     for (const bool deferred : {false, true, false}) {
       // Not before the first fit with few centroids, because it would sort the samples.
       if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
-      assignment.keep_bounds(true);
-      assignment.defer_labels(deferred);
+      assignment.begin_fit({.defer_labels = deferred});
       std::vector<double> centroids;
       for (std::int64_t i = 0; i < k * d; ++i) {
         centroids.push_back(samples[static_cast<std::size_t>((i / d * 31 % n) * d + i % d)]);
@@ -354,8 +352,7 @@ TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);
   Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::lloyd, 1);
-  assignment.keep_bounds(true);
-  assignment.defer_labels(true);
+  assignment.begin_fit({.defer_labels = true});
   const std::vector<double> centroids = samples_of("blob", k, d);
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
   std::vector<std::int64_t> distances;
