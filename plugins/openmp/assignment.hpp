@@ -76,9 +76,9 @@ class Assignment {
       leave_spatial_order();
     }
     fit_begins_ = false;
-    std::int64_t open = 0;
-    for (RowWorker<T>& worker : workers_) open += std::exchange(worker.open, 0);
-    rows_.begin_pass(open);
+    std::int64_t open_count = 0;
+    for (RowWorker<T>& worker : workers_) open_count += std::exchange(worker.open_count, 0);
+    rows_.begin_pass(open_count);
     for (RowWorker<T>& worker : workers_) rows_.prepare(worker);
   }
 
@@ -157,7 +157,7 @@ class Assignment {
     spatial_.begin_fit(begins && spatial_allowed_);
     rows_.begin_fit(begins && !spatial_allowed_, begins && !spatial_allowed_);
     for (RowWorker<T>& worker : workers_) {
-      worker.distances = worker.exact_fallbacks = worker.open = 0;
+      worker.distances = worker.exact_fallbacks = worker.open_count = 0;
       worker.labels = nullptr;
     }
   }

@@ -74,10 +74,10 @@ class RowAssignment {
     exact_.set_centroids(centroids, k);
   }
 
-  /// Call before each pass, after set_centroids(). `open`: rows whose bounds proved nothing in the
-  /// last pass.
-  void begin_pass(std::int64_t open) {
-    pruning_.next_pass(centroids_, clusters_, dataset_.features, open);
+  /// Call before each pass, after set_centroids(). `open_count`: rows whose bounds proved nothing
+  /// in the last pass.
+  void begin_pass(std::int64_t open_count) {
+    pruning_.next_pass(centroids_, clusters_, dataset_.features, open_count);
     if (!pruning_.scans_groups()) return;
     scans_.begin_pass(pruning_, dataset_.samples, centroids_, clusters_, dataset_.features);
     if (screens_.fits()) {
@@ -192,11 +192,11 @@ class RowAssignment {
       }
     }
     if (pruning_.uses_bounds()) {
-      const std::uint64_t open = bounds.find_open_rows(set_, begin, rows, former);
-      const int count = std::popcount(open);
-      worker.open += count;
+      const std::uint64_t open_mask = bounds.find_open_rows(set_, begin, rows, former);
+      const int count = std::popcount(open_mask);
+      worker.open_count += count;
       if (count < std::min<std::int64_t>(rows, kMaxOpenRows)) {
-        for (std::uint64_t left = open; left != 0; left &= left - 1) {
+        for (std::uint64_t left = open_mask; left != 0; left &= left - 1) {
           const std::int64_t waiting = begin + std::countr_zero(left);
           worker.bound_open.add(waiting);
           __builtin_prefetch(row(waiting));
@@ -280,7 +280,7 @@ class RowAssignment {
   // Screens up to a tile of waiting rows. labels[row]: former labels.
   template <class Relabel, class Screen>
   void screen_waiting(const std::int32_t* labels, RowWorker<T>& worker, WaitingRows& waiting,
-                      WaitingRows& open, const Relabel& relabel, const Screen& screen) const {
+                      WaitingRows& open_rows, const Relabel& relabel, const Screen& screen) const {
     const std::int64_t count = waiting.count();
     const std::int64_t* rows = waiting.first();
     std::int32_t former[kTile];
@@ -293,18 +293,18 @@ class RowAssignment {
     screen(rows, count, former, worker.screens, nearest);
     if (pruning_.keeps_bounds()) pruning_.bounds().store_rows(set_, rows, count, nearest);
     apply(
-        nearest, count, [rows](int lane) { return rows[lane]; }, open, relabel);
+        nearest, count, [rows](int lane) { return rows[lane]; }, open_rows, relabel);
     waiting.drop(count);
   }
 
-  // Calls relabel() for proven labels that changed; unproven rows go to `open`. row_of(lane): the
-  // row in a lane of the tile.
+  // Calls relabel() for proven labels that changed; unproven rows go to `open_rows`. row_of(lane):
+  // the row in a lane of the tile.
   template <class RowOf, class Relabel>
   static void apply(const TileLabels& nearest, std::int64_t rows, const RowOf& row_of,
-                    WaitingRows& open, const Relabel& relabel) {
+                    WaitingRows& open_rows, const Relabel& relabel) {
     const std::uint64_t used = lane_mask(rows);
     for (std::uint64_t left = nearest.unproven & used; left != 0; left &= left - 1) {
-      open.add(row_of(std::countr_zero(left)));
+      open_rows.add(row_of(std::countr_zero(left)));
     }
     for (std::uint64_t left = nearest.changed & ~nearest.unproven & used; left != 0;
          left &= left - 1) {

@@ -33,7 +33,7 @@ struct alignas(64) RowWorker {
   std::int32_t* labels = nullptr;    ///< of all rows, if known in this fit
   std::int64_t exact_fallbacks = 0;  ///< labels that the definition decided
   std::int64_t distances = 0;        ///< computed or screened
-  std::int64_t open = 0;             ///< rows whose stored bounds proved nothing in this pass
+  std::int64_t open_count = 0;       ///< rows whose stored bounds proved nothing in this pass
 };
 
 }  // namespace lloyd_openmp

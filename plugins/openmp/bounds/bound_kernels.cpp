@@ -33,14 +33,14 @@ std::uint64_t find_open_in(const std::int32_t* labels, StoredBounds bounds,
   const BoundTag tag;
   const auto max_drift = hn::Set(tag, drift.maximum().upper);
   const auto margin = hn::Set(tag, static_cast<float>(1 + kBoundMargin));
-  std::uint64_t open = 0;
+  std::uint64_t open_mask = 0;
   for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
     const auto own_drift = gather_drift<Side::upper>(hn::LoadU(LabelTag(), labels + at), drift);
     const auto upper = hn::Add(hn::LoadU(tag, bounds.upper + at), own_drift);
     const auto lower = hn::Sub(hn::LoadU(tag, bounds.lower + at), max_drift);
-    open |= bits_of(tag, hn::Not(hn::Gt(lower, hn::Mul(upper, margin)))) << at;
+    open_mask |= bits_of(tag, hn::Not(hn::Gt(lower, hn::Mul(upper, margin)))) << at;
   }
-  return open;
+  return open_mask;
 }
 
 void store_bounds_in(const TileLabels& nearest, std::uint64_t unproven, const CentroidDrift& drift,

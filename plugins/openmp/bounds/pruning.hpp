@@ -62,8 +62,8 @@ class Pruning {
     samples_ = n;
   }
 
-  /// Call before each pass. `open`: samples whose bounds proved nothing in the last pass.
-  void next_pass(const double* centroids, std::int64_t k, std::int64_t d, std::int64_t open) {
+  /// Call before each pass. `open_count`: samples whose bounds proved nothing in the last pass.
+  void next_pass(const double* centroids, std::int64_t k, std::int64_t d, std::int64_t open_count) {
     if (!enabled_) return;
     const Clock::time_point now = Clock::now();
     const double last_ms = std::chrono::duration<double, std::milli>(now - pass_began_).count();
@@ -77,7 +77,7 @@ class Pruning {
     const bool all_bounded = keeps_bounds_;
     if (groups_ == Groups::begin) groups_ = Groups::active;
     if (algorithm_ == Algorithm::automatic) {
-      adapt(last_ms, open, k, d);
+      adapt(last_ms, open_count, k, d);
     } else if (all_bounded && groups_ == Groups::none && algorithm_ != Algorithm::hamerly) {
       groups_ = Groups::begin;
     }
@@ -111,7 +111,7 @@ class Pruning {
   }
 
   // Decides about the next pass from the times of the last ones.
-  void adapt(double last_ms, std::int64_t open, std::int64_t k, std::int64_t d) {
+  void adapt(double last_ms, std::int64_t open_count, std::int64_t k, std::int64_t d) {
     constexpr double kGain = 0.95, kMaxOpenShare = 0.75;
     // With many features a scan costs little compared to the distances that it saves.
     constexpr std::int64_t kMinGroupFeatures = 128;
@@ -120,7 +120,7 @@ class Pruning {
       return;
     }
     const bool mostly_open =
-        static_cast<double>(open) > kMaxOpenShare * static_cast<double>(samples_);
+        static_cast<double>(open_count) > kMaxOpenShare * static_cast<double>(samples_);
     if (groups_ == Groups::active) {
       // The first pass with groups builds them.
       if (++group_passes_ == 2 && last_ms > kGain * before_groups_ms_) groups_ = Groups::none;

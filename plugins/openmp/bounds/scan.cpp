@@ -52,11 +52,11 @@ class GroupScan {
               limit.norm_excess * norm_;
   }
 
-  // Calls open(first, mask) for the bounds that do not exceed `limit`. `own`: a bound that belongs
+  // Calls visit(first, mask) for the bounds that do not exceed `limit`. `own`: a bound that belongs
   // to the own centroid alone and is skipped; negative: none.
-  template <class Open>
+  template <class Visit>
   HWY_INLINE void visit_open(const GroupBounds& bounds, std::int64_t count, float limit,
-                             std::int64_t own, const Open& open) {
+                             std::int64_t own, const Visit& visit) {
     const GroupTag<float> tag;
     constexpr std::size_t kLanes = hn::MaxLanes(GroupTag<float>());
     const auto threshold = hn::Set(tag, limit);
@@ -82,7 +82,7 @@ class GroupScan {
       }
       // Bounds beyond the last one belong to no centroid.
       if (count - first < kGroupCentroids) bits &= (std::uint64_t{1} << (count - first)) - 1;
-      if (bits != 0) open(first, bits);
+      if (bits != 0) visit(first, bits);
     }
     lowest_closed_ = hn::GetLane(hn::MinOfLanes(tag, lowest_closed));
   }

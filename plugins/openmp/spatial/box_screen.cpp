@@ -91,8 +91,9 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
             hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * feature_stride)]);
         bound = hn::NegMulAdd(half_width[j], hn::Abs(hn::Sub(factor, own[j])), bound);
       });
-      const auto open = hn::Not(hn::Gt(bound, limit_sum));
-      remaining = hn::Add(remaining, hn::VecFromMask(integers, hn::RebindMask(integers, open)));
+      const auto open_mask = hn::Not(hn::Gt(bound, limit_sum));
+      remaining =
+          hn::Add(remaining, hn::VecFromMask(integers, hn::RebindMask(integers, open_mask)));
     }
     // Several candidates: all bits set, which is -1.
     const auto several = hn::Ne(remaining, hn::Set(integers, -1));
@@ -156,9 +157,9 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
     });
     // NaN stays a candidate; the infinite padding does not. CompressStore copies a table at each
     // call (docs/design/openmp/spatial_order.md), hence the loop.
-    std::uint64_t open = bits_of(tag, hn::Not(hn::Gt(bound, limit_sum)));
-    for (; open != 0; open &= open - 1, ++kept) {
-      const std::size_t at = c + static_cast<std::size_t>(std::countr_zero(open));
+    std::uint64_t open_mask = bits_of(tag, hn::Not(hn::Gt(bound, limit_sum)));
+    for (; open_mask != 0; open_mask &= open_mask - 1, ++kept) {
+      const std::size_t at = c + static_cast<std::size_t>(std::countr_zero(open_mask));
       Real* const value = remaining.values.data() + kept;
       *value = norms[at];
       unroll<D>([&](auto j) HWY_ATTR { value[(j + 1) * remaining_stride] = factors(j)[at]; });

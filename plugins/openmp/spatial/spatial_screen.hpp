@@ -248,8 +248,9 @@ class SpatialScreen {
       screen_box_tile(set_, tiles_.values(t), origin_, tile.box, dataset_.features, limit_,
                       *candidates, tiles_.labels(t), nearest);
       const std::uint64_t all = ~std::uint64_t{0} >> (kTile - tile.count);
-      for (std::uint64_t open = nearest.unproven & all; open != 0; open &= open - 1) {
-        const int lane = std::countr_zero(open);
+      for (std::uint64_t open_mask = nearest.unproven & all; open_mask != 0;
+           open_mask &= open_mask - 1) {
+        const int lane = std::countr_zero(open_mask);
         const std::uint32_t row = tiles_.rows(t)[lane];
         labels[row] = tiles_.labels(t)[lane];  // may be deferred: the exact fallback reads it
         needs_exact(row);
