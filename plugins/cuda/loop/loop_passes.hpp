@@ -24,7 +24,7 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   void assign() override;
   double inertia() override;
   lloyd::FinishedIterations update(std::int64_t iteration) override;
-  double shift() override { return loop_.state_.shift; }
+  double squared_shift() override { return loop_.state_.shift; }
   const std::int32_t* labels() override;
   std::span<const double> centroids() override;
   void close(lloyd::FitResult& result) override;

@@ -29,7 +29,7 @@ struct ScriptedPasses : FitPasses {
     values.front() += static_cast<double>(finished.iterations);
     return finished;
   }
-  double shift() override {
+  double squared_shift() override {
     call("shift");
     return 3;
   }

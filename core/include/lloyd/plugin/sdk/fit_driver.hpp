@@ -77,10 +77,10 @@ struct FinishedIterations {
 };
 
 /// The passes over the samples that make up a fit. drive_fit() calls them in this order ([...]: on
-/// demand; transfer_ms() after shift() in a profiled fit):
+/// demand; transfer_ms() after squared_shift() in a profiled fit):
 ///
-///     begin, { assign, [inertia], update, shift, [labels], [centroids] } ..., close, centroids,
-///     report
+///     begin, { assign, [inertia], update, squared_shift, [labels], [centroids] } ..., close,
+///     centroids, report
 ///
 /// all on the thread of the caller. Methods throw StatusError. After the observer requests to stop,
 /// a method throws StatusCode::cancelled; the current centroids must then be those of the last
@@ -100,9 +100,9 @@ class FitPasses {
   /// applies. If it is cancelled after at least one of them, it returns the finished ones and
   /// throws in the next call.
   virtual FinishedIterations update(std::int64_t iteration) = 0;
-  /// Sum of the squared centroid shifts of the last finished iteration, as squared_shift() defines
-  /// it. May be 0 if neither an observer nor a tolerance uses it.
-  virtual double shift() = 0;
+  /// Sum of the squared centroid shifts of the last finished iteration, as lloyd::squared_shift()
+  /// defines it. May be 0 if neither an observer nor a tolerance uses it.
+  virtual double squared_shift() = 0;
   /// Labels of the last finished iteration (n, host memory), valid until the next assign(),
   /// update() or close().
   virtual const std::int32_t* labels() = 0;
@@ -134,7 +134,7 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
     move_to_means(sums, features_, centroids_);
     return finished;
   }
-  double shift() final { return squared_shift(former_centroids_, centroids_); }
+  double squared_shift() final { return lloyd::squared_shift(former_centroids_, centroids_); }
   std::span<const double> centroids() final { return centroids_; }
 
  protected:
@@ -184,7 +184,7 @@ inline void iterate(const FitSpec& spec, Observer* observer, FitPasses& passes,
     record.iteration = result.iterations;
     record.changed = finished.changed;
     record.relocations = finished.relocations;
-    record.shift = passes.shift();
+    record.shift = passes.squared_shift();
     result.stop_reason = stop_reason(spec, record);
     if (spec.profile != 0) {
       const double transfer = passes.transfer_ms();
