@@ -109,7 +109,7 @@ class StreamedSession::Passes final : public HostFitPasses {
     sums.move(session_.dataset_.sample(sample.row).data(), sample.label, relocation.to);
   }
 
-  void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
+  void recompute_sums(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
     with_relocated_labels(relocations, labels_, [&] {
       sums.clear();
       session_.blocks_.for_each(

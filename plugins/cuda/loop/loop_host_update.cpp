@@ -70,8 +70,8 @@ void DeviceLoop<T>::Passes::move_sample(const lloyd::Relocation& relocation, Clu
 }
 
 template <class T>
-void DeviceLoop<T>::Passes::sum_again(const std::vector<lloyd::Relocation>& relocations,
-                                      ClusterSums& sums) {
+void DeviceLoop<T>::Passes::recompute_sums(const std::vector<lloyd::Relocation>& relocations,
+                                           ClusterSums& sums) {
   lloyd::with_relocated_labels(relocations, labels_.data(), [&] {
     sums.clear();
     sums.add(loop_.rows(), loop_.dataset_.stride, loop_.dataset_.samples, labels_.data());

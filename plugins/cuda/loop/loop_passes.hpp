@@ -32,8 +32,8 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
 
   std::vector<lloyd::FarSample> find_farthest(std::int64_t wanted) override;
   void move_sample(const lloyd::Relocation& relocation, lloyd::ClusterSums& sums) override;
-  void sum_again(const std::vector<lloyd::Relocation>& relocations,
-                 lloyd::ClusterSums& sums) override;
+  void recompute_sums(const std::vector<lloyd::Relocation>& relocations,
+                      lloyd::ClusterSums& sums) override;
 
  private:
   void enqueue_assignment(std::int64_t iteration);

@@ -31,7 +31,7 @@ class RelocationPasses {
   /// Clears the sums and adds all samples in the order of their rows, each to the cluster of its
   /// label, except that relocated samples go to Relocation::to. Leaves the labels unchanged. Only
   /// called for compensated sums.
-  virtual void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) = 0;
+  virtual void recompute_sums(const std::vector<Relocation>& relocations, ClusterSums& sums) = 0;
 
  protected:
   ~RelocationPasses() = default;
@@ -53,7 +53,7 @@ inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t it
     for (const Relocation& relocation : relocations) passes.move_sample(relocation, sums);
   } else {
     // Taking a large value out of a compensated sum would lose the small ones.
-    passes.sum_again(relocations, sums);
+    passes.recompute_sums(relocations, sums);
   }
   return static_cast<std::int64_t>(relocations.size());
 }

@@ -313,7 +313,7 @@ class LloydLoop {
       sums_are_of_labels_ = false;
     }
 
-    void sum_again(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
+    void recompute_sums(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
       with_relocated_labels(relocations, labels_, [&] {
         sums.clear();
         loop_.add_block(sums, loop_.all_rows(), labels_);
