@@ -13,7 +13,7 @@ namespace {
 constexpr int kMeansThreads = 256;
 constexpr int kMeansBlocks = 1024;
 // One thread per partial sum in the definition of the shift.
-constexpr int kDecisionThreads = lloyd::kShiftLanes;
+constexpr int kDecisionThreads = lloyd::kShiftPartialSums;
 
 __global__ void means_kernel(Finish finish) {
   if (finish.state->halt != kHaltNone) return;
@@ -38,22 +38,23 @@ __global__ void means_kernel(Finish finish) {
 }
 
 // lloyd::squared_shift(), with one thread per partial sum.
-__device__ double block_shift(const Finish& finish, double* lanes) {
+__device__ double block_shift(const Finish& finish, double* partial_sums) {
   const std::int64_t cells = finish.clusters * finish.features;
   double sum = 0;
   for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
     const double move = __dsub_rn(finish.next_centroids[at], finish.centroids[at]);
     sum = __dadd_rn(sum, __dmul_rn(move, move));
   }
-  lanes[threadIdx.x] = sum;
+  partial_sums[threadIdx.x] = sum;
   __syncthreads();
   for (int half = kDecisionThreads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
-      lanes[threadIdx.x] = __dadd_rn(lanes[threadIdx.x], lanes[threadIdx.x + half]);
+      partial_sums[threadIdx.x] =
+          __dadd_rn(partial_sums[threadIdx.x], partial_sums[threadIdx.x + half]);
     }
     __syncthreads();
   }
-  return lanes[0];
+  return partial_sums[0];
 }
 
 __device__ void report(const Finish& finish) {
@@ -63,7 +64,7 @@ __device__ void report(const Finish& finish) {
 }
 
 __global__ void decision_kernel(Finish finish) {
-  __shared__ double lanes[kDecisionThreads];
+  __shared__ double partial_sums[kDecisionThreads];
   LoopState& state = *finish.state;
   // One thread reads the flag for all, since the host may set it at any time.
   __shared__ bool halted;
@@ -84,7 +85,7 @@ __global__ void decision_kernel(Finish finish) {
     }
     return;
   }
-  const double shift = finish.shift_wanted ? block_shift(finish, lanes) : 0;
+  const double shift = finish.shift_wanted ? block_shift(finish, partial_sums) : 0;
   if (threadIdx.x != 0) return;
   const auto changed = static_cast<std::int64_t>(state.changed);
   state.changed = 0;

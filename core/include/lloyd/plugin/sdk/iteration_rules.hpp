@@ -63,21 +63,21 @@ inline void move_to_means(ClusterSums& sums, std::int64_t features,
 }
 
 /// Number of partial sums in squared_shift(), enough to keep a device busy.
-inline constexpr int kShiftLanes = 1024;
+inline constexpr int kShiftPartialSums = 1024;
 
 /// Sum of squared shifts from one set of centroids to the next, in an order that suits many
-/// threads: partial sum i adds up every kShiftLanes-th value from value i on; a pairwise reduction
-/// follows.
+/// threads: partial sum i adds up every kShiftPartialSums-th value from value i on; a pairwise
+/// reduction follows.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
-  double lanes[kShiftLanes] = {};
+  double partial_sums[kShiftPartialSums] = {};
   for (std::size_t i = 0; i < from.size(); ++i) {
     const double move = to[i] - from[i];
-    lanes[i % kShiftLanes] += move * move;
+    partial_sums[i % kShiftPartialSums] += move * move;
   }
-  for (int half = kShiftLanes / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  for (int half = kShiftPartialSums / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) partial_sums[i] += partial_sums[i + half];
   }
-  return lanes[0];
+  return partial_sums[0];
 }
 
 /// Why a fit ends after an iteration, or StopReason::none. Looks at the record's iteration,
