@@ -146,7 +146,7 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
-                      lloyd::LabelChanges<T>& changes) {
+                      lloyd::LabelChangeSums<T>& changes) {
     const bool by_rows = !any_order_ || !assignment_.in_spatial_order();
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && by_rows) {
       return assign_first(block, labels, changes);
@@ -177,7 +177,7 @@ class OpenmpStep : public lloyd::StepBase {
   // The first pass of a fit, in which no row has a label: rows are summed in small batches while
   // they are still in L1 or L2. With many features too few rows fit into these caches.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
-                            lloyd::LabelChanges<T>& changes) {
+                            lloyd::LabelChangeSums<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
     if (any_order_) assignment_.set_all_labels(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {

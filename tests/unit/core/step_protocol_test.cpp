@@ -36,7 +36,7 @@ struct LoggingStep : RowStep<LoggingStep, double> {
     calls += 'a';
     return RowStep::assign(block, labels);
   }
-  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChanges<double>& changes) {
+  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChangeSums<double>& changes) {
     EXPECT_TRUE(reports);
     calls += 'c';
     const std::vector<std::int32_t> former(labels, labels + block.size());

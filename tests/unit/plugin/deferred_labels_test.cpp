@@ -50,7 +50,7 @@ struct DeferringStep : StepBase {
     }
     return changed;
   }
-  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChanges<double>& changes) {
+  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChangeSums<double>& changes) {
     EXPECT_TRUE(expects);
     std::int64_t changed = 0;
     for (std::int64_t i = block.begin; i < block.end; ++i, ++labels) {

@@ -245,7 +245,7 @@ class LloydLoop {
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
-          LabelChanges<T> changes(dataset_, worker.sums, sum_kernels());
+          LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
           return;
         }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <lloyd/plugin/abi/backend.hpp>
-#include <lloyd/plugin/sdk/label_changes.hpp>
+#include <lloyd/plugin/sdk/label_change_sums.hpp>
 
 namespace lloyd {
 
@@ -73,7 +73,7 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
 /// updates sums by the changes.
 template <class S>
 concept ReportsLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
-                                       LabelChanges<typename S::value_type>& changes) {
+                                       LabelChangeSums<typename S::value_type>& changes) {
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 

@@ -1,4 +1,4 @@
-// LabelChanges: updates cluster sums from changed labels.
+// LabelChangeSums: updates cluster sums from changed labels.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace lloyd {
 /// one. After a few iterations few labels change, so that costs far less than adding all samples
 /// up, and gives the same bits because the sums are exact. T: type of the samples.
 template <class T>
-class LabelChanges {
+class LabelChangeSums {
  public:
   /// The data set and the sums must outlive it. `sums` must have an integer form.
-  LabelChanges(const DatasetView& dataset, ClusterSums& sums, const SumKernels<T>& kernels)
+  LabelChangeSums(const DatasetView& dataset, ClusterSums& sums, const SumKernels<T>& kernels)
       : dataset_(dataset), sums_(sums), kernels_(kernels) {}
 
   /// Moves sample `row` of the data set from cluster `from` (-1: it had none) to cluster `to`.
