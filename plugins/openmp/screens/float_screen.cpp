@@ -21,8 +21,8 @@ using Scores = Vector<Real>[Count][kVectors];
 
 // Adds the products of `features` features to the scores of Count centroids.
 template <std::size_t Count, class Real>
-HWY_INLINE void multiply(const Real* values, const Real* panel, std::size_t features,
-                         Scores<Count, Real>& scores) {
+HWY_INLINE void score_features(const Real* values, const Real* panel, std::size_t features,
+                               Scores<Count, Real>& scores) {
   const Tag<Real> tag;
   do {
     Vector<Real> y[kVectors];
@@ -49,7 +49,7 @@ HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std
     unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
   });
   const Real* values = tile->lanes + first;
-  multiply<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
+  score_features<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
   for (std::size_t block = kScoreBlock; block < d; block += kScoreBlock) {
     Scores<Count, Real> before;
     unroll<Count>([&](auto i) HWY_ATTR {
@@ -58,8 +58,8 @@ HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std
         scores[i][v] = hn::Zero(tag);
       });
     });
-    multiply<Count>(values + block * kTile, panel + block * kPanelCentroids,
-                    std::min<std::size_t>(d - block, kScoreBlock), scores);
+    score_features<Count>(values + block * kTile, panel + block * kPanelCentroids,
+                          std::min<std::size_t>(d - block, kScoreBlock), scores);
     unroll<Count>([&](auto i) HWY_ATTR {
       unroll<kVectors>([&](auto v)
                            HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });

@@ -34,13 +34,12 @@ HWY_INLINE void keep_in_register(hn::Vec<RowTag>& vector) {
 #endif
 }
 
-// Computes dot products of kRows samples with Count centroids into scores[c] onwards, and the
-// samples' squared norms if kNorms. Meanwhile prefetches kPrefetched of the samples that `next`
-// points to.
+// Scores Count centroids for kRows samples into scores[c] onwards, and computes the samples'
+// squared norms if kNorms. Meanwhile prefetches kPrefetched of the samples that `next` points to.
 template <std::size_t Count, bool kNorms, std::size_t kPrefetched>
-HWY_INLINE void multiply(const float* const* samples, const float* const* next, std::size_t d,
-                         const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                         TileVector<float>* scores, TileVector<float>& norms) {
+HWY_INLINE void score_rows(const float* const* samples, const float* const* next, std::size_t d,
+                           const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                           TileVector<float>* scores, TileVector<float>& norms) {
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto padded = static_cast<std::size_t>(padded_features(static_cast<std::int64_t>(d)));
@@ -91,33 +90,33 @@ HWY_INLINE void multiply(const float* const* samples, const float* const* next, 
   }
 }
 
-// multiply() of one batch of centroids. The first batch reads the samples from memory; the first
+// score_rows() of one batch of centroids. The first batch reads the samples from memory; the first
 // two batches share the prefetches of the next samples.
 template <std::size_t Count>
-HWY_INLINE void multiply_batch(const float* const* now, const float* const* next, std::size_t d,
-                               const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                               TileVector<float>* scores, TileVector<float>& norms) {
+HWY_INLINE void score_batch(const float* const* now, const float* const* next, std::size_t d,
+                            const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                            TileVector<float>* scores, TileVector<float>& norms) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
   if (c == 0 && k == Count) {
-    multiply<Count, true, kRows>(now, next, d, centroids, c, lane, scores, norms);
+    score_rows<Count, true, kRows>(now, next, d, centroids, c, lane, scores, norms);
   } else if (c == 0) {
-    multiply<Count, true, 1>(now, next, d, centroids, c, lane, scores, norms);
+    score_rows<Count, true, 1>(now, next, d, centroids, c, lane, scores, norms);
   } else if (c <= kBatchCentroids) {
-    multiply<Count, false, 1>(now, next + 1, d, centroids, c, lane, scores, norms);
+    score_rows<Count, false, 1>(now, next + 1, d, centroids, c, lane, scores, norms);
   } else {
-    multiply<Count, false, 0>(now, next, d, centroids, c, lane, scores, norms);
+    score_rows<Count, false, 0>(now, next, d, centroids, c, lane, scores, norms);
   }
 }
 
 template <std::size_t Count>
-HWY_INLINE void multiply_rest(const float* const* now, const float* const* next, std::size_t d,
-                              const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                              TileVector<float>* scores, TileVector<float>& norms) {
+HWY_INLINE void score_rest(const float* const* now, const float* const* next, std::size_t d,
+                           const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                           TileVector<float>* scores, TileVector<float>& norms) {
   if constexpr (Count > 0) {
     if (static_cast<std::size_t>(centroids.clusters) - c != Count) {
-      multiply_rest<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
+      score_rest<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
     } else {
-      multiply_batch<Count>(now, next, d, centroids, c, lane, scores, norms);
+      score_batch<Count>(now, next, d, centroids, c, lane, scores, norms);
     }
   }
 }
@@ -142,9 +141,9 @@ void screen_rows_in(const float* const* samples, std::int64_t features,
     }
     std::size_t c = 0;
     for (; c + kBatchCentroids <= k; c += kBatchCentroids) {
-      multiply_batch<kBatchCentroids>(now, next, d, centroids, c, lane, scores, norms);
+      score_batch<kBatchCentroids>(now, next, d, centroids, c, lane, scores, norms);
     }
-    multiply_rest<kBatchCentroids - 1>(now, next, d, centroids, c, lane, scores, norms);
+    score_rest<kBatchCentroids - 1>(now, next, d, centroids, c, lane, scores, norms);
   }
 
   const Tag<float> tag;
