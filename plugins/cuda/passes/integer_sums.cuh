@@ -76,9 +76,10 @@ __device__ inline void add_to_limbs(unsigned long long* sum, std::int64_t limb_s
                                     const SumScale& scale, std::int64_t j, std::int64_t features) {
   double rest = static_cast<double>(x);
   for (int limb = scale.limbs - 1; limb > 0; --limb) {
-    const long long part = __double2ll_rz(rest * scale.scales[limb * features + j]);
-    rest = __dsub_rn(rest, __dmul_rn(static_cast<double>(part), scale.quanta[limb * features + j]));
-    atomicAdd(sum + limb * limb_stride, static_cast<unsigned long long>(part));
+    const long long value = __double2ll_rz(rest * scale.scales[limb * features + j]);
+    rest =
+        __dsub_rn(rest, __dmul_rn(static_cast<double>(value), scale.quanta[limb * features + j]));
+    atomicAdd(sum + limb * limb_stride, static_cast<unsigned long long>(value));
   }
   atomicAdd(sum, static_cast<unsigned long long>(narrow_value(rest, scale.scales[j])));
 }

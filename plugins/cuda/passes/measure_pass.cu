@@ -19,7 +19,7 @@ constexpr std::int64_t kSharedCounts = 4096;
 // registers, since consecutive values usually have the same exponent range.
 struct ThreadSum {
   int first = 0;
-  unsigned long long parts[3] = {};
+  unsigned long long chunk_sums[3] = {};
 
   __device__ void add(double value, unsigned long long* chunks) {
     const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
@@ -37,15 +37,15 @@ struct ThreadSum {
       flush(chunks);
       first = position >> 5;
     }
-    parts[0] += low & 0xffffffffu;
-    parts[1] += low >> 32;
-    parts[2] += high;
+    chunk_sums[0] += low & 0xffffffffu;
+    chunk_sums[1] += low >> 32;
+    chunk_sums[2] += high;
   }
 
   __device__ void flush(unsigned long long* chunks) {
     for (int i = 0; i < 3; ++i) {
-      if (parts[i] != 0) atomicAdd(chunks + first + i, parts[i]);
-      parts[i] = 0;
+      if (chunk_sums[i] != 0) atomicAdd(chunks + first + i, chunk_sums[i]);
+      chunk_sums[i] = 0;
     }
   }
 };

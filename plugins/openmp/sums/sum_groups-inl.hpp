@@ -45,16 +45,16 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
   const auto width = static_cast<std::int64_t>(hn::Lanes(reals));
   const auto magic = hn::Set(reals, lloyd::SumLayout::kRoundingMagic);
   for (std::int64_t j = block; j < block + lloyd::SumLayout::kFeatureBlock; j += width) {
-    hn::Vec<decltype(integers)> parts[Limbs];
-    unroll<Limbs>([&](auto limb) HWY_ATTR { parts[limb] = hn::Zero(integers); });
+    hn::Vec<decltype(integers)> limbs[Limbs];
+    unroll<Limbs>([&](auto limb) HWY_ATTR { limbs[limb] = hn::Zero(integers); });
     unroll<Count>([&](auto i) HWY_ATTR {
       auto remainder = load(reals, samples[i] + j);
       unroll<Limbs>([&](auto below) HWY_ATTR {
         constexpr std::size_t kLimb = Limbs - 1 - decltype(below)::value;
         const std::int64_t at = static_cast<std::int64_t>(kLimb) * layout.features + j;
         const auto biased = hn::MulAdd(remainder, hn::LoadU(reals, layout.scales + at), magic);
-        parts[kLimb] = hn::Add(
-            parts[kLimb], hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic)));
+        limbs[kLimb] = hn::Add(
+            limbs[kLimb], hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic)));
         if constexpr (kLimb > 0) {
           remainder = hn::NegMulAdd(hn::Sub(biased, magic), hn::LoadU(reals, layout.quanta + at),
                                     remainder);
@@ -63,9 +63,9 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
     });
     unroll<Limbs>([&](auto limb) HWY_ATTR {
       const std::int64_t at = static_cast<std::int64_t>(limb) * layout.limb_stride + j;
-      hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + at), parts[limb]), integers, to_sums + at);
+      hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + at), limbs[limb]), integers, to_sums + at);
       if constexpr (kLeaves) {
-        hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + at), parts[limb]), integers,
+        hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + at), limbs[limb]), integers,
                    from_sums + at);
       }
     });
@@ -121,10 +121,10 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
       auto sum = load(reals, x[0] + j);
       unroll<Count - 1>([&](auto i) HWY_ATTR { sum = hn::Add(sum, load(reals, x[i + 1] + j)); });
       const auto biased = hn::MulAdd(sum, hn::LoadU(reals, layout.scales + j), magic);
-      const auto parts = hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic));
-      hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + j), parts), integers, to_sums + j);
+      const auto limbs = hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic));
+      hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + j), limbs), integers, to_sums + j);
       if constexpr (kLeaves) {
-        hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + j), parts), integers, from_sums + j);
+        hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + j), limbs), integers, from_sums + j);
       }
     });
   }

@@ -90,9 +90,9 @@ HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int6
                            std::int64_t first, std::int64_t end) {
   for_each_limb(
       x, layout, first, end,
-      [sums](auto tag, std::int64_t at, auto parts)
-          HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), parts), tag, sums + at); },
-      [sums](std::int64_t at, std::int64_t part) { sums[at] += part; });
+      [sums](auto tag, std::int64_t at, auto limbs)
+          HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(tag, sums + at), limbs), tag, sums + at); },
+      [sums](std::int64_t at, std::int64_t limb) { sums[at] += limb; });
 }
 
 // Moves features [first, end) of a sample. `from_sums` is null if it had no label.
@@ -102,13 +102,13 @@ HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int
   if (from_sums == nullptr) return add_sample(x, layout, to_sums, first, end);
   for_each_limb(
       x, layout, first, end,
-      [&](auto tag, std::int64_t at, auto parts) HWY_ATTR {
-        hn::StoreU(hn::Sub(hn::LoadU(tag, from_sums + at), parts), tag, from_sums + at);
-        hn::StoreU(hn::Add(hn::LoadU(tag, to_sums + at), parts), tag, to_sums + at);
+      [&](auto tag, std::int64_t at, auto limbs) HWY_ATTR {
+        hn::StoreU(hn::Sub(hn::LoadU(tag, from_sums + at), limbs), tag, from_sums + at);
+        hn::StoreU(hn::Add(hn::LoadU(tag, to_sums + at), limbs), tag, to_sums + at);
       },
-      [&](std::int64_t at, std::int64_t part) {
-        from_sums[at] -= part;
-        to_sums[at] += part;
+      [&](std::int64_t at, std::int64_t limb) {
+        from_sums[at] -= limb;
+        to_sums[at] += limb;
       });
 }
 

@@ -88,13 +88,13 @@ HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& ve
     add(last);
   }
   for (std::size_t limb = 0; limb < Limbs; ++limb) {
-    alignas(64) std::int64_t parts[kPeriodValues];
+    alignas(64) std::int64_t lane_sums[kPeriodValues];
     for (std::size_t v = 0; v < kPeriodVectors; ++v) {
-      hn::Store(sums[limb][v], integers, parts + v * kVectorValues);
+      hn::Store(sums[limb][v], integers, lane_sums + v * kVectorValues);
     }
     for (std::size_t j = 0; j < D; ++j) {
       std::int64_t sum = 0;
-      for (std::size_t i = j; i < kPeriodValues; i += D) sum += parts[i];
+      for (std::size_t i = j; i < kPeriodValues; i += D) sum += lane_sums[i];
       const std::size_t at = limb * static_cast<std::size_t>(limb_stride) + j;
       to_sums[at] += sum;
       if (from_sums != nullptr) from_sums[at] -= sum;

@@ -349,14 +349,14 @@ class ClusterSums {
     ++counts_[static_cast<std::size_t>(to)];
     if (from < 0) {
       layout().for_each_limb(
-          x, [to_sums](std::int64_t at, std::int64_t part) { to_sums[at] += part; });
+          x, [to_sums](std::int64_t at, std::int64_t limb) { to_sums[at] += limb; });
       return;
     }
     std::int64_t* const from_sums = limbs_.data() + cell(from, 0);
     --counts_[static_cast<std::size_t>(from)];
-    layout().for_each_limb(x, [from_sums, to_sums](std::int64_t at, std::int64_t part) {
-      from_sums[at] -= part;
-      to_sums[at] += part;
+    layout().for_each_limb(x, [from_sums, to_sums](std::int64_t at, std::int64_t limb) {
+      from_sums[at] -= limb;
+      to_sums[at] += limb;
     });
   }
 
