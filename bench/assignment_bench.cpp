@@ -8,7 +8,7 @@ namespace lloyd::bench {
 namespace {
 
 // One call that returns labels; counts and distances are not requested, the inertia always is.
-Run label(OpenSession& session, const Problem& problem) {
+Run label(BackendSession& session, const Problem& problem) {
   const auto labels = std::make_shared<std::vector<std::int32_t>>(problem.dataset.matrix().rows);
   return [&session, &problem, labels](benchmark::State&) {
     LabelRequest request;

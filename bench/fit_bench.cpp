@@ -6,7 +6,7 @@
 namespace lloyd::bench {
 namespace {
 
-Run fit(OpenSession& session, const Problem& problem) {
+Run fit(BackendSession& session, const Problem& problem) {
   return [&session, &problem](benchmark::State& state) {
     const FitOptions options = fit_options(problem);
     const Fit fit = session.fit_from(problem.start, options);

@@ -10,8 +10,8 @@ FitOptions fit_options(const Problem& problem) {
   return options;
 }
 
-std::function<Run(OpenSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase) {
-  return [phase](OpenSession& session, const Problem& problem) -> Run {
+std::function<Run(BackendSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase) {
+  return [phase](BackendSession& session, const Problem& problem) -> Run {
     FitOptions options = fit_options(problem);
     options.profile = true;
     return [&session, &problem, options, phase](benchmark::State&) {

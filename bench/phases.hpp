@@ -10,6 +10,6 @@ namespace lloyd::bench {
 FitOptions fit_options(const Problem& problem);
 
 /// A run is one profiled fit; its time is that of one phase per iteration.
-std::function<Run(OpenSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase);
+std::function<Run(BackendSession&, const Problem&)> phase_of_fit(double PhaseTimes::*phase);
 
 }  // namespace lloyd::bench

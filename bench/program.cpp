@@ -90,7 +90,7 @@ void Program::add(Row row) {
 }
 
 void Program::add(const std::string& operation, const Variant& variant, const Shape& shape,
-                  const Work& work, std::function<Run(OpenSession&, const Problem&)> prepare) {
+                  const Work& work, std::function<Run(BackendSession&, const Problem&)> prepare) {
   const std::string reason = unsupported(variant, shape, dtype_);
   if (!reason.empty()) {
     std::fputs(
@@ -106,7 +106,7 @@ void Program::add(const std::string& operation, const Variant& variant, const Sh
           {}};
   row.prepare = [variant, prepare = std::move(prepare)](const Problem& problem) -> Run {
     const auto session =
-        std::make_shared<OpenSession>(variant.backend, problem.dataset, variant.parameters);
+        std::make_shared<BackendSession>(variant.backend, problem.dataset, variant.parameters);
     // Warm-up: threads, memory and kernels that are created on first use are not timed.
     std::vector<std::int32_t> labels;
     std::vector<std::int64_t> counts;

@@ -58,7 +58,7 @@ class Program {
   /// reason to standard error instead. `prepare` receives a session that has labelled the samples
   /// once.
   void add(const std::string& operation, const Variant& variant, const Shape& shape,
-           const Work& work, std::function<Run(OpenSession&, const Problem&)> prepare);
+           const Work& work, std::function<Run(BackendSession&, const Problem&)> prepare);
 
   /// Work of an assignment: 2ndk operations; samples are read once, and one label per sample is
   /// written.

@@ -12,7 +12,7 @@ namespace lloyd::bench {
 namespace {
 
 // Each run has its own seed, because a method's time may depend on its draws.
-Run seed(SeedingMethod method, OpenSession* session, const Problem& problem) {
+Run seed(SeedingMethod method, BackendSession* session, const Problem& problem) {
   return [&problem, method, session, next = std::uint64_t{0}](benchmark::State&) mutable {
     Seeding seeding;
     seeding.method = method;
@@ -30,7 +30,7 @@ bool offers_kernels(const Variant& variant, DType dtype) {
   const Shape shape{64, 2, 2};
   if (!unsupported(variant, shape, dtype).empty()) return false;
   const Problem problem(shape, dtype);
-  OpenSession session(variant.backend, problem.dataset, variant.parameters);
+  BackendSession session(variant.backend, problem.dataset, variant.parameters);
   return session.session().query(kSeedingKernels) != nullptr;
 }
 
@@ -52,7 +52,7 @@ void add_all(Program& program) {
       }
       for (const Variant& variant : with_kernels) {
         program.add(operation, variant, shape, {},
-                    [method](OpenSession& session, const Problem& problem) {
+                    [method](BackendSession& session, const Problem& problem) {
                       return seed(method, &session, problem);
                     });
       }

@@ -16,7 +16,7 @@ struct PartialOutputs {
 
 // One call over all rows that returns labels, sums and counts; inertia and far samples are not
 // requested.
-Run partial(OpenSession& session, const Problem& problem) {
+Run partial(BackendSession& session, const Problem& problem) {
   const auto outputs = std::make_shared<PartialOutputs>();
   outputs->labels.assign(static_cast<std::size_t>(problem.dataset.samples()), -1);
   return [&session, &problem, outputs](benchmark::State&) {

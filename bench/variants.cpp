@@ -109,7 +109,7 @@ Phases reported_phases(const Variant& variant, DType dtype) {
   const Problem problem(shape, dtype);
   FitOptions options = options_of(shape.clusters);
   options.profile = true;
-  OpenSession session(variant.backend, problem.dataset, variant.parameters);
+  BackendSession session(variant.backend, problem.dataset, variant.parameters);
   const PhaseTimes phases = session.fit_from(problem.start, options).result.phases;
   return {phases.assignment_ms >= 0, phases.update_ms >= 0};
 }

@@ -155,7 +155,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
-  OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
     const Fit fit = [&] {
       FitProgress progress(options.fit, dataset.samples());

@@ -66,7 +66,7 @@ int predict(const Context& context, PredictOptions options) {
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope labelling;
-  OpenSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
     std::vector<std::int32_t> labels;
     std::vector<std::int64_t> counts;

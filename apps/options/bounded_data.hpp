@@ -47,7 +47,7 @@ Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows
 
 struct BoundedData {
   Dataset dataset;
-  std::int64_t block_rows = 0;  ///< rows per block, for OpenSession; 0: in memory
+  std::int64_t block_rows = 0;  ///< rows per block, for BackendSession; 0: in memory
 };
 
 /// An open data file: name and columns are known; values are loaded by hold(). Keeps references to

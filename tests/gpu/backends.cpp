@@ -84,7 +84,7 @@ Dataset clouds(std::int64_t n, std::int64_t d, std::int64_t centers, std::uint64
   return Dataset("clouds", Matrix::own(std::move(values), n, d));
 }
 
-void check_one_iteration(OpenSession& session, std::int64_t clusters) {
+void check_one_iteration(BackendSession& session, std::int64_t clusters) {
   const Dataset& dataset = session.dataset();
   const std::int64_t n = dataset.samples();
   const std::int64_t d = dataset.features();

@@ -36,7 +36,7 @@ Dataset clouds(std::int64_t n, std::int64_t d, std::int64_t centers, std::uint64
 /// bit the mean of its samples by label(), that the counts match the labels, and that the labels of
 /// samples spread over the data set are nearest to float32 accuracy. Reports failures to
 /// GoogleTest.
-void check_one_iteration(OpenSession& session, std::int64_t clusters);
+void check_one_iteration(BackendSession& session, std::int64_t clusters);
 
 /// The number of labels that differ from the definition.
 std::int64_t wrong_labels(const Dataset& dataset, const std::vector<double>& centroids,

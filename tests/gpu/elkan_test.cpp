@@ -18,7 +18,7 @@ Fit fit(const Dataset& dataset, const std::string& name, std::int64_t clusters,
   const auto loaded = backend(name);
   ParameterSet parameters = loaded->default_parameters();
   if (memory_limit != "0") parameters.set("memory_limit", memory_limit);
-  OpenSession session(loaded, dataset, parameters);
+  BackendSession session(loaded, dataset, parameters);
   FitOptions options;
   options.clusters = clusters;
   options.max_iterations = iterations;
@@ -54,7 +54,7 @@ TEST(Elkan, HasTheBitsOfTheReferenceAtEachIteration) {
     setting.clusters = k;
     setting.centroids = conformance::first_rows(samples, k);
     setting.max_iterations = 12;
-    OpenSession session(loaded, dataset, parameters);
+    BackendSession session(loaded, dataset, parameters);
     const conformance::Trial trial = conformance::run_fit(session.session(), samples, setting);
     try {
       conformance::expect_reference_bits("elkan", samples, setting, trial);
@@ -115,7 +115,7 @@ TEST(Elkan, IsCancelledBetweenBatches) {
   const auto loaded = backend("cuda-elkan");
   ParameterSet parameters = loaded->default_parameters();
   parameters.set("memory_limit", "24");
-  OpenSession session(loaded, dataset, parameters);
+  BackendSession session(loaded, dataset, parameters);
   conformance::Setting setting;
   setting.clusters = kClusters;
   setting.centroids = conformance::first_rows(samples, kClusters);

@@ -11,7 +11,7 @@ namespace {
 
 void check(const std::string& name, const Dataset& dataset, std::int64_t clusters) {
   const auto loaded = backend(name);
-  OpenSession session(loaded, dataset, loaded->default_parameters());
+  BackendSession session(loaded, dataset, loaded->default_parameters());
   check_one_iteration(session, clusters);
 }
 
@@ -43,7 +43,7 @@ TEST_P(LargeOnEach, SixtyMillionEqualSamples) {
   constexpr std::int64_t kSamples = 60'000'000;
   const Dataset dataset("equal", Matrix::own(std::vector<float>(kSamples, 0.1F), kSamples, 1));
   const auto loaded = backend(GetParam());
-  OpenSession session(loaded, dataset, loaded->default_parameters());
+  BackendSession session(loaded, dataset, loaded->default_parameters());
   FitOptions options;
   options.clusters = 2;
   options.max_iterations = 2;

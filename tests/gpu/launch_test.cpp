@@ -10,7 +10,7 @@
 namespace lloyd::gpu_tests {
 namespace {
 
-Fit fit(OpenSession& session, const std::vector<double>& start, std::int64_t clusters) {
+Fit fit(BackendSession& session, const std::vector<double>& start, std::int64_t clusters) {
   FitOptions options;
   options.clusters = clusters;
   options.max_iterations = 10;
@@ -45,14 +45,14 @@ TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
     const auto* values = static_cast<const double*>(wide.matrix().data);
     const std::vector<double> start(values, values + kClusters * d);
     for (const Dataset* dataset : {&narrow, &wide}) {
-      OpenSession plain(loaded, *dataset, loaded->default_parameters());
+      BackendSession plain(loaded, *dataset, loaded->default_parameters());
       const Fit expected = fit(plain, start, kClusters);
       for (const std::string block_size : {"32", "33", "100", "1000", "1024"}) {
         SCOPED_TRACE(std::to_string(d) + (dataset == &wide ? " float64" : " float32") +
                      " features, block_size " + block_size);
         ParameterSet parameters = loaded->default_parameters();
         parameters.set("block_size", block_size);
-        OpenSession session(loaded, *dataset, parameters);
+        BackendSession session(loaded, *dataset, parameters);
         expect_same_fit(expected, fit(session, start, kClusters));
       }
     }
@@ -68,7 +68,7 @@ TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
   const auto* values = static_cast<const float*>(dataset.matrix().data);
   const auto repeat = [&](std::int64_t clusters, std::vector<Fit>& fits) {
     const std::vector<double> start(values, values + clusters * 16);
-    OpenSession session(loaded, dataset, loaded->default_parameters());
+    BackendSession session(loaded, dataset, loaded->default_parameters());
     for (int i = 0; i < kFits; ++i) fits.push_back(fit(session, start, clusters));
   };
   std::vector<Fit> many;
@@ -80,7 +80,7 @@ TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
   for (const std::vector<Fit>* fits : {&many, &few}) {
     ASSERT_EQ(fits->size(), static_cast<std::size_t>(kFits));
     const std::int64_t clusters = fits == &many ? 900 : 300;
-    OpenSession session(loaded, dataset, loaded->default_parameters());
+    BackendSession session(loaded, dataset, loaded->default_parameters());
     const std::vector<double> start(values, values + clusters * 16);
     const Fit expected = fit(session, start, clusters);
     for (const Fit& found : *fits) expect_same_fit(expected, found);

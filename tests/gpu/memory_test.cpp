@@ -42,12 +42,12 @@ TEST_P(Memory, IsWhatWasEstimated) {
   {
     // Kernels are loaded at their first use and stay loaded.
     const Dataset small = clouds(1000, 8, kClusters, 1);
-    OpenSession session(loaded, small, parameters);
+    BackendSession session(loaded, small, parameters);
     session.fit_from(first_rows(small, kClusters), five_iterations(kClusters));
   }
   const Dataset dataset = clouds(20'000'000, 8, kClusters, 2);
   const std::int64_t before = free_bytes();
-  OpenSession session(loaded, dataset, parameters);
+  BackendSession session(loaded, dataset, parameters);
   session.fit_from(first_rows(dataset, kClusters), five_iterations(kClusters));
   const auto used = static_cast<double>(before - free_bytes());
   const MemoryEstimate estimate =
@@ -66,14 +66,14 @@ TEST_P(Memory, RunsOutWithAStatusAndTheNextFitWorks) {
   void* hog = nullptr;
   ASSERT_EQ(cudaMalloc(&hog, static_cast<std::size_t>(free_bytes() - left)), cudaSuccess);
   try {
-    OpenSession session(loaded, dataset, parameters);
+    BackendSession session(loaded, dataset, parameters);
     session.fit_from(first_rows(dataset, 10), five_iterations(10));
     ADD_FAILURE() << "the session fitted into what was left";
   } catch (const BackendError& error) {
     EXPECT_NE(std::string(error.what()).find("out of memory"), std::string::npos) << error.what();
   }
   ASSERT_EQ(cudaFree(hog), cudaSuccess);
-  OpenSession session(loaded, dataset, parameters);
+  BackendSession session(loaded, dataset, parameters);
   const Fit fit = session.fit_from(first_rows(dataset, 10), five_iterations(10));
   EXPECT_EQ(fit.result.iterations, 5);
 }

@@ -110,7 +110,7 @@ class InProcessRunner final : public SharedStartRunner {
 
   DatasetCache& datasets_;
   std::shared_ptr<const Dataset> dataset_;
-  std::unique_ptr<OpenSession> session_;
+  std::unique_ptr<BackendSession> session_;
 };
 
 }  // namespace lloyd::experiment

@@ -48,7 +48,7 @@ class TraceObserver final : public Observer {
   ReplayRecorder* replay_;
 };
 
-void warm_up(OpenSession& session, const TraceWork& work, Observer& observer) {
+void warm_up(BackendSession& session, const TraceWork& work, Observer& observer) {
   FitOptions options = work.options;
   options.fixed_iterations = true;
   options.max_iterations = 1;
@@ -56,7 +56,7 @@ void warm_up(OpenSession& session, const TraceWork& work, Observer& observer) {
 }
 
 // Returns the observed fit; throws if it was cancelled.
-Fit watch(OpenSession& session, const TraceWork& work, std::uint32_t observe,
+Fit watch(BackendSession& session, const TraceWork& work, std::uint32_t observe,
           TraceObserver& observer) {
   FitOptions options = work.options;
   options.observe = observe;
@@ -69,9 +69,9 @@ Fit watch(OpenSession& session, const TraceWork& work, std::uint32_t observe,
 
 }  // namespace
 
-Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<OpenSession>& open) {
-  open = std::make_unique<OpenSession>(work.backend, work.dataset, work.parameters);
-  OpenSession& session = *open;
+Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<BackendSession>& open) {
+  open = std::make_unique<BackendSession>(work.backend, work.dataset, work.parameters);
+  BackendSession& session = *open;
   if (work.warm_up) warm_up(session, work, observer);
   TraceObserver timed(observer, nullptr);
   watch(session, work, kObserveIterations, timed);

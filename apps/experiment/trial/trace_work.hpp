@@ -26,6 +26,6 @@ struct TraceWork {
 /// inertia of each iteration and the values for a replay. Throws Cancelled if `observer` requested
 /// a stop, and BackendError for an error of the backend or a fit that reported no iteration. The
 /// session is left open in `open`, see run_trial_work().
-Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<OpenSession>& open);
+Trace make_trace(const TraceWork& work, Observer& observer, std::unique_ptr<BackendSession>& open);
 
 }  // namespace lloyd::experiment

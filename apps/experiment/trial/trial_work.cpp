@@ -11,11 +11,11 @@
 namespace lloyd::experiment {
 namespace {
 
-std::unique_ptr<OpenSession> open(const TrialWork& work) {
-  return std::make_unique<OpenSession>(work.backend, work.dataset, work.parameters);
+std::unique_ptr<BackendSession> open(const TrialWork& work) {
+  return std::make_unique<BackendSession>(work.backend, work.dataset, work.parameters);
 }
 
-AfterOne probe(OpenSession& session, const TrialWork& work, Observer& observer) {
+AfterOne probe(BackendSession& session, const TrialWork& work, Observer& observer) {
   FitOptions options = work.options;
   options.fixed_iterations = true;
   options.max_iterations = 1;
@@ -34,7 +34,7 @@ double whole_ms(const TrialWork& work, const Fit& fit) {
   return fit.result.loop_ms + fit.result.closing_ms;
 }
 
-Fit fit_restarts(OpenSession& session, const TrialWork& work, Observer& observer) {
+Fit fit_restarts(BackendSession& session, const TrialWork& work, Observer& observer) {
   Fit best;
   double fit_ms = 0;
   for (std::size_t restart = 0; restart < work.starts.size(); ++restart) {
@@ -56,13 +56,13 @@ int begin(const TrialWork& work) {
   return work.processor ? machine::begin_on(*work.processor) : machine::current_processor();
 }
 
-void release(const TrialWork& work, std::unique_ptr<OpenSession>& session) {
+void release(const TrialWork& work, std::unique_ptr<BackendSession>& session) {
   if (work.on_release) work.on_release(false);
   session.reset();
   if (work.on_release) work.on_release(true);
 }
 
-void fit_whole(OpenSession& session, const TrialWork& work, Observer& observer,
+void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,
                TrialOutcome& outcome) {
   Fit result = fit_restarts(session, work, observer);
   outcome.fit = measurements_of(result, session.open_ms());
@@ -75,7 +75,7 @@ void fit_whole(OpenSession& session, const TrialWork& work, Observer& observer,
 }  // namespace
 
 TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
-                            std::unique_ptr<OpenSession>& session) {
+                            std::unique_ptr<BackendSession>& session) {
   TrialOutcome outcome;
   try {
     if (work.probe) {

@@ -31,7 +31,7 @@ struct TrialWork {
   const std::vector<std::vector<double>>& starts;  ///< k x d each; one per restart, at least one
   /// Make an untimed fit of one iteration first: it warms the backend up and measures its quality.
   bool probe = true;
-  /// Check the result of the whole fit, see OpenSession::check().
+  /// Check the result of the whole fit, see BackendSession::check().
   bool check_result = true;
   /// Processor on which the timed fit begins; if the process has several threads, one that none of
   /// the others occupies. None: any processor.
@@ -54,10 +54,11 @@ struct TrialOutcome {
 };
 
 /// Opens a session and fits; `observer` can cancel. An exception or error of the backend becomes a
-/// failure, as does a result that OpenSession::check() rejects: the backend's results are verified
-/// before they are compared and printed. The session is left open in `session`, which must be empty
-/// before the call. A backend may fail to release it, so the caller stores the outcome first.
+/// failure, as does a result that BackendSession::check() rejects: the backend's results are
+/// verified before they are compared and printed. The session is left open in `session`, which must
+/// be empty before the call. A backend may fail to release it, so the caller stores the outcome
+/// first.
 TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
-                            std::unique_ptr<OpenSession>& session);
+                            std::unique_ptr<BackendSession>& session);
 
 }  // namespace lloyd::experiment

@@ -147,7 +147,7 @@ class Service {
   std::unique_ptr<const Dataset> dataset_;
   int socket_;
   bool releases_ = false;
-  std::unique_ptr<OpenSession> session_;  ///< session of the trial or trace last answered
+  std::unique_ptr<BackendSession> session_;  ///< session of the trial or trace last answered
 };
 
 }  // namespace

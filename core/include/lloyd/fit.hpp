@@ -65,22 +65,22 @@ struct Fit {
   std::int64_t restart = 0;  ///< index of this restart, from 0
   double seeding_ms = 0;     ///< wall time of seeding, all restarts, milliseconds
   double fit_ms = 0;         ///< wall time of all restarts, without seeding and opening
-  /// The check of the result, if one was made; see OpenSession::check().
+  /// The check of the result, if one was made; see BackendSession::check().
   std::optional<ResultCheck> check = std::nullopt;
 };
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support.
-class OpenSession {
+class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
   /// blocks of `block_rows` rows (>= 1, see plan_memory()), two of which are held in memory. Throws
   /// InputError or BackendError.
-  OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-              const ParameterSet& parameters, std::int64_t block_rows = 0);
-  ~OpenSession();
-  OpenSession(const OpenSession&) = delete;
-  OpenSession& operator=(const OpenSession&) = delete;
+  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                 const ParameterSet& parameters, std::int64_t block_rows = 0);
+  ~BackendSession();
+  BackendSession(const BackendSession&) = delete;
+  BackendSession& operator=(const BackendSession&) = delete;
 
   /// Runs one fit from given initial centroids (k x d). Throws InputError for options out of range
   /// and BackendError for any error of the backend. A cancelled fit is returned.
@@ -124,8 +124,8 @@ class OpenSession {
 };
 
 /// Seeds and fits `options.restarts` times, keeps the fit of lowest inertia and checks it. Throws
-/// like the functions of OpenSession.
-Fit fit(OpenSession& session, const FitOptions& options, Observer* observer = nullptr);
+/// like the functions of BackendSession.
+Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr);
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

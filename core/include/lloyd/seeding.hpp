@@ -50,7 +50,7 @@ void check_seeding(const Seeding& seeding);
 /// Estimated peak host memory of seeding in bytes; float64, so that it cannot overflow.
 double seeding_bytes(const Seeding& seeding, const ProblemShape& shape);
 
-class OpenSession;
+class BackendSession;
 
 /// Resources for seeding. The chosen samples do not depend on them.
 struct SeedingResources {
@@ -59,7 +59,7 @@ struct SeedingResources {
   StopFunction stop{};
   int threads = 0;  ///< threads of the core; 0: one per core that the process may use
   /// A session on the same data set, whose SeedingKernels are used if it offers them. May be null.
-  OpenSession* session = nullptr;
+  BackendSession* session = nullptr;
 };
 
 /// Chooses the k samples that become the initial centroids and returns their rows. Rows repeat only

@@ -233,8 +233,8 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
   }
 }
 
-OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-                         const ParameterSet& parameters, std::int64_t block_rows)
+BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                               const ParameterSet& parameters, std::int64_t block_rows)
     : backend_(std::move(backend)),
       dataset_(dataset),
       parameters_(parameters),
@@ -258,12 +258,12 @@ OpenSession::OpenSession(std::shared_ptr<const LoadedBackend> backend, const Dat
   }
 }
 
-OpenSession::~OpenSession() {
+BackendSession::~BackendSession() {
   session_->release();
 }
 
-Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
-                          Observer* observer) {
+Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
+                             const FitOptions& options, Observer* observer) {
   check_fit(*backend_, dataset_, parameters_, options);
   check_centroids(initial_centroids, options.clusters, dataset_);
   Fit fit;
@@ -317,9 +317,10 @@ Fit OpenSession::fit_from(const std::vector<double>& initial_centroids, const Fi
   return fit;
 }
 
-LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_t clusters,
-                               std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
-                               std::vector<double>* squared_distances, Observer* observer) {
+LabelResult BackendSession::label(const std::vector<double>& centroids, std::int64_t clusters,
+                                  std::vector<std::int32_t>& labels,
+                                  std::vector<std::int64_t>& counts,
+                                  std::vector<double>* squared_distances, Observer* observer) {
   check_clusters(clusters, dataset_.features());
   check_centroids(centroids, clusters, dataset_);
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
@@ -350,12 +351,12 @@ LabelResult OpenSession::label(const std::vector<double>& centroids, std::int64_
 }
 
 // An error of reading the data set is not blamed on the backend.
-void OpenSession::rethrow_source_failure() const {
+void BackendSession::rethrow_source_failure() const {
   if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
 }
 
 // A plugin can write to values that it receives as const.
-void OpenSession::check_inputs() const {
+void BackendSession::check_inputs() const {
   dataset_.check_unchanged();  // first: a changed file is not the backend's fault
   const auto fail = [this](const char* what) {
     throw BackendError(StatusCode::internal,
@@ -370,8 +371,8 @@ void OpenSession::check_inputs() const {
   }
 }
 
-ResultCheck OpenSession::check(const std::vector<double>& centroids,
-                               const std::vector<std::int32_t>& labels, double inertia) {
+ResultCheck BackendSession::check(const std::vector<double>& centroids,
+                                  const std::vector<std::int32_t>& labels, double inertia) {
   check_inputs();
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) {
@@ -389,7 +390,7 @@ ResultCheck OpenSession::check(const std::vector<double>& centroids,
   return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
 }
 
-Fit fit(OpenSession& session, const FitOptions& options, Observer* observer) {
+Fit fit(BackendSession& session, const FitOptions& options, Observer* observer) {
   check_options(options, session.dataset());
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   Fit best;

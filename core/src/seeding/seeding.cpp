@@ -103,7 +103,7 @@ std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
                                              const SeedingResources& resources,
                                              const RangeWorkers& workers) {
   if (resources.session != nullptr) {
-    OpenSession& session = *resources.session;
+    BackendSession& session = *resources.session;
     if (&session.dataset() != &dataset) {
       throw Error(fmt::format("{}: the session was opened on {}", dataset.name(),
                               session.dataset().name()));

@@ -9,7 +9,7 @@ int main(int, char** arguments) {
   const auto backend = registry.load(arguments[1]);
   const std::vector<float> values = {0, 0, 0, 2, 9, 0, 9, 2};
   const lloyd::Dataset points("points", lloyd::Matrix::own(values, 4, 2));
-  lloyd::OpenSession session(backend, points, backend->default_parameters());
+  lloyd::BackendSession session(backend, points, backend->default_parameters());
   lloyd::FitOptions options;
   options.clusters = 2;
   const lloyd::Fit fit = lloyd::fit(session, options);

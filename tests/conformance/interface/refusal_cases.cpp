@@ -63,7 +63,8 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
   const auto lacking = std::make_shared<const LoadedBackend>(
       context.loaded().path(), make_plugin_header("lacking", "0"),
       new Lacking(context.backend(), bit, opened), context.loaded().devices(), "");
-  expect_refused<Error>(what, [&] { OpenSession session(lacking, dataset, context.parameters()); });
+  expect_refused<Error>(what,
+                        [&] { BackendSession session(lacking, dataset, context.parameters()); });
   expect(opened == 0, "{} reached open() of a backend without the capability", what);
   FitSpec spec;
   spec.clusters = 2;
@@ -125,7 +126,7 @@ void bad_options(const Context& context) {
   const Samples samples = lattice(10, 2, 5, 3);
   const Dataset dataset = make_dataset(samples, context.dtype());
   const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &context.loaded());
-  OpenSession session(backend, dataset, context.parameters());
+  BackendSession session(backend, dataset, context.parameters());
   const std::vector<double> start = first_rows(samples, 3);
   const auto refuse = [&](const char* what, auto change, const std::vector<double>& centroids) {
     FitOptions options;

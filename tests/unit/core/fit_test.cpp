@@ -1,4 +1,4 @@
-// fit() and OpenSession: options, restarts, cancellation, and backends with false results.
+// fit() and BackendSession: options, restarts, cancellation, and backends with false results.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -42,7 +42,7 @@ class Fits : public testing::Test {
   Fit run(const Lie& lie, Observer* observer = nullptr) {
     const auto backend = std::make_shared<const LoadedBackend>(
         "fake", make_plugin_header("liar", "1"), make_liar(lie), std::vector<DeviceInfo>(1), "");
-    OpenSession session(backend, dataset_, backend->default_parameters());
+    BackendSession session(backend, dataset_, backend->default_parameters());
     return fit(session, options_, observer);
   }
 
@@ -130,7 +130,7 @@ TEST_F(Fits, RestartsKeepTheLeastInertia) {
   double least = std::numeric_limits<double>::infinity();
   std::int64_t best = -1;
   const auto backend = fake::load("sequential");
-  OpenSession session(backend, dataset_, backend->default_parameters());
+  BackendSession session(backend, dataset_, backend->default_parameters());
   for (std::int64_t restart = 0; restart < 8; ++restart) {
     const Fit one = session.fit_from(
         seed_centroids(dataset_, options_.clusters, options_.seeding, restart), options_);
@@ -176,7 +176,7 @@ TEST_F(Fits, EarlierRestartOutlivesACancelledOne) {
     FitOptions one = options_;
     one.restarts = 1;
     const auto backend = fake::load("sequential");
-    OpenSession session(backend, dataset_, backend->default_parameters());
+    BackendSession session(backend, dataset_, backend->default_parameters());
     return fit(session, one);
   }();
   StopAt observer(first.result.iterations + 1);

@@ -81,7 +81,7 @@ TEST(PluginStruct, RecordsOfAnOlderPluginReachTheObserverWhole) {
       "fake", make_plugin_header("older", "1"),
       new bad::MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>),
       std::vector<DeviceInfo>(1), "");
-  OpenSession session(backend, dataset, backend->default_parameters());
+  BackendSession session(backend, dataset, backend->default_parameters());
   Keeping observer;
   const FitOptions options{.clusters = 6,
                            .observe = kObserveIterations | kObserveInertia | kObserveLabels};

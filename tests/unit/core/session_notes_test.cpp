@@ -42,7 +42,7 @@ class Notes : public testing::Test {
 
   std::string of_a_fit() {
     const auto backend = noting();
-    OpenSession session(backend, dataset_, backend->default_parameters());
+    BackendSession session(backend, dataset_, backend->default_parameters());
     return fit(session, {.clusters = 4}).notes;
   }
 
@@ -59,7 +59,7 @@ TEST_F(Notes, ReachTheFit) {
 
 TEST_F(Notes, AreEmptyWhereNoneAreOffered) {
   const auto backend = fake::load("sequential");
-  OpenSession session(backend, dataset_, backend->default_parameters());
+  BackendSession session(backend, dataset_, backend->default_parameters());
   EXPECT_EQ(fit(session, {.clusters = 4}).notes, "");
   notes_.silent = true;
   EXPECT_EQ(of_a_fit(), "");
@@ -81,7 +81,7 @@ TEST_F(Notes, OfBlocksAreThoseOfTheFirstBlockThatSummed) {
     notes_.text = fmt::format("{} {}", result.sums == nullptr ? "labels" : "sums", calls++ % 4);
   }});
   const Dataset streamed(rows_of("streamed", dataset_.matrix()), kRows);
-  OpenSession session(backend, streamed, backend->default_parameters(), kRows);
+  BackendSession session(backend, streamed, backend->default_parameters(), kRows);
   const Fit found = fit(session, {.clusters = 4});
   EXPECT_EQ(found.result.relocations, 0) << "the case's own data: passes that only relocate";
   EXPECT_EQ(found.notes, "sums 0");

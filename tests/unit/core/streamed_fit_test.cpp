@@ -129,11 +129,11 @@ class StreamedFitsOf : public testing::TestWithParam<std::string> {
     options.seeding.method = seeding;
     Registry registry(Registry::default_folders());
     const auto backend = registry.load(GetParam());
-    OpenSession whole(backend, dataset, backend->default_parameters());
+    BackendSession whole(backend, dataset, backend->default_parameters());
     const Fit expected = fit(whole, options);
     for (const std::int64_t rows : {std::int64_t{37}, std::int64_t{1} << 40}) {
       const Dataset streamed(source_of(dataset.matrix()), rows);
-      OpenSession session(backend, streamed, backend->default_parameters(), rows);
+      BackendSession session(backend, streamed, backend->default_parameters(), rows);
       const Fit found = fit(session, options);
       EXPECT_EQ(found.centroids, expected.centroids);
       EXPECT_EQ(found.labels, expected.labels);
@@ -237,7 +237,7 @@ TEST(StreamedFits, PassOnWhatTheSourceThrows) {
   const auto backend = exact_backend();
   for (const int reads : {4, 5, 6, 9}) {  // the statistics take four of them
     const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 2);
-    OpenSession session(backend, dataset, backend->default_parameters(), 2);
+    BackendSession session(backend, dataset, backend->default_parameters(), 2);
     FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
     try {
       session.fit_from({0, 1}, options);
@@ -253,8 +253,8 @@ TEST(StreamedFits, LabelWithDistancesAndWithout) {
   const Dataset streamed(source_of(whole.matrix()), 7);
   const auto backend = exact_backend();
   const std::vector<double> centroids = conformance::first_rows(conformance::cloud(100, 3, 5), 4);
-  OpenSession expected(backend, whole, backend->default_parameters());
-  OpenSession found(backend, streamed, backend->default_parameters(), 7);
+  BackendSession expected(backend, whole, backend->default_parameters());
+  BackendSession found(backend, streamed, backend->default_parameters(), 7);
   std::vector<std::int32_t> labels[2];
   std::vector<std::int64_t> counts[2];
   std::vector<double> distances[2];

@@ -77,11 +77,11 @@ FitOptions options_of(std::int64_t iterations) {
 TEST_F(HybridSteps, GiveTheSameBitsForAllThreadsAndChunks) {
   for (const DType dtype : {DType::float32, DType::float64}) {
     const Dataset dataset = data(dtype);
-    OpenSession first(backend_, dataset, parameters(1, 0));
+    BackendSession first(backend_, dataset, parameters(1, 0));
     const Fit expected = fit(first, options_of(5));
     for (const int threads : {1, 2, 5}) {
       for (const int chunk : {5, 33, 700, 3000}) {
-        OpenSession session(backend_, dataset, parameters(threads, chunk));
+        BackendSession session(backend_, dataset, parameters(threads, chunk));
         const Fit found = fit(session, options_of(5));
         EXPECT_EQ(found.centroids, expected.centroids) << threads << ' ' << chunk;
         EXPECT_EQ(found.labels, expected.labels) << threads << ' ' << chunk;
@@ -98,8 +98,8 @@ TEST_F(HybridSteps, AreCanonicalOnFloat64) {
   const auto backend = std::make_shared<const LoadedBackend>(
       "fake", make_plugin_header("exact", "1"), new StepBackend<fake::FakeStep, kExact>,
       std::vector<DeviceInfo>(1), "");
-  OpenSession exact(backend, dataset, backend->default_parameters());
-  OpenSession session(backend_, dataset, parameters(4, 64));
+  BackendSession exact(backend, dataset, backend->default_parameters());
+  BackendSession session(backend_, dataset, parameters(4, 64));
   const Fit expected = fit(exact, options_of(5));
   const Fit found = fit(session, options_of(5));
   EXPECT_EQ(found.centroids, expected.centroids);
@@ -123,7 +123,7 @@ TEST_F(HybridSteps, PassTheSuite) {
 
 TEST_F(HybridSteps, LabelOnlyWhatIsAssigned) {
   const Dataset dataset = data(DType::float32, 1000);
-  OpenSession session(backend_, dataset, parameters(2, 250));
+  BackendSession session(backend_, dataset, parameters(2, 250));
   FitOptions options = options_of(3);
   // Profiling gives sums and inertia separate passes, which need no labels from the device.
   options.profile = true;
@@ -139,7 +139,7 @@ TEST_F(HybridSteps, LabelOnlyWhatIsAssigned) {
 
 TEST_F(HybridSteps, ReportCopiesOfAProfiledFit) {
   const Dataset dataset = data(DType::float32, 1000);
-  OpenSession session(backend_, dataset, parameters(2, 250));
+  BackendSession session(backend_, dataset, parameters(2, 250));
   FitOptions options = options_of(3);
   options.profile = true;
   const Fit profiled = fit(session, options);
@@ -151,7 +151,7 @@ TEST_F(HybridSteps, ReportCopiesOfAProfiledFit) {
 
 TEST_F(HybridSteps, HandOnErrorsOfTheDevice) {
   const Dataset dataset = data(DType::float32);
-  OpenSession session(backend_, dataset, parameters(3, 100));
+  BackendSession session(backend_, dataset, parameters(3, 100));
   const Fit expected = fit(session, options_of(4));
   for (const int chunk : {1, 2, 19, 20, 21, 77}) {
     for (const bool at_start : {true, false}) {
@@ -179,7 +179,7 @@ TEST_F(HybridSteps, AreCancelledWhileTheDeviceWorks) {
     std::atomic<bool> stop{false};
   } observer;
   const Dataset dataset = data(DType::float32);
-  OpenSession session(backend_, dataset, parameters(3, 100));
+  BackendSession session(backend_, dataset, parameters(3, 100));
   hybrid_device.hangs = true;
   std::thread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -87,7 +87,7 @@ TEST(SeedingPaths, GoldenListsThroughOpenmp) {
     for (const char* threads : {"1", "2", "3", "7"}) {
       ParameterSet parameters = backend->default_parameters();
       parameters.set("threads", threads);
-      OpenSession session(backend, golden.dataset, parameters);
+      BackendSession session(backend, golden.dataset, parameters);
       EXPECT_NE(session.session().query(kSeedingKernels), nullptr);
       EXPECT_EQ(session.session().query("lloyd.seeding/0"), nullptr);
       EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
@@ -103,7 +103,7 @@ TEST(SeedingPaths, OpenmpLeavesManyFeaturesToTheCore) {
   Registry registry(Registry::default_folders());
   const auto backend = registry.load("openmp");
   const Dataset data = scattered<float>(5, 70000);
-  OpenSession session(backend, data, backend->default_parameters());
+  BackendSession session(backend, data, backend->default_parameters());
   EXPECT_EQ(session.session().query(kSeedingKernels), nullptr);
   const Seeding seeding = seeding_by(kPlusPlus);
   EXPECT_EQ(seed_indices(data, 3, seeding, 0, {.session = &session}),
@@ -194,7 +194,7 @@ class SeedingThroughKernels : public testing::Test {
 
   Dataset data_ = lattice();
   std::shared_ptr<const LoadedBackend> backend_ = backend();
-  OpenSession session_{backend_, data_, backend_->default_parameters()};
+  BackendSession session_{backend_, data_, backend_->default_parameters()};
 };
 
 TEST_F(SeedingThroughKernels, FitUsesThem) {
