@@ -54,7 +54,7 @@ class DeviceTest : public testing::Test {
 
   void TestBody() override {
     const std::vector<float> values{0, 1, 2, 3};
-    const lloyd::Dataset dataset("four", lloyd::Matrix::own(values, 4, 1));
+    const lloyd::Dataset dataset("four", lloyd::Matrix::from_values(values, 4, 1));
     const lloyd::ParameterSet parameters = backend_->default_parameters();
     const lloyd::MemoryEstimate memory =
         lloyd::estimate_memory(*backend_, lloyd::make_shape(dataset, 2), parameters,

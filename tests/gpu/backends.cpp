@@ -81,7 +81,7 @@ Dataset clouds(std::int64_t n, std::int64_t d, std::int64_t centers, std::uint64
       }
     }
   });
-  return Dataset("clouds", Matrix::own(std::move(values), n, d));
+  return Dataset("clouds", Matrix::from_values(std::move(values), n, d));
 }
 
 void check_one_iteration(BackendSession& session, std::int64_t clusters) {

@@ -41,7 +41,8 @@ TEST_P(LargeOnEach, OddSizes) {
 // iteration and then stays, since all distances are 0.
 TEST_P(LargeOnEach, SixtyMillionEqualSamples) {
   constexpr std::int64_t kSamples = 60'000'000;
-  const Dataset dataset("equal", Matrix::own(std::vector<float>(kSamples, 0.1F), kSamples, 1));
+  const Dataset dataset("equal",
+                        Matrix::from_values(std::vector<float>(kSamples, 0.1F), kSamples, 1));
   const auto loaded = backend(GetParam());
   BackendSession session(loaded, dataset, loaded->default_parameters());
   FitOptions options;

@@ -30,7 +30,7 @@ Dataset in_float64(const Dataset& dataset) {
   const std::int64_t n = dataset.samples();
   const std::int64_t d = dataset.features();
   const auto* values = static_cast<const float*>(dataset.matrix().data);
-  return Dataset("clouds", Matrix::own(std::vector<double>(values, values + n * d), n, d));
+  return Dataset("clouds", Matrix::from_values(std::vector<double>(values, values + n * d), n, d));
 }
 
 class Launch : public testing::TestWithParam<std::string> {};

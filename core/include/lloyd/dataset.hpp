@@ -32,9 +32,9 @@ struct Matrix {
   std::shared_ptr<const BackingFile> file = nullptr;
 
   /// Takes ownership of row-major float32 values; `values.size()` must be rows x columns.
-  static Matrix own(std::vector<float> values, std::int64_t rows, std::int64_t columns);
+  static Matrix from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns);
   /// Takes ownership of row-major float64 values; `values.size()` must be rows x columns.
-  static Matrix own(std::vector<double> values, std::int64_t rows, std::int64_t columns);
+  static Matrix from_values(std::vector<double> values, std::int64_t rows, std::int64_t columns);
 
   /// One value, as float64; `row` and `column` are not checked.
   double at(std::int64_t row, std::int64_t column) const {

@@ -49,11 +49,11 @@ void check_shape(const std::string& name, const Matrix& matrix) {
 
 }  // namespace
 
-Matrix Matrix::own(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
+Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float32);
 }
 
-Matrix Matrix::own(std::vector<double> values, std::int64_t rows, std::int64_t columns) {
+Matrix Matrix::from_values(std::vector<double> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float64);
 }
 

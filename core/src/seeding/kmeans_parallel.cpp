@@ -144,7 +144,8 @@ std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t 
     }
   }
   const auto distinct = static_cast<std::int64_t>(indices.size());
-  const Matrix candidates = Matrix::own(samples.rows(indices), distinct, samples.features());
+  const Matrix candidates =
+      Matrix::from_values(samples.rows(indices), distinct, samples.features());
   MatrixSamples weighted(candidates, workers, counts.data());
   std::vector<std::int64_t> chosen =
       kmeans_plus_plus(weighted, std::min(clusters, distinct), seeding.reduction, workers);

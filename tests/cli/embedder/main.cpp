@@ -8,7 +8,7 @@ int main(int, char** arguments) {
   lloyd::Registry registry(lloyd::Registry::default_folders({PLUGIN_DIR}));
   const auto backend = registry.load(arguments[1]);
   const std::vector<float> values = {0, 0, 0, 2, 9, 0, 9, 2};
-  const lloyd::Dataset points("points", lloyd::Matrix::own(values, 4, 2));
+  const lloyd::Dataset points("points", lloyd::Matrix::from_values(values, 4, 2));
   lloyd::BackendSession session(backend, points, backend->default_parameters());
   lloyd::FitOptions options;
   options.clusters = 2;

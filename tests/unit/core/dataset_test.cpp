@@ -45,24 +45,25 @@ TEST(Dataset, RefusesImpossibleShapes) {
 }
 
 TEST(Dataset, NamesTheFirstValueThatIsNotFinite) {
-  EXPECT_EQ(refusal(Matrix::own(std::vector<double>{1, 2, 3, kNan, kInfinity, 6}, 3, 2)),
+  EXPECT_EQ(refusal(Matrix::from_values(std::vector<double>{1, 2, 3, kNan, kInfinity, 6}, 3, 2)),
             "points: row 1, column 1 (counted from 0) is nan; all values must be finite");
-  EXPECT_EQ(refusal(Matrix::own(
+  EXPECT_EQ(refusal(Matrix::from_values(
                 std::vector<float>{1, 2, -std::numeric_limits<float>::infinity(), 4}, 2, 2)),
             "points: row 1, column 0 (counted from 0) is -inf; all values must be finite");
 }
 
 TEST(Dataset, RefusesSquaresBeyondFloat64) {
-  EXPECT_NE(
-      refusal(Matrix::own(std::vector<double>{-1e150, 1e150}, 2, 1)).find("squared distances"),
-      std::string::npos);
-  EXPECT_NE(
-      refusal(Matrix::own(std::vector<double>{1e300, 1e300}, 2, 1)).find("values reach 1e+300"),
-      std::string::npos);
+  EXPECT_NE(refusal(Matrix::from_values(std::vector<double>{-1e150, 1e150}, 2, 1))
+                .find("squared distances"),
+            std::string::npos);
+  EXPECT_NE(refusal(Matrix::from_values(std::vector<double>{1e300, 1e300}, 2, 1))
+                .find("values reach 1e+300"),
+            std::string::npos);
 }
 
 TEST(Dataset, StatisticsOfSmallData) {
-  const Dataset dataset("points", Matrix::own(std::vector<double>{1, -0.5, 2, 0.25, 6, 0}, 3, 2));
+  const Dataset dataset("points",
+                        Matrix::from_values(std::vector<double>{1, -0.5, 2, 0.25, 6, 0}, 3, 2));
   const FeatureStatistics& first = dataset.statistics()[0];
   EXPECT_EQ(first.minimum, 1);
   EXPECT_EQ(first.maximum, 6);
@@ -77,7 +78,7 @@ TEST(Dataset, StatisticsOfSmallData) {
 TEST(Dataset, QuantumIsTheLowestBitOfAnyValue) {
   const auto exponent = [](std::vector<double> values) {
     const auto rows = static_cast<std::int64_t>(values.size());
-    return Dataset("points", Matrix::own(std::move(values), rows, 1))
+    return Dataset("points", Matrix::from_values(std::move(values), rows, 1))
         .statistics()[0]
         .quantum_exponent;
   };
@@ -92,20 +93,21 @@ TEST(Dataset, VarianceFarFromTheOrigin) {
   constexpr std::int64_t kRows = 20000;
   std::vector<double> values;
   for (std::int64_t i = 0; i < kRows; ++i) values.push_back(1e8 + static_cast<double>(i % 5));
-  const Dataset dataset("points", Matrix::own(std::move(values), kRows, 1));
+  const Dataset dataset("points", Matrix::from_values(std::move(values), kRows, 1));
   EXPECT_DOUBLE_EQ(dataset.statistics()[0].mean, 1e8 + 2);
   EXPECT_NEAR(dataset.statistics()[0].variance, 2, 1e-12);
 }
 
 TEST(Dataset, FingerprintIsOfTheValues) {
   const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
-    return Dataset("points", Matrix::own(std::move(values), rows, columns)).fingerprint();
+    return Dataset("points", Matrix::from_values(std::move(values), rows, columns)).fingerprint();
   };
   EXPECT_EQ(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 2, 2));
   EXPECT_NE(print({1, 2, 3, 4}, 2, 2), print({1, 2, 4, 3}, 2, 2));
   EXPECT_NE(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 4, 1));
-  EXPECT_NE(print({1, 2, 3, 4}, 2, 2),
-            Dataset("points", Matrix::own(std::vector<double>{1, 2, 3, 4}, 2, 2)).fingerprint());
+  EXPECT_NE(
+      print({1, 2, 3, 4}, 2, 2),
+      Dataset("points", Matrix::from_values(std::vector<double>{1, 2, 3, 4}, 2, 2)).fingerprint());
 }
 
 TEST(Dataset, StrideIsNoPartOfTheValues) {
@@ -113,7 +115,7 @@ TEST(Dataset, StrideIsNoPartOfTheValues) {
   Matrix matrix = shaped(2, 2, 3);
   matrix.data = gapped.data();
   const Dataset strided("points", matrix);
-  const Dataset compact("points", Matrix::own(std::vector<double>{1, 2, 3, 4}, 2, 2));
+  const Dataset compact("points", Matrix::from_values(std::vector<double>{1, 2, 3, 4}, 2, 2));
   EXPECT_EQ(strided.fingerprint(), compact.fingerprint());
   EXPECT_EQ(strided.statistics()[1].maximum, 4);
   EXPECT_NE(strided.view().required_capabilities & kCapabilityStrided, 0u);

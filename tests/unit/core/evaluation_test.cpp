@@ -18,7 +18,7 @@ using Labels = std::vector<std::int32_t>;
 
 Dataset line(std::vector<double> values) {
   const auto n = static_cast<std::int64_t>(values.size());
-  return Dataset("line", Matrix::own(std::move(values), n, 1));
+  return Dataset("line", Matrix::from_values(std::move(values), n, 1));
 }
 
 template <class T>
@@ -27,7 +27,7 @@ Dataset wave_samples(std::int64_t n, std::int64_t d) {
   for (std::int64_t i = 0; i < n * d; ++i) {
     values.push_back(static_cast<T>(std::sin(static_cast<double>(i * i % 1009)) * 10));
   }
-  return Dataset("scattered", Matrix::own(std::move(values), n, d));
+  return Dataset("scattered", Matrix::from_values(std::move(values), n, d));
 }
 
 std::vector<double> scattered_centroids(std::int64_t k, std::int64_t d) {

@@ -115,7 +115,7 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
 TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
   const auto check = [](double unit, double offset) {
     const std::vector<double> samples = {offset, offset + unit, offset, offset + 0.9 * unit};
-    check_options({.clusters = 2}, Dataset("tiny", Matrix::own(samples, 4, 1)));
+    check_options({.clusters = 2}, Dataset("tiny", Matrix::from_values(samples, 4, 1)));
   };
   EXPECT_NO_THROW(check(1e-145, 0));
   EXPECT_NO_THROW(check(0, 1));  // distances of equal samples are zero

@@ -79,7 +79,7 @@ class StepCalls : public testing::Test {
     return step.calls;
   }
 
-  const Dataset data{"samples", Matrix::own(std::vector<double>{0, 1, 2, 20, 21}, 5, 1)};
+  const Dataset data{"samples", Matrix::from_values(std::vector<double>{0, 1, 2, 20, 21}, 5, 1)};
   const std::vector<double> start{0, 21};
   LoggingStep step{data.view()};
   LloydLoop<LoggingStep> loop{step, data.view()};

@@ -199,7 +199,7 @@ TEST(StreamedDataset, NamesTheRowOfWhatIsNotFinite) {
   std::vector<double> values(200, 1.0);
   values[151] = std::numeric_limits<double>::quiet_NaN();
   try {
-    const Dataset streamed(source_of(Matrix::own(values, 100, 2)), 10);
+    const Dataset streamed(source_of(Matrix::from_values(values, 100, 2)), 10);
     FAIL() << "was accepted";
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
@@ -208,7 +208,7 @@ TEST(StreamedDataset, NamesTheRowOfWhatIsNotFinite) {
 }
 
 TEST(StreamedDataset, CanBeCancelled) {
-  const Matrix matrix = Matrix::own(std::vector<double>(200, 1.0), 100, 2);
+  const Matrix matrix = Matrix::from_values(std::vector<double>(200, 1.0), 100, 2);
   EXPECT_THROW(Dataset(source_of(matrix), 10, [](std::int64_t rows) { return rows == 50; }),
                Cancelled);
 }
@@ -233,7 +233,7 @@ class FailingSource final : public RowSource {
 };
 
 TEST(StreamedFits, PassOnWhatTheSourceThrows) {
-  const Matrix matrix = Matrix::own(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
   const auto backend = exact_backend();
   for (const int reads : {4, 5, 6, 9}) {  // the statistics take four of them
     const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 2);

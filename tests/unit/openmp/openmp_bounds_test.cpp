@@ -254,7 +254,7 @@ Moving<T> moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, d
           static_cast<T>(i % 3 == 0 ? (of_a + of_b) / 2 : of_a + scale * normal(random)));
     }
   }
-  Moving<T> made{lloyd::Dataset("samples", lloyd::Matrix::own(samples, n, d)), {}};
+  Moving<T> made{lloyd::Dataset("samples", lloyd::Matrix::from_values(samples, n, d)), {}};
   for (int pass = 0; pass < 14; ++pass) {
     made.passes.push_back(centroids);
     if (pass == 6) {
@@ -320,7 +320,7 @@ TEST(OpenmpPruning, HoldsForAnyMagnitude) {
 
 // A lower bound and a drift that fit float32, while their sum does not.
 TEST(OpenmpPruning, HoldsWhereSumsOfBoundsOverflow) {
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(std::vector<double>{0}, 1, 1));
+  const lloyd::Dataset data("samples", lloyd::Matrix::from_values(std::vector<double>{0}, 1, 1));
   const std::vector<std::vector<double>> passes = {{-1.6e38, 3.8e38},  {-1.6e38, 3.8e38},
                                                    {-1.6e38, 1.8e38},  {-1.65e38, 1.45e38},
                                                    {-1.65e38, 1.4e38}, {-1.2e38, 1.4e38}};
@@ -336,8 +336,8 @@ TEST(OpenmpPruning, HoldsForASampleThatIsFarAway) {
     for (int i = 0; i < 10; ++i) samples.push_back(centroids.back() + 1e30 * i);
   }
   samples[17] += 1e39;
-  const lloyd::Dataset data("samples",
-                            lloyd::Matrix::own(samples, std::ssize(samples), std::int64_t{1}));
+  const lloyd::Dataset data(
+      "samples", lloyd::Matrix::from_values(samples, std::ssize(samples), std::int64_t{1}));
   std::vector<std::vector<double>> passes;
   for (int pass = 0; pass < 6; ++pass) {
     passes.push_back(centroids);
@@ -360,7 +360,7 @@ TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
 // Bounds must not be used in another fit.
 TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   const std::vector<float> samples = {0, 1, 10, 11};
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 4, 1));
+  const lloyd::Dataset data("samples", lloyd::Matrix::from_values(samples, 4, 1));
   Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::hamerly);
   const std::vector<double> near = {0, 10}, swapped = {10, 0};
   const auto label = [&](const std::vector<double>& centroids, std::vector<std::int32_t> former) {
@@ -384,7 +384,8 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
 TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
   constexpr double kScale = 1e15;
   const lloyd::Dataset data(
-      "samples", lloyd::Matrix::own(std::vector{0.0F, static_cast<float>(500 * kScale)}, 2, 1));
+      "samples",
+      lloyd::Matrix::from_values(std::vector{0.0F, static_cast<float>(500 * kScale)}, 2, 1));
   std::vector<std::vector<double>> passes;
   for (const auto& [a, b, c] :
        {std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 50.0}, std::array{-1.0, 3.0, 45.0},
@@ -400,7 +401,7 @@ TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
 // Fits of one session may have different numbers of clusters.
 TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
   const std::vector<float> samples = {0, 1, 10, 11, 20, 21, 22};
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 7, 1));
+  const lloyd::Dataset data("samples", lloyd::Matrix::from_values(samples, 7, 1));
   for (const Algorithm algorithm : kAlgorithms) {
     Assignment<float> assignment(data.view(), 1, InstructionSet(), algorithm);
     for (const std::int64_t k : {7, 2, 40, 1, 40}) {

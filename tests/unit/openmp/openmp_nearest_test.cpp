@@ -155,7 +155,8 @@ void check_bounds(const Case<T>& given, long double spread, std::int64_t i, std:
 // -1: the centroids cannot be screened. Expects proven labels to be exact, with valid bounds.
 template <class T>
 std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(given.samples, given.n(), given.d));
+  const lloyd::Dataset data("samples",
+                            lloyd::Matrix::from_values(given.samples, given.n(), given.d));
   const std::vector<std::int32_t> former(kTile, 0);
   const auto [lowest, highest] = std::minmax_element(given.samples.begin(), given.samples.end());
   const long double range = static_cast<long double>(*highest) - *lowest;
@@ -382,8 +383,8 @@ TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e12, 0), Screen::integers), -1);
   EXPECT_EQ(check_screen(blobs<float>(100, 4097, 4, 1, 0), Screen::integers), -1);
   Case<float> at_origin = blobs<float>(100, 3, 1, 1, 0);
-  const lloyd::Dataset data("samples",
-                            lloyd::Matrix::own(at_origin.samples, at_origin.n(), at_origin.d));
+  const lloyd::Dataset data(
+      "samples", lloyd::Matrix::from_values(at_origin.samples, at_origin.n(), at_origin.d));
   const ScoreScreen<float> screen(data.view());
   at_origin.centroids.assign(screen.origin(), screen.origin() + 3);
   EXPECT_EQ(check_screen(at_origin, Screen::integers), -1);

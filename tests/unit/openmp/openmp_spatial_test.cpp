@@ -50,7 +50,7 @@ template <class T>
 lloyd::Dataset dataset_of(const std::vector<double>& samples, std::int64_t d) {
   const std::vector<T> values(samples.begin(), samples.end());
   const auto n = static_cast<std::int64_t>(samples.size()) / d;
-  return lloyd::Dataset("samples", lloyd::Matrix::own(values, n, d));
+  return lloyd::Dataset("samples", lloyd::Matrix::from_values(values, n, d));
 }
 
 template <class T>
@@ -167,7 +167,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
   // Their mean, and so the origin, is 0.
   std::vector<T> samples(static_cast<std::size_t>(d), T{4});
   samples.insert(samples.end(), static_cast<std::size_t>(d), T{-4});
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(samples, 2, d));
+  const lloyd::Dataset data("samples", lloyd::Matrix::from_values(samples, 2, d));
   std::int64_t kept = 0, boxes = 0, owned = 0;
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<double> centroids;

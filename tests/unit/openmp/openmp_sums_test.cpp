@@ -100,7 +100,8 @@ using Sum = std::vector<lloyd::SumWords>(const lloyd::SumPlan&, const lloyd::Dat
 template <class T>
 void check_sums(const std::vector<T>& values, std::int64_t d, int limbs, std::int32_t clusters = 4,
                 Sum<T>* sum_up = sum<T>) {
-  const lloyd::Dataset data("samples", lloyd::Matrix::own(values, std::ssize(values) / d, d));
+  const lloyd::Dataset data("samples",
+                            lloyd::Matrix::from_values(values, std::ssize(values) / d, d));
   const lloyd::SumPlan plan = lloyd::SumPlan::make(data.view());
   ASSERT_TRUE(plan.is_integer());
   EXPECT_EQ(plan.limbs, limbs);

@@ -29,7 +29,9 @@ struct Samples {
 
   std::int64_t rows() const { return static_cast<std::int64_t>(labels.size()); }
   const T* row(std::int64_t i) const { return values.data() + i * features; }
-  Dataset dataset() const { return Dataset("samples", Matrix::own(values, rows(), features)); }
+  Dataset dataset() const {
+    return Dataset("samples", Matrix::from_values(values, rows(), features));
+  }
 };
 
 // Integers in [-2^bits, 2^bits] times 2^exponent.

@@ -121,7 +121,7 @@ Fitted fit(S& step, const DatasetView& view, const std::vector<double>& start,
 
 TEST(DeferredLabels, AreWrittenBeforeTheyAreRead) {
   const Dataset data("samples",
-                     Matrix::own(std::vector<double>{0, 1, 2, 20, 21, 22, 23, 60}, 8, 1));
+                     Matrix::from_values(std::vector<double>{0, 1, 2, 20, 21, 22, 23, 60}, 8, 1));
   const DatasetView view = data.view();
   // The last cluster is empty from the first or the second iteration on; the search for the
   // farthest sample needs the labels of that time.

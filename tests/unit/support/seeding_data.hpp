@@ -27,7 +27,7 @@ std::vector<T> lattice_values(std::int64_t rows, double scale) {
 
 template <class T = float>
 Dataset lattice(std::int64_t rows = kRows, double scale = 1) {
-  return Dataset("lattice", Matrix::own(lattice_values<T>(rows, scale), rows, kColumns));
+  return Dataset("lattice", Matrix::from_values(lattice_values<T>(rows, scale), rows, kColumns));
 }
 
 /// Uniform in (0, 1).
@@ -38,7 +38,7 @@ Dataset scattered(std::int64_t n, std::int64_t d) {
   for (std::int64_t i = 0; i < n * d; ++i) {
     values.push_back(static_cast<T>(stream.uniform(static_cast<std::uint64_t>(i))));
   }
-  return Dataset("scattered", Matrix::own(std::move(values), n, d));
+  return Dataset("scattered", Matrix::from_values(std::move(values), n, d));
 }
 
 }  // namespace lloyd

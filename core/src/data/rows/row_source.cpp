@@ -53,7 +53,7 @@ Matrix read_values(const RowSource& source) {
         fmt::format("{}: {} rows of {} values do not fit into memory", source.name(), n, d));
   }
   source.read({0, n}, values.data());
-  return Matrix::own(std::move(values), n, d);
+  return Matrix::from_values(std::move(values), n, d);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
   const TemporaryFolder folder;
   const fs::path out = folder.path() / "out.npy";
   const auto said = [&](double value, std::optional<DType> dtype) {
-    const auto rows = rows_of("m", Matrix::own(std::vector<double>{1, 2, 3, value}, 2, 2));
+    const auto rows = rows_of("m", Matrix::from_values(std::vector<double>{1, 2, 3, value}, 2, 2));
     return message_of<InputError>([&] { copy_rows(*rows, out, {.dtype = dtype}); });
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -145,7 +145,7 @@ TEST(CopyRows, RefusesAColumnThatFloat32LeavesNothingOf) {
   const TemporaryFolder folder;
   const auto copy = [&](std::vector<double> values, DType dtype) {
     const std::int64_t rows = std::ssize(values) / 2;
-    const auto source = rows_of("m", Matrix::own(std::move(values), rows, 2));
+    const auto source = rows_of("m", Matrix::from_values(std::move(values), rows, 2));
     copy_rows(*source, folder.path() / "t.npy", {.dtype = dtype});
     return read_dataset(folder.path() / "t.npy").matrix().at(rows - 1, 1);
   };

@@ -264,13 +264,13 @@ TEST_F(Npy, WritesWhatNumPyWouldWrite) {
   write_npy(file, std::vector<std::int32_t>{2, 0, -1});
   EXPECT_EQ(TemporaryFolder::read(file),
             npy(dictionary("<i4", "False", "(3,)"), bytes_of(std::vector<std::int32_t>{2, 0, -1})));
-  write_npy(file, Matrix::own(kFloats, 3, 2));
+  write_npy(file, Matrix::from_values(kFloats, 3, 2));
   EXPECT_EQ(TemporaryFolder::read(file),
             npy(dictionary("<f4", "False", "(3, 2)"), bytes_of(kFloats)));
 }
 
 TEST_F(Npy, WritesStridedRowsWithoutTheirGaps) {
-  Matrix matrix = Matrix::own(kFloats, 2, 3);
+  Matrix matrix = Matrix::from_values(kFloats, 2, 3);
   matrix.columns = 2;
   const auto file = folder_.path() / "out.npy";
   write_npy(file, matrix);

@@ -103,7 +103,7 @@ TEST(RowSource, OfNpyReadsEveryOrderAndType) {
 }
 
 TEST(RowSource, OfAMatrixLeavesItsGapsOut) {
-  Matrix matrix = Matrix::own(std::vector<float>{1, 2, 9, 3, 4, 9}, 2, 3);
+  Matrix matrix = Matrix::from_values(std::vector<float>{1, 2, 9, 3, 4, 9}, 2, 3);
   matrix.columns = 2;
   const auto source = rows_of("m", matrix);
   EXPECT_EQ(source->name(), "m");

@@ -206,9 +206,9 @@ TEST(KMeansParallel, ChoosesDistinctSamples) {
 }
 
 TEST(KMeansParallel, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
-  const Dataset one("one", Matrix::own(std::vector<float>{3, 4}, 1, 2));
+  const Dataset one("one", Matrix::from_values(std::vector<float>{3, 4}, 1, 2));
   EXPECT_EQ(seed_indices(one, 1, parallel()), Indices{0});
-  const Dataset constant("constant", Matrix::own(std::vector<float>(12, 0.1f), 6, 2));
+  const Dataset constant("constant", Matrix::from_values(std::vector<float>(12, 0.1f), 6, 2));
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Indices indices = seed_indices(constant, 4, parallel(seed));
     Indices expected = {indices[0]};
@@ -220,7 +220,7 @@ TEST(KMeansParallel, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
   // Two values: one sample of each must come first, whatever the candidates are.
   std::vector<double> values(9000, 5.0);
   for (std::size_t i = 0; i < values.size(); i += 3) values[i] = -1;
-  const Dataset two("two", Matrix::own(std::move(values), 9000, 1));
+  const Dataset two("two", Matrix::from_values(std::move(values), 9000, 1));
   for (const double oversampling : {0.1, 1.0, 1000.0}) {
     const Indices indices = seed_indices(two, 5, parallel(1, oversampling));
     EXPECT_NE(indices[0] % 3 == 0, indices[1] % 3 == 0);
@@ -240,7 +240,7 @@ TEST(KMeansParallel, SurvivesOneSampleFarAway) {
   std::vector<double> values;
   for (int i = 0; i < 1000; ++i) values.push_back(i);
   values[500] = 1e145 - 1e130;
-  const Dataset data("outlier", Matrix::own(std::move(values), 1000, 1));
+  const Dataset data("outlier", Matrix::from_values(std::move(values), 1000, 1));
   const Indices indices = seed_indices(data, 8, parallel());
   EXPECT_EQ(std::set(indices.begin(), indices.end()).size(), 8u);
   EXPECT_NE(std::find(indices.begin(), indices.end(), 500), indices.end());
@@ -251,7 +251,7 @@ TEST(KMeansParallel, FindsSeparatedGroups) {
   for (int i = 0; i < 800; ++i) {
     values.push_back(static_cast<float>(1e6 + 1000 * (i % 8)) + static_cast<float>(i % 13) / 16);
   }
-  const Dataset data("groups", Matrix::own(std::move(values), 800, 1));
+  const Dataset data("groups", Matrix::from_values(std::move(values), 800, 1));
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::set<std::int64_t> groups;
     for (const std::int64_t index : seed_indices(data, 8, parallel(seed))) groups.insert(index % 8);

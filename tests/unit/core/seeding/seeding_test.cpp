@@ -224,7 +224,7 @@ TEST(PlusPlus, DependsOnTheValuesOnly) {
   const auto padded = std::make_shared<std::vector<float>>(kRows * 5, -1e9f);
   for (std::size_t i = 0; i < values.size(); ++i)
     (*padded)[i / kColumns * 5 + i % kColumns] = values[i];
-  Matrix strided = Matrix::own(values, kRows, kColumns);
+  Matrix strided = Matrix::from_values(values, kRows, kColumns);
   strided.storage = padded;
   strided.data = padded->data();
   strided.stride = 5;
@@ -244,7 +244,7 @@ TEST(PlusPlus, FindsSeparatedGroups) {
   for (int i = 0; i < 800; ++i) {
     values.push_back(static_cast<float>(1000 * (i % 8)) + static_cast<float>(i % 13) / 16);
   }
-  const Dataset data("groups", Matrix::own(std::move(values), 800, 1));
+  const Dataset data("groups", Matrix::from_values(std::move(values), 800, 1));
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::set<std::int64_t> groups;
     for (const std::int64_t index : plus_plus(data, 8, seed)) groups.insert(index % 8);
@@ -253,7 +253,7 @@ TEST(PlusPlus, FindsSeparatedGroups) {
 }
 
 TEST(PlusPlus, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
-  const Dataset constant("constant", Matrix::own(std::vector<float>(12, 0.1f), 6, 2));
+  const Dataset constant("constant", Matrix::from_values(std::vector<float>(12, 0.1f), 6, 2));
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Indices indices = plus_plus(constant, 4, seed);
     Indices expected = {indices[0]};
@@ -264,7 +264,7 @@ TEST(PlusPlus, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
     const Indices all = plus_plus(constant, 6, seed);
     EXPECT_EQ(std::set(all.begin(), all.end()).size(), 6u);
   }
-  const Dataset two("two", Matrix::own(std::vector<double>{5, 5, 5, -1, 5}, 5, 1));
+  const Dataset two("two", Matrix::from_values(std::vector<double>{5, 5, 5, -1, 5}, 5, 1));
   EXPECT_EQ(plain_plus_plus(two, 4, 0, 0), plus_plus(two, 4));
 }
 
@@ -272,7 +272,7 @@ TEST(PlusPlus, SurvivesOneSampleFarAway) {
   std::vector<double> values(1000);
   std::iota(values.begin(), values.end(), 0.0);
   values[500] = 1e140;
-  const Dataset data("outlier", Matrix::own(std::move(values), 1000, 1));
+  const Dataset data("outlier", Matrix::from_values(std::move(values), 1000, 1));
   const Indices indices = plus_plus(data, 8);
   EXPECT_EQ(std::set(indices.begin(), indices.end()).size(), 8u);
   EXPECT_NE(std::find(indices.begin(), indices.end(), 500), indices.end());

@@ -114,7 +114,7 @@ TEST_F(ExperimentRun, TheCentroidsOfAllRestartsCountAsMemory) {
 }
 
 TEST(ExperimentInitialCentroids, ThoseOfManySeedsDoNotAddUp) {
-  const Dataset dataset("points", Matrix::own(std::vector<float>(100 * 4, 1), 100, 4));
+  const Dataset dataset("points", Matrix::from_values(std::vector<float>(100 * 4, 1), 100, 4));
   FitOptions options;
   options.clusters = 10;
   const std::int64_t one = 10 * 4 * 8;
@@ -140,7 +140,8 @@ TEST(ExperimentInitialCentroids, ThoseOfManySeedsDoNotAddUp) {
 
 TEST(ExperimentInitialCentroids, FewBytesOfEarlierOnesAreKept) {
   const std::int64_t samples = 100'000;
-  const Dataset dataset("points", Matrix::own(std::vector<float>(samples * 16, 1), samples, 16));
+  const Dataset dataset("points",
+                        Matrix::from_values(std::vector<float>(samples * 16, 1), samples, 16));
   FitOptions options;
   options.clusters = samples;  // 12.2 MiB of centroids
   options.seeding.method = SeedingMethod::first;

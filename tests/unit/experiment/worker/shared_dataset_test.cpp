@@ -26,7 +26,7 @@ namespace {
 Matrix example_matrix() {
   std::vector<double> values(300);
   std::iota(values.begin(), values.end(), -17.25);
-  return Matrix::own(std::move(values), 100, 3);
+  return Matrix::from_values(std::move(values), 100, 3);
 }
 
 std::vector<apps::Descriptor> copies(const SharedDataset& shared) {
@@ -88,7 +88,7 @@ TEST(SharedDataset, AMappedFileIsHandedOverItself) {
 
   // Replaced by another file of the same name.
   std::filesystem::remove(file);
-  write_npy(file, Matrix::own(std::vector<double>(300, 2.0), 100, 3));
+  write_npy(file, Matrix::from_values(std::vector<double>(300, 2.0), 100, 3));
   const SharedDataset again = share_dataset(read);
   EXPECT_EQ(inode(again.values.get()), of_file.st_ino);
   expect_same(*read, *receive_dataset(again.description, copies(again)));
