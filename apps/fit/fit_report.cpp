@@ -17,7 +17,7 @@ namespace lloyd::apps {
 namespace {
 
 double rand_index(const FitReport& report) {
-  return adjusted_rand_index(number_classes(report.dataset.classes), report.fit.labels);
+  return adjusted_rand_index(encode_classes(report.dataset.classes), report.fit.labels);
 }
 
 void print_check(const ResultCheck& check, std::int64_t samples) {

@@ -37,6 +37,6 @@ LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroid
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b);
 
 /// Replaces texts by numbers: the distinct texts are 0, 1, ... in order of first appearance.
-std::vector<std::int32_t> number_classes(std::span<const std::string> classes);
+std::vector<std::int32_t> encode_classes(std::span<const std::string> classes);
 
 }  // namespace lloyd

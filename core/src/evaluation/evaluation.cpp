@@ -98,7 +98,7 @@ double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std:
   return 2 * (agreement - disagreement) / total;
 }
 
-std::vector<std::int32_t> number_classes(std::span<const std::string> classes) {
+std::vector<std::int32_t> encode_classes(std::span<const std::string> classes) {
   std::unordered_map<std::string_view, std::int32_t> numbers;
   std::vector<std::int32_t> result;
   result.reserve(classes.size());

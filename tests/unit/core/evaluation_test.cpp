@@ -218,8 +218,8 @@ TEST(AdjustedRandIndex, RefusesDifferentSizes) {
 
 TEST(NumberClasses, ByFirstAppearance) {
   const std::vector<std::string> classes = {"rose", "iris", "rose", "", "iris", "Iris"};
-  EXPECT_EQ(number_classes(classes), (Labels{0, 1, 0, 2, 1, 3}));
-  EXPECT_TRUE(number_classes({}).empty());
+  EXPECT_EQ(encode_classes(classes), (Labels{0, 1, 0, 2, 1, 3}));
+  EXPECT_TRUE(encode_classes({}).empty());
 }
 
 }  // namespace
