@@ -24,7 +24,7 @@ void print_json(const nlohmann::ordered_json& json) {
 void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions) {
   if (file.empty()) return;
-  const std::string extension = small_extension(file);
+  const std::string extension = lower_case_extension(file);
   if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return;
   throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
                                file.string(), file.extension().string(),

@@ -50,23 +50,23 @@ FileFormat format_of(const std::filesystem::path& file) {
 }
 
 bool is_npy_output(const std::filesystem::path& file) {
-  const std::string extension = small_extension(file);
+  const std::string extension = lower_case_extension(file);
   if (extension != ".npy" && extension != ".csv") fail_extension(file, ".csv and .npy");
   return extension == ".npy";
 }
 
 }  // namespace
 
-std::string small_extension(const std::filesystem::path& file) {
+std::string lower_case_extension(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  return extension == ".gz" ? small_extension(file.stem()) + extension : extension;
+  return extension == ".gz" ? lower_case_extension(file.stem()) + extension : extension;
 }
 
 std::optional<FileFormat> find_format(const std::filesystem::path& file) {
-  const std::string extension = small_extension(file);
+  const std::string extension = lower_case_extension(file);
   for (const auto& [known, format] : kExtensions) {
     if (extension == known) return format;
   }
@@ -107,7 +107,7 @@ std::unique_ptr<RowSource> open_rows(const std::filesystem::path& file,
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file,
                                        const TableFormat& table) {
-  const std::string extension = small_extension(file);
+  const std::string extension = lower_case_extension(file);
   if (extension == ".csv") return create_csv_rows(file, table);
   if (extension == ".npy") return create_npy_rows(file, table);
   if (extension == ".fvecs") return create_fvecs_rows(file, table);

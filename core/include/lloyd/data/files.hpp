@@ -20,7 +20,7 @@ enum class FileFormat { csv, npy, fvecs, hdf5 };
 
 /// The extension with its dot, in lower case; for a name that ends in .gz, together with the
 /// extension before it: ".csv.gz".
-std::string small_extension(const std::filesystem::path& file);
+std::string lower_case_extension(const std::filesystem::path& file);
 
 /// The format of a file by its extension, in lower or upper case; empty if it is unknown.
 std::optional<FileFormat> find_format(const std::filesystem::path& file);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
 
 char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
-  if (!options.delimiter) return small_extension(file).starts_with(".tsv") ? '\t' : ',';
+  if (!options.delimiter) return lower_case_extension(file).starts_with(".tsv") ? '\t' : ',';
   const char c = *options.delimiter;
   // Characters that cannot be delimiters, because numbers, quotes and line ends consist of them.
   constexpr std::string_view kRefused("\0\r\n\"+-.", 7);

@@ -22,7 +22,7 @@ TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limi
       block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
       line_limit_(static_cast<std::size_t>(line_limit)),
       stop_(std::move(stop)) {
-  if (small_extension(file).ends_with(".gz")) gzip_.emplace(file_);
+  if (lower_case_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
 std::string_view TextBlocks::next(std::int64_t line) {

@@ -13,7 +13,7 @@
 namespace lloyd {
 
 Matrix read_fvecs(const std::filesystem::path& file) {
-  if (small_extension(file) == ".bvecs") return read_all(FvecsRows(file));
+  if (lower_case_extension(file) == ".bvecs") return read_all(FvecsRows(file));
   auto mapped = std::make_shared<MappedFile>(file);
   const std::string_view bytes = mapped->bytes();
   const std::string path = file.string();

@@ -12,7 +12,7 @@ namespace {
 FvecsHeader fvecs_header_of(const InputFile& file) {
   char head[4];
   const std::int64_t count = file.read_some(0, head, sizeof(head));
-  const bool bytes = small_extension(file.path()) == ".bvecs";
+  const bool bytes = lower_case_extension(file.path()) == ".bvecs";
   return parse_fvecs_header(file.path(), {head, static_cast<std::size_t>(count)}, file.size(),
                             bytes ? 1 : 4);
 }
