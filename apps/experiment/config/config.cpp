@@ -21,12 +21,12 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::size_t kMaximumSettings = 10'000;
+constexpr std::size_t kMaxSettings = 10'000;
 constexpr std::size_t kMaxAxes = 64;  // more than there are keys
 
 void check_axis(const ConfigNode& axis, const std::vector<std::string>& document_keys) {
-  if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaximumPathParts) {
-    axis.fail_at_key(fmt::format("the path of an axis has more than {} parts", kMaximumPathParts));
+  if (std::count(axis.key.begin(), axis.key.end(), '.') >= kMaxPathParts) {
+    axis.fail_at_key(fmt::format("the path of an axis has more than {} parts", kMaxPathParts));
   }
   const std::string root = axis.key.substr(0, axis.key.find('.'));
   const std::vector<std::string>& keys = setting_keys();
@@ -96,9 +96,9 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
       check_order(earlier, axis);
     }
     product *= axis.children.size();
-    if (product > kMaximumSettings) {
+    if (product > kMaxSettings) {
       axis.fail_at_key(
-          fmt::format("the product of the axes has more than {} settings", kMaximumSettings));
+          fmt::format("the product of the axes has more than {} settings", kMaxSettings));
     }
   }
   return sweep.children;
@@ -259,7 +259,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.baseline = read_backend(*baseline, "baseline", false);
   }
   if (const ConfigNode* repeats = map.find("repeats")) {
-    experiment.repeats = read_integer(*repeats, "repeats", 1, kMaximumRepeats);
+    experiment.repeats = read_integer(*repeats, "repeats", 1, kMaxRepeats);
   }
   experiment.isolation = read_isolation(map);
   if (const ConfigNode* trace = map.find("trace")) {

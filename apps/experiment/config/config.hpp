@@ -17,7 +17,7 @@
 namespace lloyd::experiment {
 
 /// Maximum number of rounds of a setting, further rounds included.
-inline constexpr std::int64_t kMaximumRepeats = 100'000;
+inline constexpr std::int64_t kMaxRepeats = 100'000;
 
 struct Experiment {
   std::string name;

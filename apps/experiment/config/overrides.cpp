@@ -44,8 +44,8 @@ void check_key(const std::string& key, const ConfigNode& value) {
                    ? fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", "))
                    : fmt::format("'{}' cannot be set (did you mean '{}'?)", root, nearest));
   }
-  if (std::count(key.begin(), key.end(), '.') >= kMaximumPathParts) {
-    value.fail(fmt::format("the key has more than {} parts", kMaximumPathParts));
+  if (std::count(key.begin(), key.end(), '.') >= kMaxPathParts) {
+    value.fail(fmt::format("the key has more than {} parts", kMaxPathParts));
   }
   if (value.is_null()) value.fail(fmt::format("'{}' has no value", key));
 }

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Keeps sizes far from overflow; the core rejects products that overflow.
-constexpr std::int64_t kMaximumCount = std::int64_t{1} << 40;
-constexpr std::int64_t kMaximumClusters = 2'147'483'647;  // labels are int32
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxClusters = 2'147'483'647;  // labels are int32
 
 fs::path in_folder(const fs::path& folder, const std::string& file) {
   return (folder / file).lexically_normal();
@@ -29,7 +29,7 @@ BlobsSpec read_blobs(const ConfigNode& node) {
   BlobsSpec blobs;
   const auto count = [&](std::string_view key, std::int64_t& value) {
     if (const ConfigNode* given = map.find(key)) {
-      value = read_integer(*given, map.path(key), 1, kMaximumCount);
+      value = read_integer(*given, map.path(key), 1, kMaxCount);
     }
   };
   const auto length = [&](std::string_view key, double& value) {
@@ -242,7 +242,7 @@ Setting read_setting(const ConfigNode& document, const fs::path& folder) {
   setting.dataset = read_dataset_setting(*dataset, folder);
   setting.clusters_place = setting.seeding_place = dataset->place;
   if (const ConfigNode* clusters = find("clusters")) {
-    options.clusters = read_integer(*clusters, "clusters", 1, kMaximumClusters);
+    options.clusters = read_integer(*clusters, "clusters", 1, kMaxClusters);
     setting.clusters_place = clusters->place;
   }
   if (const ConfigNode* seeding = find("seeding")) {

@@ -17,7 +17,7 @@
 namespace lloyd::experiment {
 namespace {
 
-constexpr std::size_t kMaximumVariants = 1'000;
+constexpr std::size_t kMaxVariants = 1'000;
 
 void set_parameter(ParameterSet& parameters, const std::string& backend,
                    const ParameterRequest& request, const ConfigNode& value) {
@@ -61,9 +61,8 @@ void add_combinations(const BackendRequest& request, std::size_t at, const Varia
                                        changes.empty() ? "default parameters" : changes));
       }
     }
-    if (variants.size() == kMaximumVariants) {
-      request.place.fail(
-          fmt::format("there are more than {} variants of backends", kMaximumVariants));
+    if (variants.size() == kMaxVariants) {
+      request.place.fail(fmt::format("there are more than {} variants of backends", kMaxVariants));
     }
     variants.push_back(variant);
     return;

@@ -135,7 +135,7 @@ bool run_further_rounds(const Plan& plan, const PlanRun& run, std::size_t settin
                         std::chrono::steady_clock::time_point begin, const RunTrials& run_trials) {
   const std::chrono::duration<double> most(plan.until->max_seconds);
   std::int64_t next_look = plan.repeats;
-  for (std::int64_t repeat = plan.repeats; repeat < kMaximumRepeats; ++repeat) {
+  for (std::int64_t repeat = plan.repeats; repeat < kMaxRepeats; ++repeat) {
     if (std::chrono::steady_clock::now() - begin >= most) break;
     if (repeat == next_look) {
       if (is_exact_enough(plan, run, setting)) break;
@@ -191,7 +191,7 @@ std::optional<std::vector<PlannedTrial>> left_of_further_rounds(const Plan& plan
   std::int64_t rounds = plan.repeats;  // number of rounds begun
   for (std::size_t v = 0; v < plan.variants.size(); ++v) {
     for (const Record& record : earlier.records[setting * plan.variants.size() + v]) {
-      rounds = std::max(rounds, std::min(record.repeat + 1, kMaximumRepeats));
+      rounds = std::max(rounds, std::min(record.repeat + 1, kMaxRepeats));
     }
   }
   for (std::int64_t repeat = plan.repeats; repeat < rounds; ++repeat) {

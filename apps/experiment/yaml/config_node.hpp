@@ -56,7 +56,7 @@ class ConfigNode {
 inline constexpr int kMaxNesting = 64;
 
 /// Maximum number of parts in a dotted path.
-inline constexpr std::ptrdiff_t kMaximumPathParts = 8;
+inline constexpr std::ptrdiff_t kMaxPathParts = 8;
 
 /// Sets the value at a dotted path and creates missing maps along it; created maps get the place of
 /// `value`'s key. Throws InputError at that key if the path leads through a value that is not a

@@ -21,8 +21,8 @@ namespace lloyd::experiment {
 namespace {
 
 // Aliases can make a document grow exponentially; no experiment has this many values.
-constexpr std::size_t kMaximumNodes = 100'000;
-constexpr std::uintmax_t kMaximumBytes = 1 << 20;
+constexpr std::size_t kMaxNodes = 100'000;
+constexpr std::uintmax_t kMaxDocumentBytes = 1 << 20;
 
 std::size_t count_nodes(const ConfigNode& node) {
   std::size_t count = 1;
@@ -113,8 +113,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void check_count(const YAML::Mark& mark) const {
-    if (count_ > kMaximumNodes) {
-      fail(mark, fmt::format("the document has more than {} values", kMaximumNodes));
+    if (count_ > kMaxNodes) {
+      fail(mark, fmt::format("the document has more than {} values", kMaxNodes));
     }
   }
 
@@ -181,8 +181,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (anchor != YAML::NullAnchor) {
       // Anchored values are copied, so nested anchors multiply memory as aliases do.
       anchored_ += count_nodes(node);
-      if (anchored_ > kMaximumNodes) {
-        node.fail(fmt::format("there are more than {} values with anchors", kMaximumNodes));
+      if (anchored_ > kMaxNodes) {
+        node.fail(fmt::format("there are more than {} values with anchors", kMaxNodes));
       }
       anchors_[anchor] = node;
     }
@@ -253,13 +253,13 @@ ConfigNode read_config(const std::filesystem::path& file) {
   }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError(fmt::format("{}: cannot be opened", file.string()));
-  std::string text(kMaximumBytes + 1, '\0');
+  std::string text(kMaxDocumentBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", file.string()));
-  if (text.size() > kMaximumBytes) {
+  if (text.size() > kMaxDocumentBytes) {
     throw InputError(fmt::format("{}: is larger than {} bytes, so no configuration file",
-                                 file.string(), kMaximumBytes));
+                                 file.string(), kMaxDocumentBytes));
   }
   return parse_config(text, file.string());
 }

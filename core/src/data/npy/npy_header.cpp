@@ -181,9 +181,9 @@ std::string_view header_text(std::string_view file, std::string_view bytes, std:
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{byte(8 + i)} << (8 * i);
   if (length > file_size - offset) throw InputError(cut);
-  if (length > kMaximumNpyHeader - offset) {
+  if (length > kMaxNpyHeader - offset) {
     throw InputError(fmt::format("{}: the .npy header has {} bytes; {} are the limit", file,
-                                 offset + length, kMaximumNpyHeader));
+                                 offset + length, kMaxNpyHeader));
   }
   const std::string_view text = bytes.substr(offset, length);
   offset += length;

@@ -18,10 +18,10 @@ struct NpyHeader {
 };
 
 /// Maximum accepted size of a header with everything before the data; NumPy writes 128 bytes.
-constexpr std::size_t kMaximumNpyHeader = std::size_t{1} << 17;
+constexpr std::size_t kMaxNpyHeader = std::size_t{1} << 17;
 
 /// Parses the header of a file of `file_size` bytes, which begins with `bytes`: the whole file or
-/// at least kMaximumNpyHeader bytes. Guarantees that the array lies inside of the file. `file` is
+/// at least kMaxNpyHeader bytes. Guarantees that the array lies inside of the file. `file` is
 /// the name for messages. Throws InputError if the file is no .npy file, is truncated, or holds
 /// anything but a float32 or float64 array with one or two dimensions and at least one value.
 NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::size_t file_size);

@@ -9,7 +9,7 @@ namespace lloyd {
 namespace {
 
 NpyHeader npy_header_of(const InputFile& file) {
-  std::vector<char> bytes(std::min(static_cast<std::size_t>(file.size()), kMaximumNpyHeader));
+  std::vector<char> bytes(std::min(static_cast<std::size_t>(file.size()), kMaxNpyHeader));
   file.read(0, bytes.data(), std::ssize(bytes));
   return parse_npy_header(file.path(), {bytes.data(), bytes.size()},
                           static_cast<std::size_t>(file.size()));
