@@ -198,13 +198,14 @@ void add_fit_command(CLI::App& app, Context& context) {
   command->add_option("--seed", options->fit.seeding.seed, "Seed of the seeding")
       ->check(seed_number())
       ->capture_default_str();
-  command->add_option("--restarts", options->fit.restarts, "Fits, of which the best is kept")
+  command->add_option("--restarts", options->fit.restarts, "Number of fits; the best one is kept")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  auto* most =
-      command->add_option("--max-iterations", options->fit.max_iterations, "Iterations at the most")
-          ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
-          ->capture_default_str();
+  auto* most = command
+                   ->add_option("--max-iterations", options->fit.max_iterations,
+                                "Maximum number of iterations")
+                   ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
+                   ->capture_default_str();
   auto* tolerance = command
                         ->add_option("--tolerance", options->fit.tolerance,
                                      "Stop when the squared shift of the centroids is at most this "

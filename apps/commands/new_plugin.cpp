@@ -55,8 +55,8 @@ void check_name(const Context& context, const std::string& name) {
                     name, kMaxNameCharacters, to_backend_name(name)));
   }
   if (Registry(Registry::default_folders(context.plugin_folders)).contains(name)) {
-    throw InputError(fmt::format(
-        "the name '{}' is taken: 'lloyd backends' lists the backends that are there", name));
+    throw InputError(
+        fmt::format("the name '{}' is taken: 'lloyd backends' lists the existing backends", name));
   }
 }
 
@@ -66,7 +66,7 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder, error))) {
     throw InputError(
-        fmt::format("{} exists; --dir names a folder that is to be made", folder.string()));
+        fmt::format("{} exists; --dir must name a folder that does not exist", folder.string()));
   }
   const std::string lloyd = shell_word(lloyd_folder().string());
   make_folder(folder);
@@ -80,7 +80,7 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     fs::remove_all(folder, error);  // the next attempt needs the folder's name
     throw;
   }
-  note("wrote a plugin that builds and passes to {}; what to type next:\n", folder.string());
+  note("wrote a plugin that builds and passes to {}; next steps:\n", folder.string());
   print_text(
       "  cd {}\n"
       "  cmake -G Ninja -B build -DCMAKE_PREFIX_PATH={}\n"

@@ -114,7 +114,7 @@ void add_report_command(CLI::App& app, Context& context) {
                                "Write a page with charts to this .html file instead of printing");
   page->excludes(json);
   sub->add_option("--ceilings", command->ceilings,
-                  "Output of 'lloyd doctor --json': draw what the processor can do at most")
+                  "Output of 'lloyd doctor --json': draw the ceilings of the processor")
       ->needs(page);
   sub->callback(
       [&context, command] { context.action = [command] { return report_run(*command); }; });

@@ -170,7 +170,7 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
     if (!last || !last->difference.empty()) return;
     const std::int64_t left = trials_left(plan, earlier_trials(std::move(last->records), false));
     if (left == 0) return;
-    note("lloyd: a new run begins; the run {} in {} has {} of {} left, which --resume would make\n",
+    note("lloyd: a new run begins; the run {} in {} has {} of {} left, which --resume would run\n",
          last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
   } catch (const InputError&) {
     // Unreadable records of earlier runs do not prevent a new run.
@@ -216,7 +216,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
-    note("lloyd: interrupted; the same command with --resume makes what is left\n");
+    note("lloyd: interrupted; the same command with --resume runs what is left\n");
   } else if (plan.trials() == 0) {
     throw Error("nothing was run: every trial was skipped");
   }
@@ -307,7 +307,7 @@ void add_run_command(CLI::App& app, Context& context) {
   auto* resume = sub->add_flag("--resume", command->resume,
                                "Finish the last run of this experiment in the output folder");
   sub->add_flag("--retry-failed", command->retry_failed,
-                "With --resume: make the trials that failed or timed out again, too")
+                "With --resume: also repeat the trials that failed or timed out")
       ->needs(resume);
   resume->excludes("--dry-run");
   sub->callback([&context, command] {

@@ -161,7 +161,7 @@ std::string sentence(const CLI::App& app, int count, const char* const* argument
 std::string usage_error(const CLI::App& app, int count, const char* const* arguments,
                         const CLI::ParseError& error) {
   const std::string path = path_of(innermost(app));
-  return fmt::format("{}; 'lloyd {}--help' lists what there is",
+  return fmt::format("{}; 'lloyd {}--help' describes the usage",
                      printable(sentence(app, count, arguments, error)),
                      path.empty() ? "" : path + " ");
 }

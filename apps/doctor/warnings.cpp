@@ -36,8 +36,8 @@ void check_plugin_path(std::string_view value, Warnings& warnings) {
     std::error_code error;
     if (entry.empty()) continue;
     if (!entry.starts_with('/')) {
-      warnings.push_back(fmt::format(
-          "LLOYD_PLUGIN_PATH: '{}' is not looked at; write the folder's full path", entry));
+      warnings.push_back(
+          fmt::format("LLOYD_PLUGIN_PATH: '{}' is ignored; write the folder's full path", entry));
     } else if (!std::filesystem::is_directory(entry, error)) {
       warnings.push_back(
           fmt::format("LLOYD_PLUGIN_PATH: {} is not a folder; correct or remove it", entry));

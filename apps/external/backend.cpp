@@ -69,18 +69,18 @@ class ExternalBackend final : public Backend {
 
 std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
   if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(file)) {
-    throw InputError(fmt::format("{} is no program: it must be an executable file", file.string()));
+    throw InputError(fmt::format("{} is not an executable file", file.string()));
   }
   if (!is_program(file)) {
     throw InputError(fmt::format(
-        "{} is named as a plugin is; the name of a program must not end in '.so'", file.string()));
+        "{} is named like a plugin; the name of a program must not end in '.so'", file.string()));
   }
   const std::string text = Program(file, "describe").output();
   std::unique_ptr<ExternalBackend> backend;
   try {
     backend = std::make_unique<ExternalBackend>(file, text);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{} does not describe itself as external programs do: {}",
+    throw InputError(fmt::format("{} does not describe itself as an external program: {}",
                                  file.string(), error.what()));
   }
   const ProgramDescription& description = backend->description();

@@ -97,7 +97,7 @@ std::size_t json_bytes(const std::string& text) {
 
 ProgramDescription::ProgramDescription(std::string_view text) {
   const nlohmann::ordered_json json = apps::parse_json(text, kMaxJsonLevels);
-  if (!json.is_object()) throw InputError("its description is no JSON object");
+  if (!json.is_object()) throw InputError("its description is not a JSON object");
   const JsonFields fields(json);
   if (fields.integer("protocol", 0) != kProtocol) {
     fields.fail("protocol", fmt::format("{}", kProtocol));
@@ -130,7 +130,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
   info.accuracy = info.accuracy_float64 = apps::parse_accuracy(fields.text("accuracy"));
   info.reproducibility = info.reproducibility_float64 =
       apps::parse_reproducibility(fields.text("reproducibility"));
-  info.reproducibility_reason = keep("a program of others: taken on its word");
+  info.reproducibility_reason = keep("an external program: its own statement, not verified");
   const std::vector<std::string> dtypes = fields.texts("dtypes");
   if (dtypes.empty()) {
     throw InputError("'dtypes' is an empty list, not a list of 'float32', 'float64' or both");

@@ -62,7 +62,7 @@ ordered_json parse_answer(const std::filesystem::path& file, std::string_view re
       refuse(file, request, answer, wrong.what());
     }
     if (error.find_first_not_of(" \t\r\n") == std::string::npos) {
-      error = "it failed, and its 'error' says nothing";
+      error = "it failed, and its 'error' is empty";
     }
     throw StatusError(out_of_memory ? StatusCode::out_of_memory : StatusCode::internal, error);
   }

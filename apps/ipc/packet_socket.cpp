@@ -92,8 +92,8 @@ Received receive_packet(int socket, bool wait, Packet& packet) {
   packet.text.resize(static_cast<std::size_t>(count));
   take_descriptors(message, packet.descriptors);
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
-    throw Error(
-        fmt::format("cannot receive what another process shares: {}", descriptor_error(EMFILE)));
+    throw Error(fmt::format("cannot receive descriptors from another process: {}",
+                            descriptor_error(EMFILE)));
   }
   return Received::packet;
 }

@@ -45,7 +45,7 @@ std::int64_t shared_memory_bytes(int descriptor) {
   const int seals = ::fcntl(descriptor, F_GET_SEALS);  // the kernel may add further seals
   struct stat status {};
   if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(descriptor, &status) != 0) {
-    throw Error("what came is no sealed shared memory");
+    throw Error("the received descriptor is not sealed shared memory");
   }
   return status.st_size;
 }

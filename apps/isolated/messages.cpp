@@ -53,7 +53,7 @@ class Reader {
   void end() const {
     if (!rest_.empty()) fail();
   }
-  [[noreturn]] static void fail() { throw InputError("a message of another form"); }
+  [[noreturn]] static void fail() { throw InputError("a message in an unknown format"); }
 
  private:
   std::string_view take(std::uint64_t size) {

@@ -40,7 +40,7 @@ std::string PluginProcess::lost(Event event, std::string_view during) {
     text = fmt::format("{} did not answer within {} s {}; --plugin-timeout gives it longer",
                        file_.string(), limit_.count(), during);
   } else if (event == Event::answer) {
-    text = fmt::format("{} answered something else than was agreed on {}", file_.string(), during);
+    text = fmt::format("{} sent an unexpected answer {}", file_.string(), during);
   } else {
     text = fmt::format("{} closed the socket of its process {}", file_.string(), during);
   }
@@ -62,7 +62,7 @@ void PluginProcess::receive_description() {
   if (outcome == static_cast<char>(LoadOutcome::refused)) {
     refusal_ = content;
   } else if (outcome == static_cast<char>(LoadOutcome::failed)) {
-    throw Error(fmt::format("{} could not be looked at: {}", file_.string(), content));
+    throw Error(fmt::format("{} could not be examined: {}", file_.string(), content));
   } else if (outcome == static_cast<char>(LoadOutcome::described)) {
     try {
       description_.emplace(content);

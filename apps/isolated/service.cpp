@@ -34,8 +34,8 @@ std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backen
     }
     backend.reset();
     return led_by(LoadOutcome::refused,
-                  fmt::format("{}: what it says of itself has {} bytes; at most {} are possible",
-                              file, description.size(), apps::kMaxPacketBytes - 1));
+                  fmt::format("{}: its description has {} bytes; at most {} are possible", file,
+                              description.size(), apps::kMaxPacketBytes - 1));
   } catch (const InputError& refusal) {
     return led_by(LoadOutcome::refused, refusal.what());
   } catch (const std::bad_alloc&) {

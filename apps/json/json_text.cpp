@@ -134,8 +134,9 @@ std::string read_text_file(const std::filesystem::path& file) {
     const std::string_view read(piece.data(), static_cast<std::size_t>(stream.gcount()));
     const std::size_t zero = read.find('\0');
     if (zero != std::string_view::npos) {  // do not read on: a sparse file may have any size
-      throw InputError(fmt::format("{}: byte {} (counted from 0) is zero, which text has none of",
-                                   file.string(), text.size() + zero));
+      throw InputError(
+          fmt::format("{}: byte {} (counted from 0) is zero, which text must not contain",
+                      file.string(), text.size() + zero));
     }
     text += read;
   } while (stream);

@@ -29,8 +29,7 @@ struct Context {
   Registry registry(isolated::IsolatedPlugins& plugins) const {
     program_file();
     for (const std::string& entry : Registry::ignored_entries()) {
-      note("lloyd: LLOYD_PLUGIN_PATH: '{}' is not looked at; write the folder's full path\n",
-           entry);
+      note("lloyd: LLOYD_PLUGIN_PATH: '{}' is ignored; write the folder's full path\n", entry);
     }
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }

@@ -19,9 +19,10 @@ void append_columns(const std::string& list, std::vector<std::string>& columns) 
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     if (begin == end) {
-      throw InputError(fmt::format(
-          "--columns is '{}', with an empty piece; names or numbers parted by commas are needed",
-          list));
+      throw InputError(
+          fmt::format("--columns is '{}', with an empty element; names or numbers separated by "
+                      "commas are needed",
+                      list));
     }
     columns.push_back(list.substr(begin, end - begin));
     begin = end + 1;
@@ -34,7 +35,7 @@ void DataOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "DATA", file,
-          "Samples: a .csv, .tsv or .txt file (also with .gz behind), .npy, .fvecs, .bvecs, .h5 "
+          "Samples: a .csv, .tsv or .txt file (also with .gz appended), .npy, .fvecs, .bvecs, .h5 "
           "or .hdf5")
       ->required();
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
@@ -77,10 +78,10 @@ FileOptions DataOptions::file_options() const {
                                                        {!label_column.empty(), "--label-column"}};
   for (const auto& [given, option] : text_options) {
     if (!given || !format || format == FileFormat::csv) continue;
-    throw InputError(fmt::format("{} is for text files only, and {} is none", option, file));
+    throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));
   }
   if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5) {
-    throw InputError(fmt::format("--dataset is for HDF5 files only, and {} is none", file));
+    throw InputError(fmt::format("--dataset is for HDF5 files only, and {} is not one", file));
   }
   return {csv_options(), hdf5_dataset};
 }

@@ -88,7 +88,7 @@ void refuse_overwriting(const std::vector<std::filesystem::path>& outputs,
       throw InputError(fmt::format("{} is read, so it cannot be written too", output.string()));
     }
     if (std::find(written.begin(), written.end(), file) != written.end()) {
-      throw InputError(fmt::format("{} is named as the output of two things", output.string()));
+      throw InputError(fmt::format("{} is named as two outputs", output.string()));
     }
     written.push_back(file);
   }

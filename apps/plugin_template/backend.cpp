@@ -16,7 +16,7 @@ namespace {
 // are passed to the backend.
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("portion", 8, 1, 4096,
-                             "features that are added up before a centroid may be given up"),
+                             "features that are added up before a centroid may be discarded"),
 };
 
 // Properties that the backend declares and the conformance suite tests. exact_step_info() declares

@@ -33,7 +33,8 @@ std::string type_name() {
 std::string termination_reason() {
   const std::exception_ptr thrown = std::current_exception();
   if (thrown == nullptr) {
-    return "the C++ runtime was told to end the process, as where pthread_exit() ends its thread";
+    return "the C++ runtime ended the process without an exception, as when pthread_exit() ends "
+           "its thread";
   }
   const std::string type = type_name();
   try {

@@ -41,7 +41,7 @@ ordered_json read_ceilings(const std::filesystem::path& file) {
   const std::string text = apps::read_text_file(file);
   try {
     const ordered_json doctor = apps::parse_json(text, kMaxLevels);
-    if (!doctor.is_object()) throw InputError("is no output of 'lloyd doctor --json'");
+    if (!doctor.is_object()) throw InputError("is not output of 'lloyd doctor --json'");
     return ceilings_of(doctor);
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", file.string(), error.what()));

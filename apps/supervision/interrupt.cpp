@@ -91,8 +91,7 @@ void report_bus_error(int, siginfo_t* info, void*) {
   }
   report_library_crash();
   remove_temporary_files();
-  write_error(
-      "lloyd: a bus error: what stands behind mapped memory is gone, or /dev/shm is full\n");
+  write_error("lloyd: a bus error: a mapped file was truncated, or /dev/shm is full\n");
   ::_exit(1);
 }
 

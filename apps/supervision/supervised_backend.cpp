@@ -118,7 +118,7 @@ class MarkedBackend final : public Backend {
     *session = new (std::nothrow) MarkedSession(*opened, board_);
     if (*session != nullptr) return status;
     opened->release();
-    return Status::error(StatusCode::out_of_memory, "there is no memory for a session");
+    return Status::error(StatusCode::out_of_memory, "there is not enough memory for a session");
   }
   void* query(const char* name) noexcept override {
     const MarkedCall call(board_, PluginCall::query);

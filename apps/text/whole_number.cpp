@@ -53,7 +53,7 @@ CLI::Validator number() {
         const char* end = text.data() + text.size();
         const auto [stopped, error] = std::from_chars(text.data(), end, value);
         if (stopped != end || error == std::errc::invalid_argument || has_leading_zero(text)) {
-          return fmt::format("'{}' is not a number; 0.5 or 1e-4 would be", text);
+          return fmt::format("'{}' is not a number, such as 0.5 or 1e-4", text);
         }
         if (error != std::errc()) {
           return fmt::format("'{}' is beyond the range of a float64 number", text);
@@ -97,7 +97,7 @@ CLI::Validator byte_count() {
       [](std::string& text) -> std::string {
         const std::optional<std::int64_t> bytes = parse_bytes(text);
         if (!bytes) {
-          return fmt::format("'{}' is no number of bytes; 4GiB, 500MB or 1048576 would be", text);
+          return fmt::format("'{}' is not a number of bytes, such as 4GiB, 500MB or 1048576", text);
         }
         text = std::to_string(*bytes);
         return {};

@@ -89,7 +89,7 @@ std::string PluginTrial::lost(Event event) {
   const auto child = std::move(child_);
   switch (event) {
     case Event::line:
-      return fmt::format("the process of the plugin reported something else: {}",
+      return fmt::format("the process of the plugin sent an unexpected report: {}",
                          printable(child->line().substr(0, 80)));
     case Event::ended:
       if (child->lost_pipe()) {

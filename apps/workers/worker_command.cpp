@@ -17,8 +17,8 @@ std::filesystem::path program_file() {
   const fs::path file = fs::read_symlink(self, error);
   if (error) {
     throw Error(
-        fmt::format("plugins cannot be found and loaded, since this program does not know its own "
-                    "file: {} cannot be read: {}",
+        fmt::format("plugins cannot be found and loaded, because the path of this program is "
+                    "unknown: {} cannot be read: {}",
                     self.string(), error.message()));
   }
   return fs::exists(file, error) ? file : self;

@@ -25,7 +25,7 @@ double number(const std::string& text, const std::filesystem::path& file) {
   const char* end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && last == end && value >= 0) return value;
-  throw InputError(file.string() + ": '" + text + "' is no number >= 0");
+  throw InputError(file.string() + ": '" + text + "' is not a number >= 0");
 }
 
 template <class T>

@@ -183,7 +183,8 @@ void read_stop(const ConfigNode& node, FitOptions& options) {
     for (const char* other : {"max_iterations", "tolerance"}) {
       if (map.find(other) == nullptr) continue;
       map.find(other)->fail_at_key(fmt::format(
-          "'stop.{}' cannot stand beside 'stop.iterations', which runs exactly so many", other));
+          "'stop.{}' cannot be combined with 'stop.iterations', which runs exactly that many",
+          other));
     }
     options.max_iterations = read_integer(*iterations, map.path("iterations"), 1);
     options.fixed_iterations = true;

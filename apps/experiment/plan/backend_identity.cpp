@@ -36,8 +36,7 @@ void check_same(const BackendIdentity& planned, const BackendIdentity& now) {
     if (other != value) changes.push_back(fmt::format("{} '{}', was '{}'", name, other, value));
   }
   if (changes.empty()) return;
-  throw Error(
-      fmt::format("it is not what it was when the run began: {}", fmt::join(changes, "; ")));
+  throw Error(fmt::format("it has changed since the run began: {}", fmt::join(changes, "; ")));
 }
 
 }  // namespace lloyd::experiment

@@ -128,7 +128,7 @@ std::string make_run_id() {
   // In containers every run may have the same process id.
   std::uint32_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
-    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)));
+    throw Error(fmt::format("the system provides no random numbers: {}", std::strerror(errno)));
   }
   return fmt::format("{}-{}-{:08x}", timestamp(), ::getpid(), random);
 }

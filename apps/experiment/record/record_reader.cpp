@@ -157,8 +157,8 @@ bool read_line(std::istream& stream, std::string& text) {
     const bool ended = stream.good();
     text.append(piece.data(), ended ? read - 1 : read);
     if (std::ssize(text) > kMaxRecordBytes) {
-      throw InputError(
-          fmt::format("the line is longer than {} MiB, which no record is", kMaxRecordBytes >> 20));
+      throw InputError(fmt::format("the line is longer than {} MiB, the maximum length of a record",
+                                   kMaxRecordBytes >> 20));
     }
     if (!filled) return ended || !text.empty();
     stream.clear();

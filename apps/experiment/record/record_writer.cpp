@@ -129,10 +129,10 @@ void RecordWriter::repair() {
   if (keep < 0) throw InputError(fmt::format("cannot read {}: {}", file_.string(), error_text()));
   if (keep == size) return;
   if (size - keep > kMaxRecordBytes) {
-    throw InputError(fmt::format(
-        "{}: its last line is longer than {} MiB, which no record is: give another folder with "
-        "--output",
-        file_.string(), kMaxRecordBytes >> 20));
+    throw InputError(
+        fmt::format("{}: its last line is longer than {} MiB, the maximum length of a record: give "
+                    "another folder with --output",
+                    file_.string(), kMaxRecordBytes >> 20));
   }
   std::string piece(static_cast<std::size_t>(size - keep), '\0');
   if (::pread(descriptor_, piece.data(), piece.size(), keep) != size - keep) {
@@ -143,7 +143,7 @@ void RecordWriter::repair() {
     if (::write(descriptor_, "\n", 1) == 1) return;
   } else if (!is_torn_record(piece)) {
     throw InputError(
-        fmt::format("{}: its last line, of {} bytes, has no line feed and is no part of a record: "
+        fmt::format("{}: its last line, of {} bytes, has no line feed and is not part of a record: "
                     "end it with a "
                     "line feed, or give another folder with --output",
                     file_.string(), size - keep));

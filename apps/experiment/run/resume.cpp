@@ -63,7 +63,7 @@ std::string setting_difference(const ordered_json& before, const ordered_json& n
     if (found.empty()) found = leaf_difference(key, before[key], now[key]);
   }
   if (found.empty()) found = known_difference("seeding", before["seeding"], now["seeding"]);
-  return found.empty() ? "the centroids of 'seeding.file' are others" : found;
+  return found.empty() ? "the centroids of 'seeding.file' have changed" : found;
 }
 
 std::string backend_difference(const Record& before, const PlannedFit& fit) {
@@ -123,7 +123,7 @@ std::string plan_difference(const Record& before, const Plan& plan) {
   // Records without an order seed have a hash of fewer keys than the plan's.
   const bool comparable = !before.plan.hash.empty() && before.plan.order_seed;
   if (!comparable || before.plan.hash == plan.hash) return {};
-  return "it had other settings or backends among those that it did not come to";
+  return "it had other settings or backends among those that it did not reach";
 }
 
 // Prefers a difference that trial_difference() can name, in any record, to one that is only a hash.

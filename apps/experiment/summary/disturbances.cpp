@@ -118,7 +118,7 @@ std::string disturbances_text(const Disturbances& disturbances) {
   std::vector<std::string> parts;
   if (disturbances.load && disturbances.load->busy()) {
     parts.push_back(
-        fmt::format("other programs wanted the machine (load before a trial {}, of which the run "
+        fmt::format("other programs used the machine (load before a trial {}, of which the run "
                     "causes at most {})",
                     format_number(disturbances.load->median), disturbances.load->own));
   }

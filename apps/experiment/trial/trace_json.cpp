@@ -114,7 +114,7 @@ Replay replay_from_json(const ordered_json& object, std::int64_t clusters) {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const bool is_point = f > 0 && i % 2 == 0;
       if (labels[i] >= (is_point ? static_cast<std::int64_t>(samples) : clusters)) {
-        json.fail("labels", "a list of lists of labels and points that there are");
+        json.fail("labels", "a list of lists of existing labels and points");
       }
     }
   }

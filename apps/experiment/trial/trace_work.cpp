@@ -26,7 +26,7 @@ class TraceObserver final : public Observer {
       shift.push_back(record.shift);
       if (replay_ != nullptr) {
         if (record.labels == nullptr || record.centroids == nullptr) {
-          throw Error("it tells an observer no labels or centroids, which a replay needs");
+          throw Error("it reports no labels or centroids to an observer, which a replay needs");
         }
         replay_->add(record.labels, record.centroids);
       }

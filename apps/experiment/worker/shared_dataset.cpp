@@ -81,7 +81,7 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset) {
 std::unique_ptr<const Dataset> receive_dataset(const ordered_json& description,
                                                const std::vector<Descriptor>& descriptors) {
   if (descriptors.size() != 2) {
-    throw Error(fmt::format("a data set came with {} descriptors, not 2", descriptors.size()));
+    throw Error(fmt::format("a data set arrived with {} descriptors, not 2", descriptors.size()));
   }
   const JsonFields json(description);
   Matrix matrix;

@@ -172,7 +172,7 @@ std::string answer_cancelled() {
 
 ordered_json parse_message(std::string_view text) {
   ordered_json json = ordered_json::parse(text, nullptr, false);
-  if (!json.is_object()) throw InputError("the message is no JSON object");
+  if (!json.is_object()) throw InputError("the message is not a JSON object");
   return json;
 }
 

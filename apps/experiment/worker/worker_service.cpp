@@ -99,7 +99,7 @@ class Service {
 
   std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {
     if (backend_ == nullptr || dataset_ == nullptr || packet.descriptors.size() != 1) {
-      throw Error("a trial came before its backend, its data set or its centroids");
+      throw Error("a trial arrived before its backend, its data set or its centroids");
     }
     const auto values = static_cast<std::size_t>(options.clusters * dataset_->features());
     const auto restarts = static_cast<std::size_t>(options.restarts);

@@ -88,7 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (awaits_key()) fail(mark, "a key must be a text, not an alias");
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) fail(mark, "an alias stands inside the value that it refers to");
+    if (found == anchors_.end()) fail(mark, "an alias occurs inside the value that it refers to");
     ConfigNode node = found->second;
     count_ += count_nodes(node);
     check_count(mark);
@@ -258,8 +258,9 @@ ConfigNode read_config(const std::filesystem::path& file) {
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", file.string()));
   if (text.size() > kMaxDocumentBytes) {
-    throw InputError(fmt::format("{}: is larger than {} bytes, so no configuration file",
-                                 file.string(), kMaxDocumentBytes));
+    throw InputError(
+        fmt::format("{}: is larger than {} bytes, the maximum size of a configuration file",
+                    file.string(), kMaxDocumentBytes));
   }
   return parse_config(text, file.string());
 }

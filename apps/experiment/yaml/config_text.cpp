@@ -20,14 +20,14 @@ using Texts = std::pair<std::string_view, std::string_view>;
 // Messages of yaml-cpp with plainer words for authors of experiments.
 constexpr std::array<Texts, 8> kPlainWords = {{
     {"illegal map value",
-     "no ':' may stand here: check the indentation, and put a text that holds ': ' in quotes"},
-    {"illegal block entry", "no '- ' may stand here: check the indentation"},
+     "':' is not allowed here: check the indentation, and put a text that holds ': ' in quotes"},
+    {"illegal block entry", "'- ' is not allowed here: check the indentation"},
     {"end of map flow not found", "a '{' above is not closed before this"},
     {"end of sequence flow not found", "a '[' above is not closed before this"},
-    {"illegal flow end", "this bracket closes none that is open"},
+    {"illegal flow end", "this bracket has no matching opening bracket"},
     {"illegal EOF in scalar", "a quote is not closed"},
-    {"unknown token", "no value begins with this character: put it in quotes"},
-    {"end of map not found", "a key of the map must stand here: check the indentation"},
+    {"unknown token", "a value cannot begin with this character: put it in quotes"},
+    {"end of map not found", "a key of the map is expected here: check the indentation"},
 }};
 
 // Size in bytes of the UTF-8 code point at the start of `text`, which is not empty; 0 if it is
@@ -96,8 +96,8 @@ void refuse_directives(std::string_view text, const Place& begin) {
     if (line.starts_with('%')) {
       if (!has_begun && (line.starts_with("%YAML ") || line.starts_with("%TAG "))) continue;
       place.fail(
-          "no line may begin with '%' here, as YAML passes over it: begin a comment with '#', and "
-          "indent the lines of a text");
+          "a line must not begin with '%' here, because YAML ignores it: begin a comment with '#', "
+          "and indent the lines of a text");
     }
     const std::size_t first = line.find_first_not_of(" \t\r");
     has_begun = has_begun || (first != std::string_view::npos && line[first] != '#');

@@ -72,7 +72,8 @@ std::string read_text(const ConfigNode& node, std::string_view what) {
   }
   if (printable(node.text) != node.text) {
     node.fail(fmt::format(
-        "'{}' must not hold control characters, invisible ones or bytes that are no UTF-8", what));
+        "'{}' must not hold control characters, invisible characters or bytes that are not UTF-8",
+        what));
   }
   return node.text;
 }

@@ -55,10 +55,10 @@ class VanishedColumns {
   void check(const std::string& name) const {
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (columns_[j].row < 0 || columns_[j].has_nonzero) continue;
-      throw InputError(fmt::format(
-          "{}: row {}, column {} (counted from 0) is {}, too small for float32, as is all else in "
-          "the column that is not 0; the dtype option can say float64",
-          name, columns_[j].row, j, columns_[j].value));
+      throw InputError(
+          fmt::format("{}: row {}, column {} (counted from 0) is {}, too small for float32, like "
+                      "all other nonzero values of the column; set the dtype option to float64",
+                      name, columns_[j].row, j, columns_[j].value));
     }
   }
 

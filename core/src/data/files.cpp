@@ -45,7 +45,7 @@ FileFormat format_of(const std::filesystem::path& file) {
   const std::optional<FileFormat> format = find_format(file);
   if (format) return *format;
   fail_extension(file,
-                 ".csv, .tsv and .txt (with .gz behind or not), .npy, .fvecs, .bvecs, .h5 "
+                 ".csv, .tsv and .txt (with or without .gz), .npy, .fvecs, .bvecs, .h5 "
                  "and .hdf5");
 }
 

@@ -18,7 +18,8 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
                               std::span<const std::int32_t> labels) {
   const std::int64_t d = dataset.features();
   if (!dataset.in_memory()) {
-    throw InputError(fmt::format("{} is not in memory, where labels are judged", dataset.name()));
+    throw InputError(
+        fmt::format("{} is not in memory, which evaluating labels requires", dataset.name()));
   }
   if (centroids.empty() || std::ssize(centroids) % d != 0) {
     throw InputError(

@@ -224,8 +224,9 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   Backend* backend = nullptr;
   const Status created = descriptor.create(&backend);
   if (!created.ok() || backend == nullptr) {
-    throw InputError(fmt::format("{}: its backend could not be created: {}", name,
-                                 created.ok() ? "create returned none" : status_message(created)));
+    throw InputError(
+        fmt::format("{}: its backend could not be created: {}", name,
+                    created.ok() ? "create returned no backend" : status_message(created)));
   }
   auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
                                                 std::move(unavailable));
@@ -251,7 +252,7 @@ void check_backend(const LoadedBackend& backend) {
   }
   if (info->parameter_count < 0 || info->parameter_count > kMaxParameters ||
       (info->parameter_count > 0 && info->parameters == nullptr)) {
-    refuse("declares parameters that are not there");
+    refuse("declares parameters without describing them");
   }
   for (const Accuracy accuracy : {info->accuracy, info->accuracy_float64}) {
     if (accuracy < Accuracy::exact || accuracy > Accuracy::half) refuse("states no known accuracy");

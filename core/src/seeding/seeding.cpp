@@ -115,7 +115,7 @@ std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
   }
   if (!dataset.in_memory()) {
     throw Error(
-        fmt::format("{}: seeding data that is not in memory takes a session", dataset.name()));
+        fmt::format("{}: seeding data that is not in memory needs a session", dataset.name()));
   }
   return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
 }
@@ -126,7 +126,7 @@ std::string_view to_string(SeedingMethod method) {
   for (const MethodName& entry : kMethodNames) {
     if (entry.method == method) return entry.name;
   }
-  throw Error(fmt::format("there is no seeding method of number {}", static_cast<int>(method)));
+  throw Error(fmt::format("there is no seeding method with number {}", static_cast<int>(method)));
 }
 
 SeedingMethod parse_seeding_method(std::string_view name) {

@@ -74,7 +74,7 @@ CASES = [
     ("negative tolerance", {}, ["fit", IRIS, "-k", "3", "--tolerance", "-1"], "tolerance is -1"),
     ("tolerance nan", {}, ["fit", IRIS, "-k", "3", "--tolerance", "nan"], "tolerance is nan"),
     ("tolerance is a word", {}, ["fit", IRIS, "-k", "3", "--tolerance", "abc"],
-     "--tolerance: 'abc' is not a number; 0.5 or 1e-4 would be"),
+     "--tolerance: 'abc' is not a number, such as 0.5 or 1e-4"),
     ("tolerance with more behind", {}, ["fit", IRIS, "-k", "3", "--tolerance", "1e-4x"],
      "'1e-4x' is not a number"),
     ("tolerance beyond float64", {}, ["fit", IRIS, "-k", "3", "--tolerance", "1e400"],

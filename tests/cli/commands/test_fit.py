@@ -71,7 +71,7 @@ class Iris(TestCase):
         self.assertEqual([one["feature"] for one in info["statistics"]], ["[x]", "x"])
         for columns in ("x,,[x]", ",x", "x,", ","):
             said = run("data", "info", table, "--columns", columns, status=2).stderr
-            self.assertIn(f"--columns is '{columns}', with an empty piece", said)
+            self.assertIn(f"--columns is '{columns}', with an empty element", said)
 
 
 class Files(TestCase):
@@ -212,7 +212,7 @@ class Outputs(TestCase):
         same = self.folder / "same.npy"
         for options, message in {
                 ("--labels", folder): "it exists and is not a regular file",
-                ("--labels", same, "--centroids", f"{self.folder}/./same.npy"): "of two things",
+                ("--labels", same, "--centroids", f"{self.folder}/./same.npy"): "as two outputs",
                 ("--labels", data): "points.csv is read, so it cannot be written too",
         }.items():
             with self.subTest(options):

@@ -185,7 +185,7 @@ class Holes(TestCase):
         size = model.stat().st_size
         os.truncate(model, size + 1000)
         self.assertEqual(run("predict", model, data, status=2).stderr,
-                         f"lloyd: {model}: byte {size} (counted from 0) is zero, which text has none of\n")
+                         f"lloyd: {model}: byte {size} (counted from 0) is zero, which text must not contain\n")
 
 
 class Memory(TestCase):

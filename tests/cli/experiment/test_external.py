@@ -85,11 +85,11 @@ class External(TestCase):
             "no-time": "'loop_ms' is missing",
             "answers-open-twice": "the program {} answered the request 'open' twice, the second time '{{}}'",
             "talks-to-terminals": "the program {} ended: signal 6 (Aborted); last words: ?[31mserving",
-            "changes": "it is not what it was when the run began: accuracy for float32 'half', was "
+            "changes": "it has changed since the run began: accuracy for float32 'half', was "
                        "'float32'; accuracy for float64 'half', was 'float32'; version '1.3', was '1.2'",
             "empty-line": "the program {} answered the request 'fit' with an empty line",
             "closes-output": "the program {} closed its output and did not end within 5 s",
-            "says-nothing": "it failed, and its 'error' says nothing",
+            "says-nothing": "it failed, and its 'error' is empty",
         }
         for mode, sentence in sentences.items():
             with self.subTest(mode):
@@ -119,7 +119,7 @@ class External(TestCase):
 
     def test_what_is_no_program_is_refused(self):
         sentences = {
-            "no-description": r"does not describe itself as external programs do: ",
+            "no-description": r"does not describe itself as an external program: ",
             "describe-fails": r"the program [^\n]+describe-fails.py ended: exit status 5\n",
             "describe-talks": r"ended: exit status 6; last words: \?\[31mdescribing\n",
             "other-protocol": r"'protocol' is 2, not 1",
@@ -134,9 +134,9 @@ class External(TestCase):
         (self.folder / "lloyd_text.so").write_text("#!/bin/sh\n")
         (self.folder / "lloyd_text.so").chmod(0o755)
         for program, sentence in {
-            "{program: nowhere}": "nowhere is no program: it must be an executable file",
-            "{program: ./lloyd_text.so}": "is named as a plugin is; the name of a program must not end in '.so'",
-            "{program: text}": "text is no program: it must be an executable file",
+            "{program: nowhere}": "nowhere is not an executable file",
+            "{program: ./lloyd_text.so}": "is named like a plugin; the name of a program must not end in '.so'",
+            "{program: text}": "text is not an executable file",
             "{}": "'external' needs 'program', the path of a program",
             "{program: [a, b]}": "'external.program' must be one path",
             "{program: PROGRAM, volume: 3}": "volume",

@@ -100,7 +100,7 @@ class HostileConfigs(TestCase):
             run("run", self.write("c.yaml", text), "--dry-run")
 
     def test_directives_that_would_be_passed_over_are_refused(self):
-        message = ("no line may begin with '%' here, as YAML passes over it: begin a comment with '#', and indent "
+        message = ("a line must not begin with '%' here, because YAML ignores it: begin a comment with '#', and indent "
                    "the lines of a text")
         for text, place in ((HEAD + b"%clusters: 5\n%garbage\n", "3:1"), (b"%clusters: 5\n" + HEAD, "1:1"),
                             (HEAD + b"...\n%YAML 1.2\n", "4:1"), (HEAD + b"clusters: 3\r\n%\r\n", "4:1")):
@@ -114,11 +114,11 @@ class HostileConfigs(TestCase):
         for text, message in (
                 (b"stop:\n\titerations: 3\n", "line 4 is indented with a tab: YAML is indented with blanks"),
                 (b"x:\n  y:\n  \tz: 3\n", "line 5 is indented with a tab: YAML is indented with blanks"),
-                (b"x: a: b\n", "no ':' may stand here: check the indentation"),
+                (b"x: a: b\n", "':' is not allowed here: check the indentation"),
                 (b"x: [1, 2\ny: 3\n", "a '[' above is not closed before this"),
                 (b"x: {a: 2\ny: 3\n", "a '{' above is not closed before this"),
-                (b"x: 1]]\ny: [1]]\n", "this bracket closes none that is open"),
-                (b"x: @a\n", "no value begins with this character: put it in quotes")):
+                (b"x: 1]]\ny: [1]]\n", "this bracket has no matching opening bracket"),
+                (b"x: @a\n", "a value cannot begin with this character: put it in quotes")):
             with self.subTest(text):
                 self.assertIn(message, self.refusal(HEAD + text))
 
@@ -127,9 +127,9 @@ class HostileConfigs(TestCase):
                 ("clusters=[1, 2", "--set clusters:1:1: the '[' is never closed"),
                 ("dataset.blobs={samples: 10", "--set dataset.blobs:1:1: the '{' is never closed"),
                 ("backends=[sequential, openmp: {threads: [1, 2}]",
-                 "--set backends:1:37: this is not valid YAML: this bracket closes none that is open"),
+                 "--set backends:1:37: this is not valid YAML: this bracket has no matching opening bracket"),
                 ("clusters='8", "--set clusters:1:3: this is not valid YAML: a quote is not closed"),
-                ("clusters=@8", "--set clusters:1:1: this is not valid YAML: no value begins with this "
+                ("clusters=@8", "--set clusters:1:1: this is not valid YAML: a value cannot begin with this "
                                 "character: put it in quotes"),
                 ("clusters[0]=8", "--set: the key 'clusters[0]' has brackets, but parts are divided by dots; "
                                   "keys are such as dataset.blobs.samples"),

@@ -59,12 +59,12 @@ class ManyRecords(TestCase):
         file = self.folder / "out" / "records.jsonl"
         whole = file.stat().st_size
         os.truncate(file, whole + (64 << 20) + 1)
-        message = f"lloyd: {file}:2: the line is longer than 64 MiB, which no record is\n"
+        message = f"lloyd: {file}:2: the line is longer than 64 MiB, the maximum length of a record\n"
         for command in (["report"], ["report", "--json"], ["compare"]):
             self.assertEqual(run(*command, file, status=2).stderr, message)
         self.assertEqual(
             run("run", config, "--output", self.folder / "out", status=2).stderr,
-            f"lloyd: {file}: its last line is longer than 64 MiB, which no record is: give another folder with "
+            f"lloyd: {file}: its last line is longer than 64 MiB, the maximum length of a record: give another folder with "
             "--output\n")
         # Within the maximum record size, this is the remainder of a killed run.
         os.truncate(file, whole + (64 << 20))

@@ -121,7 +121,7 @@ class Resume(ResumeCase):
         name = json.loads(self.lines()[-1])["run"]
         said = run("run", self.config(SMALL)).stderr
         self.assertIn(f"a new run begins; the run {name} in {self.output} has 5 of 9 trials left, "
-                      "which --resume would make", said)
+                      "which --resume would run", said)
         self.keep_lines(13)
         self.resume()
         self.assertEqual(sum(json.loads(line)["run"] == name for line in self.lines()), 9)
@@ -175,7 +175,7 @@ class Resume(ResumeCase):
     def test_what_was_not_come_to_is_compared_too(self):
         run("run", self.config(SMALL))
         self.keep_lines(1)
-        self.assertIn("it had other settings or backends among those that it did not come to",
+        self.assertIn("it had other settings or backends among those that it did not reach",
                       self.resume(status=2, **{"[1, 2]": "[1, 4]"}).stderr)
 
     def test_a_difference_is_named_whichever_record_has_it(self):

@@ -45,7 +45,7 @@ BAD = [
     ("prints-much", "", "ok", None),
     ("wrong-labels", "", "failed", "wrong-labels: it reports an inertia of "),
     ("garbles-descriptors", "", "failed",
-     'the plugin\'s process answered something else: {"answer": ?[31m'),
+     'the plugin\'s process sent an unexpected answer: {"answer": ?[31m'),
     ("mutates", "", "failed", ENDED + CRASH),
 ]
 # With this seed, the last of six backends also comes last in the first round.

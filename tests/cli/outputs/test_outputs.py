@@ -520,7 +520,7 @@ class ForeignRecords(OutputCase):
             records.write_text(text)
             for arguments in ([], ["--resume"]):
                 with self.subTest(text=text, arguments=arguments):
-                    self.assert_refused("has no line feed and is no part of a record", "run", config, *arguments)
+                    self.assert_refused("has no line feed and is not part of a record", "run", config, *arguments)
 
     def test_a_last_line_of_others_is_not_passed_over(self):
         run("run", self.config())

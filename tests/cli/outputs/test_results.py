@@ -69,8 +69,8 @@ RECORDS = {
 }
 # Falsified iteration records of a replay.
 REPLAYS = {
-    "no-labels": "it tells an observer no labels or centroids, which a replay needs",
-    "no-centroids": "it tells an observer no labels or centroids, which a replay needs",
+    "no-labels": "it reports no labels or centroids to an observer, which a replay needs",
+    "no-centroids": "it reports no labels or centroids to an observer, which a replay needs",
     "label-77": "it tells an observer that iteration 1 had the label 77",
     "nan-centroids": "it tells an observer that iteration 1 had a centroid with the value nan",
 }

@@ -42,7 +42,7 @@ REFUSED = NEVER_LOADED + [
     ("undefined-symbol", "cannot be loaded: {file}: undefined symbol: lloyd_function_that_is_nowhere"),
     ("missing-symbol", "has the section .lloyd_plugin but does not export the symbol lloyd_plugin"),
     ("create-throws", ": its backend could not be created: no license was found"),
-    ("create-nothing", ": its backend could not be created: create returned none"),
+    ("create-nothing", ": its backend could not be created: create returned no backend"),
     ("short-info", ": its backend's info has 40 bytes; at least 80 are needed"),
 ]
 

@@ -36,10 +36,10 @@ REFUSED = {
     "probe-aborts": WHILE_LOADED + ABORTED + r"; last words: the driver is \?\[1msick",
     "probe-exits": WHILE_LOADED + r"exit\(0\)",
     "probe-closes": "closed the socket of its process while it was loaded",
-    "probe-answers": "answered something else than was agreed on while it was loaded",
+    "probe-answers": "sent an unexpected answer while it was loaded",
     "info-crashes": WHILE_LOADED + CRASHED,
     "info-long": r"its backend's info has a text of more than 1000 bytes",
-    "info-large": r"what it says of itself has [0-9]+ bytes; at most 131071 are possible",
+    "info-large": r"its description has [0-9]+ bytes; at most 131071 are possible",
 }
 HANGING = {name: SILENT for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
 # Plugins with a valid description.

@@ -170,7 +170,7 @@ class PlantedLibraries(TestCase):
                 # A message explains why the plugin was not found.
                 passed_over = [entry for entry in path.split(":") if entry]
                 self.assertEqual(done.stderr, "".join(
-                    f"lloyd: LLOYD_PLUGIN_PATH: '{entry}' is not looked at; write the folder's full path\n"
+                    f"lloyd: LLOYD_PLUGIN_PATH: '{entry}' is ignored; write the folder's full path\n"
                     for entry in passed_over))
         self.assertIn("LLOYD_PLUGIN_PATH (full paths, separated by ':')",
                       " ".join(run("--help").stdout.split()))

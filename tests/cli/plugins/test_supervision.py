@@ -515,7 +515,7 @@ class Sentences(HostileCase):
                      "with a C++ runtime of its own a plugin has words of its own")
     def test_exceptions_that_leave_a_call(self):
         for hostile, how in (("estimate throw", "an exception of type int was not caught"),
-                             ("fit exit-thread", r"the C\+\+ runtime was told to end the process, as where "
+                             ("fit exit-thread", r"the C\+\+ runtime ended the process without an exception, as when "
                                                  r"pthread_exit\(\) ends its thread")):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)
@@ -581,8 +581,8 @@ class Sentences(HostileCase):
             with self.subTest(command):
                 done = subprocess.run([*hidden, LLOYD, *map(str, command)], capture_output=True, text=True, timeout=120)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
-                self.assertRegex(done.stderr, "^lloyd: plugins cannot be found and loaded, since this program does not "
-                                              "know its own file: /proc/self/exe cannot be read: .*\n$")
+                self.assertRegex(done.stderr, "^lloyd: plugins cannot be found and loaded, because the path of this program "
+                                 "is unknown: /proc/self/exe cannot be read: .*\n$")
         done = subprocess.run([*hidden, LLOYD, "new-plugin", "mine", "--dir", self.folder / "mine"],
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 1)

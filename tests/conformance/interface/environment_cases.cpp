@@ -130,7 +130,7 @@ void standard_output(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());
   CaughtOutput caught;
-  if (!caught.works()) throw CaseSkipped{"there can be no temporary file"};
+  if (!caught.works()) throw CaseSkipped{"a temporary file cannot be created"};
   {
     const OwnedSession session = context.open(dataset, 4);
     outputs(*session, samples, small_setting(samples));
@@ -144,7 +144,7 @@ void standard_input(const Context& context) {
   const Samples samples = lattice(60, 3, 20, 72);
   const Dataset dataset = make_dataset(samples, context.dtype());
   std::FILE* const file = std::tmpfile();
-  if (file == nullptr) throw CaseSkipped{"there can be no temporary file"};
+  if (file == nullptr) throw CaseSkipped{"a temporary file cannot be created"};
   std::fputs("input of somebody else\n", file);
   std::rewind(file);
   std::clearerr(stdin);
@@ -202,7 +202,7 @@ void process_state(const Context& context) {
   Status status;
   check("open()", [&] { status = context.backend().open(dataset.view(), parameters, &session); });
   OwnedSession owned = opened(status, session, "a small data set");
-  check("query()", [&] { owned->query("an interface that there is not"); });
+  check("query()", [&] { owned->query("an interface that does not exist"); });
   check("fit()", [&] { run_fit(*owned, samples, setting); });
   check("label()", [&] { run_label(*owned, samples, setting.centroids); });
   check("partial()", [&] {

@@ -57,7 +57,8 @@ void supports(const Context& context) {
     if (!status_of_open.ok()) continue;
     const OwnedSession owned = opened(status_of_open, session, where);
     const Trial trial = run_fit(*owned, samples, setting);
-    expect(!trial.status.ok(), "{}: supports() refused ('{}'), and fit() did it", where, message);
+    expect(!trial.status.ok(), "{}: supports() refused ('{}'), but fit() succeeded", where,
+           message);
   }
 }
 

@@ -71,7 +71,7 @@ void expect_required(const Context& context, const char* what, std::uint64_t bit
   expect(!unsupported_reason(*lacking, make_shape(dataset, 2), dataset.view().required_capabilities,
                              context.parameters(), spec)
               .empty(),
-         "unsupported_reason() has nothing to say of {}", what);
+         "unsupported_reason() gives no reason for {}", what);
 }
 
 // A backend never receives data that requires a capability it lacks.

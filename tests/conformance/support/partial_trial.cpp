@@ -39,7 +39,7 @@ void check_outputs(const std::string& where, RowRange rows, const PartialResult&
   }
   expect(result.changed >= 0 && result.changed <= rows.size(), "{}: changed is {} of {} rows",
          where, result.changed, rows.size());
-  expect(readable(before.inertia), "{}: the inertia is no sum of squared distances", where);
+  expect(readable(before.inertia), "{}: the inertia is not a sum of squared distances", where);
   for (std::int64_t nth = 0; nth < result.farthest_count; ++nth) {
     const FarSample& far = result.farthest[nth];
     expect(far.row >= rows.begin && far.row < rows.end,

@@ -106,7 +106,7 @@ TEST(DoctorWarnings, NameEntriesOfThePluginPathThatAreNotLookedAt) {
   report.environment = {{"LLOYD_PLUGIN_PATH", folder.path().string() + "::"}};
   EXPECT_TRUE(warnings_of(report).empty());
   report.environment[0].second = "relative:" + folder.path().string();
-  EXPECT_TRUE(contains(only_warning(report), "'relative' is not looked at"));
+  EXPECT_TRUE(contains(only_warning(report), "'relative' is ignored"));
   report.environment[0].second = folder.path().string() + "/missing";
   EXPECT_TRUE(contains(only_warning(report), "/missing is not a folder"));
 }

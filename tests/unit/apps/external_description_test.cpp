@@ -63,7 +63,7 @@ std::string refusal_with(const std::string& piece, const std::string& replacemen
 }
 
 TEST(ExternalDescription, SaysWhatIsWrong) {
-  EXPECT_EQ(refusal("[1]"), "its description is no JSON object");
+  EXPECT_EQ(refusal("[1]"), "its description is not a JSON object");
   EXPECT_EQ(refusal("hello"), "it is not JSON: unexpected 'h' at byte 1");
   EXPECT_EQ(refusal_with("\"protocol\": 1", "\"protocol\": 2"), "'protocol' is 2, not 1");
   EXPECT_NE(refusal_with("\"mine\"", "\"My Own\"").find("'name' is 'My Own'"), std::string::npos);

@@ -186,7 +186,7 @@ TEST(ReportCeilings, AreThoseOfTheDoctor) {
     const std::filesystem::path file = folder.write("bad.json", text);
     return message_of<InputError>([&] { read_ceilings(file); }).substr(file.string().size());
   };
-  EXPECT_EQ(refusal("[]"), ": is no output of 'lloyd doctor --json'");
+  EXPECT_EQ(refusal("[]"), ": is not output of 'lloyd doctor --json'");
   EXPECT_EQ(refusal("{\"ceilings\": null}"),
             ": holds no ceilings: 'lloyd doctor --json' without --quick measures them");
   EXPECT_EQ(refusal("{}"), ": 'ceilings' is missing");

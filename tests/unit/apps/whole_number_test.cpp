@@ -45,7 +45,7 @@ TEST(ByteCount, RefusesWhatIsNoSize) {
   for (const char* text : {"", "GiB", "-1", "0", "0.1", "1e9", "4 GiB x", "5XB", "nan", "inf",
                            "18446744073709551616", "4GiBGiB"}) {
     EXPECT_EQ(bytes(text),
-              fmt::format("'{}' is no number of bytes; 4GiB, 500MB or 1048576 would be", text));
+              fmt::format("'{}' is not a number of bytes, such as 4GiB, 500MB or 1048576", text));
   }
 }
 

@@ -185,7 +185,7 @@ NumberAdvice number_advice(std::string_view text) {
     return {"; write decimals with a point and thousands without separators: 1000.5"};
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
-    return {"; leave out signs of units, percent and currency"};
+    return {"; leave out units, percent signs and currency symbols"};
   }
   if (has_digit_before(ascii, ":/-")) {
     return {"; convert dates, times and ranges to numbers"};
@@ -199,7 +199,7 @@ NumberAdvice number_advice(std::string_view text) {
   if (ascii.find_first_of("_' ") != std::string::npos) {
     return {"; write thousands without separators: 1000.5"};
   }
-  if (ascii != text) return {"; use the digits and signs of ASCII"};
+  if (ascii != text) return {"; use ASCII digits and signs"};
   return {};
 }
 

@@ -20,7 +20,7 @@ CellKind kind_of_cell(std::string_view text);
 /// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark.
 bool needs_quotes(std::string_view text);
 
-/// The end of a message about a text that is no number.
+/// The end of a message about a text that is not a number.
 struct NumberAdvice {
   std::string_view text;      ///< begins with a semicolon; empty if there is no advice
   bool names_option = false;  ///< names an option of CsvOptions, see InputOptionError

@@ -43,7 +43,7 @@ CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
   do {
     if (std::ssize(row.cells) == max_columns) {
       throw InputError(fmt::format(
-          "{}, line {}: a row has more than {} columns, which is what the limit of memory allows",
+          "{}, line {}: a row has more than {} columns, the maximum that the memory limit allows",
           cursor.file(), cursor.line(), max_columns));
     }
     row.before_last = text.substr(0, text.size() - cursor.bytes_left());

@@ -20,7 +20,7 @@ struct CsvColumns {
   std::vector<std::int64_t> roles;
   std::int64_t features = 0;
   bool has_label = false;
-  /// True if the last column is the label column only because its first cell is no number:
+  /// True if the last column is the label column only because its first cell is not a number:
   /// CsvClassCheck must then see all of its cells.
   bool label_found = false;
   /// Names of the features; empty if the file has no header.

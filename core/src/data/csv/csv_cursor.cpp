@@ -123,9 +123,9 @@ CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
 
 void CsvCursor::check_byte(std::int64_t column) const {
   if (*at_ == '\r') {
-    fail(column, "a carriage return stands inside the cell; lines end with LF or CRLF");
+    fail(column, "there is a carriage return inside the cell; lines end with LF or CRLF");
   }
-  if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is no text in UTF-8");
+  if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is not UTF-8 text");
 }
 
 template <class T>

@@ -23,7 +23,7 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
       (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   if (alphanumeric || kRefused.find(c) != std::string_view::npos) {
     throw InputError(fmt::format(
-        "{}: '{}' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign",
+        "{}: '{}' cannot be the delimiter; use a comma, semicolon, tab, blank or another character",
         file.string(), shown({&c, 1})));
   }
   return c;
@@ -106,8 +106,8 @@ void CsvRows::finish() const {
   for (const RoundedToZero& zero : rounded_to_zero_) {
     if (has_nonzero_[static_cast<std::size_t>(zero.feature)]) continue;
     cursor_.fail_at(zero.line, zero.column,
-                    fmt::format("'{}' is too small for float32, as is all else in the column that "
-                                "is not 0; the dtype option can say float64",
+                    fmt::format("'{}' is too small for float32, like all other nonzero values of "
+                                "the column; set the dtype option to float64",
                                 zero.text));
   }
 }

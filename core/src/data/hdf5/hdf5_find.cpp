@@ -132,7 +132,7 @@ Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
   }
   if (opened.valid() && is_virtual(opened.id())) {
     throw InputError(
-        fmt::format("{}: the data set is virtual, put together of other data sets; h5repack makes "
+        fmt::format("{}: the data set is virtual, composed of other data sets; h5repack makes "
                     "one that holds its values",
                     path));
   }

@@ -11,8 +11,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file) {
   throw InputError(
-      fmt::format("{}: this program was built without HDF5; with libhdf5-dev installed, a build "
-                  "reads and writes such files",
+      fmt::format("{}: this program was built without HDF5; install libhdf5-dev and build again to "
+                  "read and write such files",
                   file.string()));
 }
 

@@ -54,7 +54,7 @@ bool GzipStream::begin_member() {
   }
   if (first) {
     throw InputError(fmt::format("{}: is not a gzip file: {}", file_.path(),
-                                 stream.avail_in == 0 ? "it is empty" : "it begins otherwise"));
+                                 stream.avail_in == 0 ? "it is empty" : "it has no gzip header"));
   }
   if (stream.avail_in == 0) return false;
   throw InputError(fmt::format("{}: other bytes follow the gzip data, from byte {} on",

@@ -103,7 +103,7 @@ std::string creation_error(const fs::path& file, const fs::path& target, int err
   std::string reason = descriptor_error(error);
   if (error != EACCES && error != EPERM && error != EROFS) return reason;
   // This applies even if the existing file is writable itself.
-  return fmt::format("{}; files must be allowed to be made in its folder, {}", reason,
+  return fmt::format("{}; it must be possible to create files in its folder, {}", reason,
                      target.parent_path().string());
 }
 

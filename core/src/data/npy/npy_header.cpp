@@ -116,7 +116,7 @@ class HeaderText {
       std::int64_t size = 0;
       const auto [stop, error] = std::from_chars(left_.data(), left_.data() + left_.size(), size);
       if (error == std::errc::result_out_of_range) fail("a size in 'shape' overflows 64 bits");
-      if (error != std::errc{} || size < 0) fail("'shape' is no tuple of sizes");
+      if (error != std::errc{} || size < 0) fail("'shape' is not a tuple of sizes");
       left_.remove_prefix(static_cast<std::size_t>(stop - left_.data()));
       take('L');  // Python 2's long integers
       shape.push_back(size);
@@ -182,7 +182,7 @@ std::string_view header_text(std::string_view file, std::string_view bytes, std:
   for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{byte(8 + i)} << (8 * i);
   if (length > file_size - offset) throw InputError(cut);
   if (length > kMaxNpyHeader - offset) {
-    throw InputError(fmt::format("{}: the .npy header has {} bytes; {} are the limit", file,
+    throw InputError(fmt::format("{}: the .npy header has {} bytes; the limit is {}", file,
                                  offset + length, kMaxNpyHeader));
   }
   const std::string_view text = bytes.substr(offset, length);

@@ -149,12 +149,11 @@ TEST(CopyRows, RefusesAColumnThatFloat32LeavesNothingOf) {
     copy_rows(*source, folder.path() / "t.npy", {.dtype = dtype});
     return read_dataset(folder.path() / "t.npy").matrix().at(rows - 1, 1);
   };
-  EXPECT_EQ(
-      message_of<InputError>([&] {
-        copy({1, 0, 2, 1e-50, 3, -1e-60}, DType::float32);
-      }),
-      "m: row 1, column 1 (counted from 0) is 1e-50, too small for float32, as is all else in "
-      "the column that is not 0; the dtype option can say float64");
+  EXPECT_EQ(message_of<InputError>([&] {
+              copy({1, 0, 2, 1e-50, 3, -1e-60}, DType::float32);
+            }),
+            "m: row 1, column 1 (counted from 0) is 1e-50, too small for float32, like all other "
+            "nonzero values of the column; set the dtype option to float64");
   EXPECT_FALSE(fs::exists(folder.path() / "t.npy"));
   EXPECT_EQ(copy({1, 1, 3, 1e-50}, DType::float32), 0) << "1 stays in the column";
   EXPECT_EQ(copy({1, 0, 3, 0}, DType::float32), 0) << "0 is 0 in any type";

@@ -171,8 +171,8 @@ TEST_F(Csv, RoundsToZeroWhatIsTooSmallForFloat32) {
 // Otherwise the column would become all zeros.
 TEST_F(Csv, RefusesAColumnThatBecomesZero) {
   const std::string why =
-      " is too small for float32, as is all else in the column that is not 0; the dtype option can "
-      "say float64";
+      " is too small for float32, like all other nonzero values of the column; set the dtype "
+      "option to float64";
   EXPECT_EQ(values(read("1,2\n3,1e-50\n")), (Values{1, 2, 3, 0})) << "2 stays in the column";
   EXPECT_EQ(refusal("x,y\n1,0\n3,-1e-50\n4,1e-60\n"), "t.csv, line 3, column 2: '-1e-50'" + why);
   EXPECT_EQ(refusal("1e-50,7\n1e-50,8\n"), "t.csv, line 1, column 1: '1e-50'" + why);
@@ -205,9 +205,9 @@ TEST_F(Csv, TakesOtherDelimiters) {
   options.delimiter = ' ';
   EXPECT_EQ(values(read("1 2\n", options)), (Values{1, 2}));
   options.delimiter = '.';
-  EXPECT_EQ(
-      refusal("1.2\n", options),
-      "t.csv: '.' cannot be the delimiter; use a comma, semicolon, tab, blank or another sign");
+  EXPECT_EQ(refusal("1.2\n", options),
+            "t.csv: '.' cannot be the delimiter; use a comma, semicolon, tab, blank or another "
+            "character");
 }
 
 TEST_F(Csv, SelectsColumnsByNameAndNumberInTheOrderGiven) {
@@ -290,14 +290,14 @@ TEST_F(Csv, RefusesBrokenQuotes) {
 
 TEST_F(Csv, RefusesBytesThatNoCellHas) {
   const std::string carriage_return =
-      ": a carriage return stands inside the cell; lines end with LF or CRLF";
+      ": there is a carriage return inside the cell; lines end with LF or CRLF";
   EXPECT_EQ(refusal("x,y\r1,2\r3,4\r"), "t.csv, line 1, column 2" + carriage_return);
   EXPECT_EQ(refusal("1,2,cat\n3,4,d\rg\n"), "t.csv, line 2, column 3" + carriage_return);
   EXPECT_EQ(refusal("1,\"c\rt\"\n"), "t.csv, line 1, column 2" + carriage_return);
   EXPECT_EQ(refusal("1,2\n3\r,4\n"), "t.csv, line 2, column 1" + carriage_return);
   using namespace std::string_view_literals;
   EXPECT_EQ(refusal("1,2,cat\n3,4,d\0g\n"sv),
-            "t.csv, line 2, column 3: the cell holds a NUL byte, so this is no text in UTF-8");
+            "t.csv, line 2, column 3: the cell holds a NUL byte, so this is not UTF-8 text");
 }
 
 TEST_F(Csv, RefusesOtherByteOrderMarks) {

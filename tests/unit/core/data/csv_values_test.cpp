@@ -67,9 +67,9 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
   const std::string comma =
       "; write decimals with a point and thousands without separators: 1000.5";
   const std::string thousands = "; write thousands without separators: 1000.5";
-  const std::string units = "; leave out signs of units, percent and currency";
+  const std::string units = "; leave out units, percent signs and currency symbols";
   const std::string dates = "; convert dates, times and ranges to numbers";
-  const std::string ascii = "; use the digits and signs of ASCII";
+  const std::string ascii = "; use ASCII digits and signs";
   for (const char* cell : {"2,5", "1,000", "-2,5", "1.000,5", "1,5e3"}) expect(cell, comma);
   for (const char* cell : {"1_000", "1'000", "1\u2019000"}) expect(cell, thousands);
   for (const char* cell : {"$5", "12%", "\u20ac3.50", "5 $"}) expect(cell, units);
@@ -179,9 +179,9 @@ TEST_F(CsvValues, KeepsToItsMemory) {
       "t.csv, line 3: the line does not end within 2 MiB");
   std::string wide = "1";
   for (int i = 0; i < 20000; ++i) wide += ",1";
-  EXPECT_EQ(refusal(wide + "\n", options),
-            "t.csv, line 1: a row has more than 16384 columns, which is what the limit of memory "
-            "allows");
+  EXPECT_EQ(
+      refusal(wide + "\n", options),
+      "t.csv, line 1: a row has more than 16384 columns, the maximum that the memory limit allows");
   options.memory_limit = 64 << 20;
   EXPECT_EQ(read(rows, options).features(), 8);
   std::string classes = "x,c\n";

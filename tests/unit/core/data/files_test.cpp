@@ -56,14 +56,12 @@ TEST(Files, AreWrittenByTheirExtension) {
 }
 
 TEST(Files, OfAnotherExtensionAreRefused) {
-  EXPECT_EQ(
-      message_of<InputError>([] { read_dataset("points.parquet"); }),
-      "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with .gz behind "
-      "or not), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
-  EXPECT_EQ(
-      message_of<InputError>([] { read_dataset("points"); }),
-      "points: the extension '' is unknown; .csv, .tsv and .txt (with .gz behind or not), .npy, "
-      ".fvecs, .bvecs, .h5 and .hdf5 are known");
+  EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
+            "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with or "
+            "without .gz), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
+  EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
+            "points: the extension '' is unknown; .csv, .tsv and .txt (with or without .gz), .npy, "
+            ".fvecs, .bvecs, .h5 and .hdf5 are known");
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),

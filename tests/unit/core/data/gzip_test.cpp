@@ -88,7 +88,7 @@ TEST_F(GzipText, RefusesDamagedFiles) {
   checksum[checksum.size() - 8] = static_cast<char>(~checksum[checksum.size() - 8]);
   const std::string cut = ": the gzip data is truncated: the file ends inside it";
   EXPECT_EQ(refusal(""), ": is not a gzip file: it is empty");
-  EXPECT_EQ(refusal("1,2\n3,4\n"), ": is not a gzip file: it begins otherwise");
+  EXPECT_EQ(refusal("1,2\n3,4\n"), ": is not a gzip file: it has no gzip header");
   EXPECT_EQ(refusal("\x1f"), cut);
   EXPECT_EQ(refusal("\x1f\x8b"), cut);
   EXPECT_EQ(refusal("\x1fnothing"),

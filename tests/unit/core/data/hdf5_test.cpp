@@ -270,7 +270,7 @@ TEST_F(Hdf5, RefusesValuesInOtherFiles) {
   H5Sclose(space);
   H5Pclose(layout);
   EXPECT_EQ(refusal("virtual"),
-            "the data set is virtual, put together of other data sets; h5repack makes one that "
+            "the data set is virtual, composed of other data sets; h5repack makes one that "
             "holds its values");
 
   file_ = H5Fopen(path_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);

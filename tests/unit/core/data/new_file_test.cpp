@@ -114,8 +114,8 @@ TEST(NewFile, NeedsAFolderInWhichFilesMayBeMade) {
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
     if (::access(file.c_str(), W_OK) != 0) ::_exit(2);  // a parent folder denies access
     const std::string message = message_of<InputError>([&] { const NewFile attempt(file); });
-    ::_exit(message == fmt::format("{}: cannot write the file: Permission denied; files must be "
-                                   "allowed to be made in its folder, {}",
+    ::_exit(message == fmt::format("{}: cannot write the file: Permission denied; it must be "
+                                   "possible to create files in its folder, {}",
                                    file.string(), fs::canonical(folder).string())
                 ? 0
                 : 1);

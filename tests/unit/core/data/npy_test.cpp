@@ -216,7 +216,7 @@ TEST_F(Npy, RefusesOtherShapes) {
             "the array has the shape (2305843009213693952, 1), which overflows 64-bit sizes");
   EXPECT_EQ(shape("(9223372036854775808, 1)"),
             "the .npy header is damaged: a size in 'shape' overflows 64 bits");
-  EXPECT_EQ(shape("(-2, 3)"), "the .npy header is damaged: 'shape' is no tuple of sizes");
+  EXPECT_EQ(shape("(-2, 3)"), "the .npy header is damaged: 'shape' is not a tuple of sizes");
   EXPECT_EQ(shape("(2.5, 3)"), "the .npy header is damaged: ')' is missing before '.5, 3), }'");
   EXPECT_EQ(shape("6"), "the .npy header is damaged: '(' is missing before '6, }'");
 }

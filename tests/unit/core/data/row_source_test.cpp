@@ -318,7 +318,7 @@ TEST(RowSource, RefusesWhatReadingIntoMemoryRefuses) {
   }
   EXPECT_EQ(message_of<InputError>([&] { open_rows(folder.path() / "t.npy"); }),
             (folder.path() / "t.npy").string() +
-                ": the .npy header has 1048588 bytes; 131072 are the limit");
+                ": the .npy header has 1048588 bytes; the limit is 131072");
 }
 
 }  // namespace

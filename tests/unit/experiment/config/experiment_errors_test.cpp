@@ -53,8 +53,9 @@ TEST(ExperimentErrors, FileThatCannotBeRead) {
   EXPECT_EQ(message_of<InputError>([&] { load_experiment(folder.path()); }),
             folder.path().string() + ": is a folder, not a configuration file");
   const auto large = folder.write("large.yaml", std::string(2 << 20, ' '));
-  EXPECT_EQ(message_of<InputError>([&] { load_experiment(large); }),
-            large.string() + ": is larger than 1048576 bytes, so no configuration file");
+  EXPECT_EQ(
+      message_of<InputError>([&] { load_experiment(large); }),
+      large.string() + ": is larger than 1048576 bytes, the maximum size of a configuration file");
 }
 
 }  // namespace

@@ -231,9 +231,8 @@ TEST_F(ExperimentTrace, ContradictionsAreRefused) {
   EXPECT_EQ(refusal("/shift", nullptr), "'trace.shift' is null, not a list");
   EXPECT_EQ(refusal("/replay/points/7", 10000),
             "'trace.replay.points' is a list, not a list of integers from 0 to 9999");
-  EXPECT_EQ(
-      refusal("/replay/labels/0/0", 5),
-      "'trace.replay.labels' is a list, not a list of lists of labels and points that there are");
+  EXPECT_EQ(refusal("/replay/labels/0/0", 5),
+            "'trace.replay.labels' is a list, not a list of lists of existing labels and points");
   EXPECT_EQ(refusal("/replay/centroids/2", ordered_json::array({1, 2})),
             "'trace.replay.centroids' is a list, not a list of lists of 5 pairs");
   EXPECT_EQ(refusal("/replay/view", "above"),

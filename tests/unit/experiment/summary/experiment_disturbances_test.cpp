@@ -64,7 +64,7 @@ TEST(ExperimentDisturbances, OtherProgramsAreSeenInTheMedianLoad) {
   EXPECT_EQ(text_of({row}), "");
   row[5].conditions->before.load = 7;
   EXPECT_EQ(text_of({row}),
-            "other programs wanted the machine (load before a trial 7.00, of which the run causes "
+            "other programs used the machine (load before a trial 7.00, of which the run causes "
             "at most 4)");
   const std::optional<MachineLoad> load = machine_load({row});
   ASSERT_TRUE(load);
@@ -136,7 +136,7 @@ TEST(ExperimentDisturbances, AllAreSaidInOneLine) {
   record.conditions->before.load = 12;
   record.conditions->gpu->after.throttle = Reasons{"hw_power_brake"};
   EXPECT_EQ(text_of({row_of(record)}),
-            "other programs wanted the machine (load before a trial 12.0, of which the run causes "
+            "other programs used the machine (load before a trial 12.0, of which the run causes "
             "at most 4); the GPU was throttled in 10 of 10 trials (hw_power_brake)");
 }
 

@@ -90,7 +90,7 @@ TEST(SharedTrace, OtherDescriptorsAreRefused) {
   const apps::Descriptor write_end(ends[1]);
   for (const int other : {file.get(), unsealed.get(), read_end.get(), -1}) {
     EXPECT_EQ(message_of<Error>([&] { receive_trace(other, 3); }),
-              "what came is no sealed shared memory");
+              "the received descriptor is not sealed shared memory");
   }
   EXPECT_THROW(receive(""), Error);
 }

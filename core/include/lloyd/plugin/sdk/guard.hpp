@@ -26,7 +26,7 @@ Status guarded(Body&& body) noexcept {
     return Status::error(StatusCode::internal, error.what());
   } catch (...) {
     return Status::error(StatusCode::internal,
-                         "the backend threw an exception that is no std::exception");
+                         "the backend threw an exception that is not a std::exception");
   }
 }
 
