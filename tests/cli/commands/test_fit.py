@@ -187,7 +187,7 @@ class Large(TestCase):
                 self.assertEqual([float(text) for text in centroids.read_text().split()], [1, 3])
                 self.assertEqual(fit["inertia"], 0)
 
-    def test_samples_in_the_order_of_space_are_clustered_as_they_come(self):
+    def test_spatially_sorted_samples_are_clustered_in_the_given_order(self):
         data, exact, labels, centroids = (self.folder / name for name in
                                           ("blobs.npy", "exact.npy", "labels.npy", "centroids.npy"))
         run("data", "blobs", data, "--samples", "70001", "--features", "2", "--centers", "30", "--seed", "5")

@@ -288,7 +288,7 @@ class Terminal(TestCase):
                 self.assertIn("4?", self.shown("data", "info", bad, status=2))
                 self.shown("data", "info", file, "--columns", f"q{escape}", status=2)
 
-    def test_bytes_that_are_no_text_are_shown_as_such(self):
+    def test_bytes_that_are_not_text_are_shown_as_such(self):
         file = self.write("x.csv", b"gr\xf6\xdfe,\x9b31m\n1,2\n3,5\n")
         self.assertIn("gr??e", self.shown("data", "info", file, status=0))
 

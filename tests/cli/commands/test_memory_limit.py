@@ -66,7 +66,7 @@ class MemoryLimit(TestCase):
                                        "120MiB"), 120 * MIB)
 
     @unittest.skipIf(SANITIZED, "a sanitizer holds memory of its own")
-    def test_a_backend_that_takes_more_than_it_estimates_is_told(self):
+    def test_a_backend_that_takes_more_than_it_estimates_is_reported(self):
         model = self.folder / "model.json"
         plugins = ["--plugin-dir", BAD_PLUGINS / "hostile"]
         fit = [*plugins, "fit", IRIS, "-k", 3, "-b", "hostile", "--model", model]

@@ -59,7 +59,7 @@ class Compare(TestCase):
         self.assertEqual(self.verdicts(steady, steady), ["same"] * 4)
         run("compare", steady, steady, "--fail-if-slower", "0%")
 
-    def test_the_same_run_twice_is_said(self):
+    def test_the_same_run_twice_is_reported(self):
         said = "both are the same run"
         self.assertEqual(run("compare", self.old, self.old.parent).stderr.count(said), 1)
         copy = self.write("copy.jsonl", self.old.read_text())

@@ -202,7 +202,7 @@ class Results(TestCase):
                 self.assertNotIn("trace", record)
                 self.assertIn(sentence, done.stderr)
 
-    def test_how_much_was_checked_is_said(self):
+    def test_how_much_was_checked_is_reported(self):
         done = run(*OPTION, "fit", IRIS, "-k", "3", "--backend", "garbage")
         self.assertIn("\nchecked     inertia, and all 150 labels by the definition (", done.stdout)
         done = run(*OPTION, "fit", IRIS, "-k", "3", "--backend", "garbage", "--json")

@@ -242,7 +242,7 @@ class InThisProcess(LoadingCase):
         return run(*folder_option(name), "fit", IRIS, "-k", "3", "--backend", name, *options,
                    status=status, env=env)
 
-    def test_a_plugin_that_ends_the_process_is_told(self):
+    def test_a_plugin_that_ends_the_process_is_reported(self):
         for name, how in (("fit-exits", r"exit\(0\)"), ("fit-exits-3", r"exit\(3\)"),
                           ("fit-escapes", ABORTED + SINCE), ("fit-crashes", CRASHED),
                           ("open-exits", r"exit\(0\)"), ("supports-exits", r"exit\(0\)"),
@@ -252,14 +252,14 @@ class InThisProcess(LoadingCase):
                 self.assertEqual(done.stdout, "")
                 self.assertRegex(done.stderr, rf"(^|\n)lloyd: the backend '{name}' ended the process: {how}\n$")
 
-    def test_predict_tells_it_too(self):
+    def test_predict_reports_it_too(self):
         model = self.folder / "model.json"
         run("fit", IRIS, "-k", "3", "--model", model)
         done = run(*folder_option("open-exits"), "predict", model, IRIS, "--backend", "open-exits", status=1)
         self.assertEqual((done.stdout, done.stderr),
                          ("", "lloyd: the backend 'open-exits' ended the process: exit(0)\n"))
 
-    def test_a_run_in_this_process_tells_it_too(self):
+    def test_a_run_in_this_process_reports_it_too(self):
         done = run(*folder_option("fit-exits"), "run",
                    self.config("sequential, fit-exits", "isolate: none\n"), status=1)
         self.assertRegex(done.stderr,
@@ -279,7 +279,7 @@ class InThisProcess(LoadingCase):
                 self.assertEqual(sorted(path.name for path in output.iterdir()),
                                  ["centroids.csv", "labels.csv", "model.json"])
 
-    def test_a_plugin_that_loads_once_only_is_told(self):
+    def test_a_plugin_that_loads_once_only_is_reported(self):
         def first_load(name):
             return {**os.environ, "LLOYD_FIRST_LOAD": str(self.folder / name)}
         done = self.fit("second-load-aborts", env=first_load("a"))
@@ -334,7 +334,7 @@ class InThisProcess(LoadingCase):
         process.wait()
         self.assert_gone(str(self.file))
 
-    def test_a_fit_that_somebody_else_kills_is_told(self):
+    def test_a_fit_that_somebody_else_kills_is_reported(self):
         process = self.start("open-deaf", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         os.kill(self.wait_for_fit(process), signal.SIGKILL)
         _, err = process.communicate(timeout=60)

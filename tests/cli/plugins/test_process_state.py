@@ -111,7 +111,7 @@ class ProcessState(TestCase):
             self.assertEqual(json.loads(done.stdout)["check"]["samples"], 150)
             (self.folder / "labels.npy").unlink()
 
-    def test_closed_descriptors_are_no_silent_success(self):
+    def test_closed_descriptors_are_not_a_silent_success(self):
         done = run(*OPTION, "fit", IRIS, "-k", "3", "--backend", "meddles", "--json", status=1,
                    env={"LLOYD_MEDDLE": "fit close-all"})
         self.assertEqual(done.stdout, "")

@@ -27,7 +27,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 class Limits(HostileCase):
     """Calls that are short regardless of the problem's size have a time limit."""
 
-    def test_a_call_that_does_not_return_is_told(self):
+    def test_a_call_that_does_not_return_is_reported(self):
         for call, name in (("supports", "supports()"), ("estimate", "estimate()"), ("query", "query()"),
                            ("notes", "notes()")):
             with self.subTest(call):
@@ -60,7 +60,7 @@ class Limits(HostileCase):
                          r"^lloyd: the backend 'hostile' ended the process in release\(\) of its session, whose work "
                          rf"was done: {ABORTED}\n$")
 
-    def test_a_release_that_ends_the_process_is_told(self):
+    def test_a_release_that_ends_the_process_is_reported(self):
         for call, name in (("release-session", "release() of its session"), ("release-backend", "release()")):
             with self.subTest(call):
                 done = self.run_hostile(f"{call} exit", *self.FIT, "--json")
@@ -282,7 +282,7 @@ class Processes(HostileCase):
                     process.wait()
                     self.assert_gone()
 
-    def test_a_plugin_that_kills_its_parent_is_told(self):
+    def test_a_plugin_that_kills_its_parent_is_reported(self):
         for hostile in ("load kill-parent", "fit kill-parent", "release-session kill-parent"):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)

@@ -79,7 +79,7 @@ class DocumentationChecks(TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(findings[0], "words.txt: 'allow a.cpp: old words' allows nothing")
 
-    def test_ordinary_english_is_no_finding(self):
+    def test_ordinary_english_is_not_a_finding(self):
         tree = self.write_tree({"apps/a.cpp": "// The loader asks for a password. Three ways of running. It goes on.\n"})
         _, findings = self.check(CHECK_WORDS, tree)
         self.assertEqual([finding for finding in findings if finding.startswith("apps/")], [])

@@ -77,7 +77,7 @@ class RunningRun(TestCase):
         for _ in range(10):
             run("run", self.config, "--output", self.output, "--repeats", 1)
 
-    def test_missing_trials_are_told_where_every_row_is_there(self):
+    def test_missing_trials_are_reported_where_every_row_is_there(self):
         run("run", self.config, "--output", self.output, "--repeats", 3)
         self.assertEqual(run("report", self.output).stderr, "")
         lines = self.records.read_text().splitlines(keepends=True)

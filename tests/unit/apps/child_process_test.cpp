@@ -48,7 +48,7 @@ TEST(ChildProcess, LinesComeBeforeTheEnd) {
   EXPECT_EQ(child.wait(in(60s)), ChildEvent::ended);
 }
 
-TEST(ChildProcess, ItsEndHasAName) {
+TEST(ChildProcess, DescribesHowItEnded) {
   expect_end([](const Reporter&) { return 0; }, "exit(0)");
   expect_end([](const Reporter&) -> int { ::_exit(7); }, "exit(7)");
   expect_end([](const Reporter&) -> int { std::abort(); }, "signal 6 (Aborted)");
@@ -63,7 +63,7 @@ TEST(ChildProcess, ADeadlineAndAStopEndTheWaiting) {
   EXPECT_EQ(child.wait(in(60s), [&] { return ++asked == 3; }), ChildEvent::stopped);
 }
 
-TEST(ChildProcess, AClosedPipeIsNoEnd) {
+TEST(ChildProcess, AClosedPipeDoesNotEndIt) {
   ChildProcess child([](const Reporter&) {
     for (int descriptor = 3; descriptor < 100; ++descriptor) ::close(descriptor);
     return ::pause();

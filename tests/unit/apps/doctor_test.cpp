@@ -35,7 +35,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(DoctorWarnings, AreNoneOnASoundMachine) {
+TEST(DoctorWarnings, AreEmptyOnAHealthyMachine) {
   EXPECT_TRUE(warnings_of(sound_machine()).empty());
   EXPECT_TRUE(sound_machine().usable());
 }
@@ -91,7 +91,7 @@ TEST(DoctorWarnings, NameWhatIsWrong) {
   EXPECT_TRUE(contains(only_warning(report), "could not be measured: there is not enough memory"));
 }
 
-TEST(DoctorWarnings, TellABrokenDriverFromNone) {
+TEST(DoctorWarnings, DistinguishABrokenDriverFromAMissingOne) {
   DoctorReport report = sound_machine();
   report.gpus.problem = "no NVIDIA driver";
   EXPECT_TRUE(warnings_of(report).empty()) << "many machines have no GPU";
@@ -100,7 +100,7 @@ TEST(DoctorWarnings, TellABrokenDriverFromNone) {
   EXPECT_TRUE(contains(only_warning(report), "Driver Not Loaded; 'nvidia-smi' may say more"));
 }
 
-TEST(DoctorWarnings, NameEntriesOfThePluginPathThatAreNotLookedAt) {
+TEST(DoctorWarnings, NameIgnoredEntriesOfThePluginPath) {
   const TemporaryFolder folder;
   DoctorReport report = sound_machine();
   report.environment = {{"LLOYD_PLUGIN_PATH", folder.path().string() + "::"}};

@@ -32,7 +32,7 @@ namespace {
   ::_exit(interrupted() ? 0 : 1);
 }
 
-TEST(Interrupt, SignalsAtOnceAreOneRequest) {
+TEST(Interrupt, SimultaneousSignalsAreOneRequest) {
   for (int i = 0; i < 200; ++i) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);

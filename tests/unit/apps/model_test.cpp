@@ -45,7 +45,7 @@ TEST_F(ModelFile, ReadsBack) {
   EXPECT_EQ(model.centroids, written.centroids);
 }
 
-TEST_F(ModelFile, RefusesWhatIsNoFile) {
+TEST_F(ModelFile, RefusesPathsThatAreNotFiles) {
   EXPECT_EQ(message_of<InputError>([&] { read_model(folder_.path()); }),
             folder_.path().string() + ": is not a regular file");
   const std::string missing = folder_.path() / "missing.json";
@@ -79,7 +79,7 @@ TEST_F(ModelFile, RefusesWrongTypes) {
             "the model's centroid 0 has a value of type null, not a finite number");
 }
 
-TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
+TEST_F(ModelFile, RefusesNumbersOutOfRange) {
   const std::string centroids = R"("centroids": [[1, 2]], )";
   EXPECT_EQ(refusal(model(centroids + R"("seeding": {"seed": 1e20})")),
             "the model has a wrong entry: 'seeding.seed' is 1e+20, not an integer "
@@ -93,7 +93,7 @@ TEST_F(ModelFile, RefusesNumbersThatItsEntriesDoNotHold) {
             "the model has a wrong entry: 'inertia' is 'x', not a number >= 0");
 }
 
-TEST_F(ModelFile, RefusesFeatureNamesOfAnotherNumber) {
+TEST_F(ModelFile, RefusesAWrongNumberOfFeatureNames) {
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "feature_names": ["x"])")),
             "the model's 'feature_names' are 1, but it has 2 features");
 }

@@ -21,7 +21,7 @@ std::string said_of(std::int64_t total) {
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(StepProgress, SaysHowFarAStepOfMoreThanASecondIs) {
+TEST(StepProgress, ReportsStepsOfMoreThanASecond) {
   const std::string said = said_of(2 * StepProgress::kMinTotal);
   EXPECT_TRUE(said.starts_with("lloyd: planning: 10000 of 20000 pairs, about ")) << said;
 }

@@ -41,7 +41,7 @@ TEST(ByteCount, TakesDecimalAndBinaryUnits) {
   }
 }
 
-TEST(ByteCount, RefusesWhatIsNoSize) {
+TEST(ByteCount, RefusesInvalidSizes) {
   for (const char* text : {"", "GiB", "-1", "0", "0.1", "1e9", "4 GiB x", "5XB", "nan", "inf",
                            "18446744073709551616", "4GiBGiB"}) {
     EXPECT_EQ(bytes(text),

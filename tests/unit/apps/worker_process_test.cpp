@@ -45,7 +45,7 @@ TEST(WorkerProcess, AnswersComeBeforeTheEnd) {
   EXPECT_EQ(process.wait(within(60s)), Event::ended);
 }
 
-TEST(WorkerProcess, ItsEndHasAName) {
+TEST(WorkerProcess, DescribesHowItEnded) {
   WorkerProcess process(shell("kill -SEGV $$"), 3);
   ASSERT_EQ(process.wait(within(60s)), Event::ended);
   EXPECT_EQ(process.end().text(), "signal 11 (Segmentation fault)");
@@ -117,7 +117,7 @@ TEST(WorkerProcess, ItHasNoOtherDescriptor) {
   ::close(inherited);
 }
 
-TEST(WorkerProcess, AProgramThatIsNotThereIsAnError) {
+TEST(WorkerProcess, AMissingProgramIsAnError) {
   EXPECT_EQ(message_of<Error>([] { WorkerProcess({"/nowhere/lloyd"}, 3); }),
             "cannot start a process: No such file or directory");
 }

@@ -110,7 +110,7 @@ TEST(Dataset, FingerprintIsOfTheValues) {
       Dataset("points", Matrix::from_values(std::vector<double>{1, 2, 3, 4}, 2, 2)).fingerprint());
 }
 
-TEST(Dataset, StrideIsNoPartOfTheValues) {
+TEST(Dataset, FingerprintAndStatisticsIgnoreTheStride) {
   const std::vector<double> gapped = {1, 2, kNan, 3, 4, kNan};
   Matrix matrix = shaped(2, 2, 3);
   matrix.data = gapped.data();

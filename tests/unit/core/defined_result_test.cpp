@@ -10,7 +10,7 @@
 namespace lloyd {
 namespace {
 
-TEST(DefinedResult, AllRowsAreComparedWhereThatIsWanted) {
+TEST(DefinedResult, ComparesAllRowsOnRequest) {
   EXPECT_EQ(rows_to_compare(4, 4), (std::vector<std::int64_t>{0, 1, 2, 3}));
   EXPECT_EQ(rows_to_compare(1, 1), std::vector<std::int64_t>{0});
 }

@@ -13,12 +13,12 @@
 namespace lloyd {
 namespace {
 
-TEST(ErrorText, IsOneLineThatATerminalCanBeShown) {
+TEST(ErrorText, IsOnePrintableLine) {
   EXPECT_STREQ(InputError("a\nb\x1b[2J\x7f \u00e4").what(), "a?b?[2J? \u00e4");
 }
 
 // Characters that control a terminal, reverse or hide text, and invalid UTF-8.
-TEST(ErrorText, ShowsWhatATerminalMayBeSentAlone) {
+TEST(ErrorText, ReplacesUnsafeCharacters) {
   EXPECT_EQ(printable("a\u009b31mb"), "a?31mb") << "CSI of C1";
   EXPECT_EQ(printable("\u0080\u0085\u009f\u00a0"), "???\u00a0");
   EXPECT_EQ(printable("\u202egnp.exe\u202c"), "?gnp.exe?") << "right-to-left override";

@@ -216,7 +216,7 @@ TEST(AdjustedRandIndex, RefusesDifferentSizes) {
             "labellings of 2 and of 1 samples cannot be compared");
 }
 
-TEST(NumberClasses, ByFirstAppearance) {
+TEST(EncodeClasses, ByFirstAppearance) {
   const std::vector<std::string> classes = {"rose", "iris", "rose", "", "iris", "Iris"};
   EXPECT_EQ(encode_classes(classes), (Labels{0, 1, 0, 2, 1, 3}));
   EXPECT_TRUE(encode_classes({}).empty());

@@ -148,7 +148,7 @@ TEST_F(DrivenFits, EndWhenTheObserverRefusesAnIteration) {
   EXPECT_EQ(passes.calls.find("close"), std::string::npos);
 }
 
-TEST_F(DrivenFits, HandOnOtherErrors) {
+TEST_F(DrivenFits, PassOnOtherErrors) {
   passes.script = {{1, 4, 0}, {1, 0, 0}};
   passes.fails_at = 3;
   passes.failure = StatusCode::device_error;
@@ -157,7 +157,7 @@ TEST_F(DrivenFits, HandOnOtherErrors) {
   EXPECT_EQ(result.valid, 0u);
 }
 
-TEST_F(DrivenFits, TellCopiesFromLabellingWhereProfiled) {
+TEST_F(DrivenFits, SeparateCopiesFromLabellingWhenProfiled) {
   passes.script = {{1, 4, 0}, {1, 4, 0}, {1, 0, 0}};
   drive();
   EXPECT_LT(result.phases.transfer_ms, 0);

@@ -77,7 +77,7 @@ TEST_F(MemoryPlans, CountWhatSeedingAndRestartsHold) {
   EXPECT_GE(plan(4096 * kMiB).bytes, random + 8 * 100'000'000);
 }
 
-TEST_F(MemoryPlans, RefuseALimitThatNothingKeeps) {
+TEST_F(MemoryPlans, RefuseALimitThatCannotBeKept) {
   try {
     plan(100 * kMiB);
     FAIL() << "was planned";

@@ -52,14 +52,14 @@ class Loader : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Loader, LoadsWhatIsWhole) {
+TEST_F(Loader, LoadsACompletePlugin) {
   const auto backend = load_plugin(built_plugin());
   EXPECT_EQ(backend->name(), "sequential");
   EXPECT_TRUE(backend->available());
   EXPECT_EQ(backend->devices().size(), 1u);
 }
 
-TEST_F(Loader, RefusesWhatIsNoSharedLibrary) {
+TEST_F(Loader, RefusesFilesThatAreNotSharedLibraries) {
   expect_refusal(folder_.path() / "nothing.so", "is not a file");
   expect_refusal(folder_.path(), "is not a file");
   Dl_info library{};  // a library that is not a plugin: the C library
@@ -113,7 +113,7 @@ TEST_F(Loader, RegistryFindsLoadsAndRefuses) {
             "unknown backend 'tow' (did you mean 'two'?)");
 }
 
-TEST_F(Loader, RegistryAsksItsLoaderForWhatIsNamedOnly) {
+TEST_F(Loader, RegistryLoadsOnlyTheNamedPlugins) {
   const fs::path one = folder_.path() / "lloyd_one.so";
   fs::copy(built_plugin(), one);
   const fs::path two =
@@ -167,7 +167,7 @@ TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
   EXPECT_EQ(Registry({bundled, mine}).load("sequential")->name(), "sequential");
 }
 
-TEST_F(Loader, AShortageOfDescriptorsIsNoFaultOfTheFile) {
+TEST_F(Loader, AShortageOfDescriptorsIsNotBlamedOnTheFile) {
   const fs::path plugin = built_plugin();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -191,7 +191,7 @@ TEST_F(Loader, AShortageOfDescriptorsIsNoFaultOfTheFile) {
                 "-n'");
 }
 
-TEST_F(Loader, AFolderThatCannotBeReadIsTold) {
+TEST_F(Loader, ReportsAFolderThatCannotBeRead) {
   const fs::path file = folder_.write("file", "no folder");
   Registry registry({file});
   ASSERT_EQ(registry.refused().size(), 1u);

@@ -86,7 +86,7 @@ class StepCalls : public testing::Test {
   FitSpec spec;
 };
 
-TEST_F(StepCalls, OfAFitStandBetweenItsBeginningAndItsEnd) {
+TEST_F(StepCalls, OfAFitComeBetweenBeginFitAndEndFit) {
   EXPECT_EQ(fit(), "FpcpcpcpaE");
   EXPECT_EQ(fit(), "FpcpcpcpaE");
   spec.profile = 1;  // sums take a separate pass

@@ -195,7 +195,7 @@ TEST(StreamedDataset, IsDescribedAsInMemory) {
   }
 }
 
-TEST(StreamedDataset, NamesTheRowOfWhatIsNotFinite) {
+TEST(StreamedDataset, NamesTheRowOfAValueThatIsNotFinite) {
   std::vector<double> values(200, 1.0);
   values[151] = std::numeric_limits<double>::quiet_NaN();
   try {

@@ -149,7 +149,7 @@ TEST_F(HybridSteps, ReportCopiesOfAProfiledFit) {
   EXPECT_LT(fit(session, options).result.phases.transfer_ms, 0);
 }
 
-TEST_F(HybridSteps, HandOnErrorsOfTheDevice) {
+TEST_F(HybridSteps, PassOnErrorsOfTheDevice) {
   const Dataset dataset = data(DType::float32);
   BackendSession session(backend_, dataset, parameters(3, 100));
   const Fit expected = fit(session, options_of(4));

@@ -40,7 +40,7 @@ TEST(Affinity, AThreadThatIsBoundStaysBound) {
   });
 }
 
-TEST(Affinity, ProcessorsThatAreNotThereAreRefused) {
+TEST(Affinity, RefusesAbsentProcessors) {
   on_thread([] {
     const std::vector<int> allowed = allowed_processors();
     EXPECT_FALSE(run_on({5000, 6000}));

@@ -50,7 +50,7 @@ TEST(ProcessorList, IsRangesAndNumbers) {
   EXPECT_TRUE(processors_of("0-99999999").empty()) << "no machine has so many";
 }
 
-TEST_F(MachineFiles, NothingIsInventedWhereTheSystemIsSilent) {
+TEST_F(MachineFiles, UnknownValuesStayUnknown) {
   const Cpu cpu = read_cpu(files());
   EXPECT_EQ(cpu.model, "");
   EXPECT_TRUE(cpu.features.empty());
@@ -116,7 +116,7 @@ TEST_F(MachineFiles, ThreadsOfTheProcess) {
   EXPECT_GE(process_threads(), 1);
 }
 
-TEST(Build, SaysWhatItIsMadeOf) {
+TEST(Build, NamesItsLibrariesAndCommit) {
   const Build build = this_build();
   ASSERT_FALSE(build.libraries.empty());
   EXPECT_EQ(build.libraries.front().first, "fmt");

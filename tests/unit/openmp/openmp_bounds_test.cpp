@@ -50,7 +50,7 @@ TEST(OpenmpBounds, HoldWhileCentroidsMove) {
   }
 }
 
-TEST(OpenmpBounds, OfWhatFloat32CannotHoldSayNothing) {
+TEST(OpenmpBounds, ProveNothingBeyondTheRangeOfFloat32) {
   const Drift far = round_outward(1e300), none = round_outward(0);
   EXPECT_EQ(upper_bound(1e300), kInfinite);
   EXPECT_FALSE(proves_label(read_upper(store_upper(1, none), far), 1e30F));
@@ -98,7 +98,7 @@ TEST(OpenmpBounds, DriftIsAnUpperBound) {
   EXPECT_EQ(drift.of(k - 1).upper, 0);
 }
 
-TEST(OpenmpBounds, KernelsDoWhatTheArithmeticSays) {
+TEST(OpenmpBounds, KernelsMatchScalarArithmetic) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<float> uniform;
   constexpr std::int64_t k = 7, d = 2;
@@ -283,7 +283,7 @@ void check_moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, 
   }
 }
 
-TEST(OpenmpPruning, LabelsAreTheDefinitions) {
+TEST(OpenmpPruning, LabelsMatchTheDefinition) {
   for (const double offset : {0.0, 1e4}) {
     check_moving<float>(2000, 2, 9, 1, offset);    // few features
     check_moving<float>(2000, 12, 7, 1, offset);   // tiles
@@ -381,7 +381,7 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
 
 // Bounds per group after a pass that only the definition can label. In that pass the first sample
 // moves from a to b, then back to a, while the group of a seems far away.
-TEST(OpenmpPruning, BoundsOfGroupsHoldAfterSuchAPass) {
+TEST(OpenmpPruning, BoundsOfGroupsHoldAfterAPassByTheDefinition) {
   constexpr double kScale = 1e15;
   const lloyd::Dataset data(
       "samples",

@@ -93,7 +93,7 @@ TEST_F(OpenmpIntegerTiles, AreRoundedAgainWhereCentroidsGoFarOutOrComeBack) {
   EXPECT_EQ(roundings_, 4);
 }
 
-TEST(OpenmpIntegerTilesOfMuch, AreNotKept) {
+TEST(OpenmpIntegerTilesOfLargeData, AreNotKept) {
   EXPECT_GT(IntegerTiles::bytes(1000000, 256, 16), 1000000 * (2 * 16 + 8));
   EXPECT_EQ(IntegerTiles::bytes(1000000, 256, 1600), 0);
   EXPECT_EQ(IntegerTiles::bytes(1000000, 1000, 16), 0);

@@ -18,7 +18,7 @@ class OpenmpLargePages : public testing::Test {
   ~OpenmpLargePages() override { trim_pages(); }
 };
 
-TEST_F(OpenmpLargePages, ArePassedOnToWhoTakesAsMuch) {
+TEST_F(OpenmpLargePages, AreReusedForTheSameSize) {
   void* const first = acquire_pages(kLarge);
   void* const second = acquire_pages(2 * kLarge);
   release_pages(first, kLarge);
@@ -31,7 +31,7 @@ TEST_F(OpenmpLargePages, ArePassedOnToWhoTakesAsMuch) {
   release_pages(second, 2 * kLarge);
 }
 
-TEST_F(OpenmpLargePages, AreReturnedWhereOthersAreTaken) {
+TEST_F(OpenmpLargePages, AreFreedIfAnotherSizeIsAcquired) {
   release_pages(acquire_pages(kLarge), kLarge);
   void* const other = acquire_pages(5 * kLarge);
   EXPECT_EQ(cached_page_bytes(), 0);
@@ -40,7 +40,7 @@ TEST_F(OpenmpLargePages, AreReturnedWhereOthersAreTaken) {
   EXPECT_EQ(cached_page_bytes(), 0);
 }
 
-TEST_F(OpenmpLargePages, StayUpToALimit) {
+TEST_F(OpenmpLargePages, AreCachedUpToALimit) {
   std::vector<void*> taken;
   for (int i = 0; i < 3; ++i) taken.push_back(acquire_pages(kMaxCachedBytes / 2));
   for (void* const memory : taken) release_pages(memory, kMaxCachedBytes / 2);
@@ -50,7 +50,7 @@ TEST_F(OpenmpLargePages, StayUpToALimit) {
             kMaxCachedBytes);  // small blocks are not cached
 }
 
-TEST_F(OpenmpLargePages, ArraysGiveTheirsBack) {
+TEST_F(OpenmpLargePages, ArraysReleaseTheirs) {
   std::uintptr_t first = 0;
   {
     const LargeArray<double> array = large_array<double>(kLarge / sizeof(double));

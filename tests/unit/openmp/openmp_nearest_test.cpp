@@ -326,7 +326,7 @@ TEST(OpenmpIntegers, TakePanelsOfAnySize) {
 }
 
 // More centroids than the 8 index bits of a score can number.
-TEST(OpenmpIntegers, TellManyCentroidsApart) {
+TEST(OpenmpIntegers, DistinguishManyCentroids) {
   for (const std::int64_t k : {251, 252, 253, 259, 504, 700}) {
     EXPECT_GE(check_screen(blobs<float>(900, 16, k, 1, 0), Screen::integers), 850) << k;
   }
@@ -378,7 +378,7 @@ TEST(OpenmpIntegers, ProveTheOnlyCentroid) {
 }
 
 // Units below the normal numbers, or sums that would overflow.
-TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
+TEST(OpenmpIntegers, AreNotUsedForDataTheyCannotHold) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e-12, 0), Screen::integers), -1);
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e12, 0), Screen::integers), -1);
   EXPECT_EQ(check_screen(blobs<float>(100, 4097, 4, 1, 0), Screen::integers), -1);
@@ -391,7 +391,7 @@ TEST(OpenmpIntegers, LeaveOutWhatTheyCannotHold) {
 }
 
 // The core refuses such data in float64.
-TEST(OpenmpScreen, LeavesOutWhatCouldOverflow) {
+TEST(OpenmpScreen, IsNotUsedForDataThatCouldOverflow) {
   EXPECT_EQ(check_screen(blobs<float>(100, 3, 4, 1e19, 0)), -1);
   EXPECT_GE(check_screen(blobs<float>(100, 3, 4, 1e16, 0)), 90);
 }

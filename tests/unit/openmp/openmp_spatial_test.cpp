@@ -324,7 +324,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   }
 }
 
-TEST(OpenmpSpatial, LabelsAreTheDefinitions) {
+TEST(OpenmpSpatial, LabelsMatchTheDefinition) {
   for (const char* kind : kKinds) {
     SCOPED_TRACE(kind);
     for (const std::int64_t d : {1, 2, 3}) {
@@ -348,7 +348,7 @@ TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
 
 // With about as many centroids as samples, neighbours share no nearest centroid, so the fit returns
 // to the original order after one pass.
-TEST(OpenmpSpatial, GivesUpWhereNothingIsLeftOut) {
+TEST(OpenmpSpatial, FallsBackToRowsIfNoDistancesAreSaved) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);
   Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::lloyd, 1);

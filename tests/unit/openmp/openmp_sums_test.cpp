@@ -149,7 +149,7 @@ void check_great(int bits, bool wide, const std::vector<std::int64_t>& features,
   }
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSums) {
+TEST(OpenmpSums, MatchClusterSums) {
   check<float>();
   check<double>();
 }
@@ -165,12 +165,12 @@ void check_runs() {
   }
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsForSamplesThatMoveTogether) {
+TEST(OpenmpSums, MatchClusterSumsForSamplesThatMoveTogether) {
   check_runs<float>();
   check_runs<double>();
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbHoldsMostFeatures) {
+TEST(OpenmpSums, MatchClusterSumsIfOneLimbHoldsMostFeatures) {
   // One bit more than narrow values have, and exactly as many.
   for (const int bits : {50, 49}) {
     check_great<float>(bits, true, {11, 31, 67});
@@ -178,7 +178,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbHoldsMostFeatures) {
   }
 }
 
-TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbIsFull) {
+TEST(OpenmpSums, MatchClusterSumsIfOneLimbIsFull) {
   check_great<float>(50, false, {11, 31, 67});
   check_great<float>(50, false, {1, 2, 3}, sum_of_runs<float>);
   check_great<double>(50, false, {11, 31, 67});
@@ -186,7 +186,7 @@ TEST(OpenmpSums, AreThoseOfClusterSumsWhereOneLimbIsFull) {
 }
 
 // Also with more samples than a batch.
-TEST(OpenmpSums, AreThoseOfClusterSumsForAnyNumberOfClusters) {
+TEST(OpenmpSums, MatchClusterSumsForAnyNumberOfClusters) {
   constexpr std::int64_t kManyRows = kMaxBatchedSamples + 61;
   for (const std::int32_t clusters : {1, 2, 31, 32, 33, 100}) {
     for (const int bits : {20, 60}) {

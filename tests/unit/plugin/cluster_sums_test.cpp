@@ -178,26 +178,26 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
   EXPECT_TRUE(store(plan, whole) == words);
 }
 
-TEST(ClusterSums, OneLaneInOneWord) {
+TEST(ClusterSums, OneLimbInOneWord) {
   const auto samples = fixed_point_samples<float>(3000, 3, 20, -10);
   EXPECT_EQ(SumPlan::make(samples.dataset().view()).form, SumForm::integer64);
   check_integer_sums(samples, 1);
   check_integer_sums(fixed_point_samples<double>(3000, 3, 20, -10), 1);
 }
 
-TEST(ClusterSums, OneLaneInTwoWords) {
+TEST(ClusterSums, OneLimbInTwoWords) {
   const auto samples = fixed_point_samples<double>(9000, 3, 50, 7);  // flushed every 4096 rows
   EXPECT_EQ(SumPlan::make(samples.dataset().view()).form, SumForm::integer128);
   check_integer_sums(samples, 1);
 }
 
-TEST(ClusterSums, TwoLanes) {
+TEST(ClusterSums, TwoLimbs) {
   check_integer_sums(fixed_point_samples<double>(9000, 3, 53, -53), 2);
   check_integer_sums(wide_samples<float>(9000, 3, -30, 20), 2);
   check_integer_sums(wide_samples<double>(9000, 1, -30, 45), 2);
 }
 
-TEST(ClusterSums, ThreeLanes) {
+TEST(ClusterSums, ThreeLimbs) {
   check_integer_sums(wide_samples<float>(9000, 3, -60, 20), 3);
   check_integer_sums(wide_samples<double>(2000, 2, -70, 17), 3);
 }
@@ -227,7 +227,7 @@ TEST(ClusterSums, FeaturesOfDifferentQuanta) {
 
 // A feature at the top of the range: with a number of limbs set by another feature, its upper limbs
 // would exceed the range.
-TEST(ClusterSums, RangeOfUpperLanes) {
+TEST(ClusterSums, RangeOfUpperLimbs) {
   for (const int exponent : {800, 880, 900, 950}) {
     Samples<double> samples{{}, 2, {}};
     const auto wide = wide_samples<double>(300, 1, -70, 20);
@@ -300,7 +300,7 @@ TEST(ClusterSums, LongSumsDoNotStall) {
 }
 
 // Largest values of one sign, more of them than a 64-bit word could sum without flushes.
-TEST(ClusterSums, SaturatedLanes) {
+TEST(ClusterSums, SaturatedLimbs) {
   constexpr std::int64_t kBlock = 20000, kBlocks = 10;
   for (const int bits : {50, 51, 53}) {
     for (const double sign : {1.0, -1.0}) {

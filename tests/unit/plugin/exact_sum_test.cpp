@@ -95,7 +95,7 @@ TEST_P(ExactSumOfRange, AgreesWithTheOracleBitForBit) {
   }
 }
 
-TEST_P(ExactSumOfRange, IsFreeOfOrder) {
+TEST_P(ExactSumOfRange, DoesNotDependOnOrder) {
   std::vector<double> values = random_values(500, GetParam().lowest, GetParam().highest, 1);
   const double expected = exact_sum(values).value();
   std::mt19937_64 random(2);
@@ -105,7 +105,7 @@ TEST_P(ExactSumOfRange, IsFreeOfOrder) {
   }
 }
 
-TEST_P(ExactSumOfRange, IsFreeOfHowItIsMerged) {
+TEST_P(ExactSumOfRange, DoesNotDependOnHowItIsMerged) {
   const std::vector<double> values = random_values(600, GetParam().lowest, GetParam().highest, 3);
   const double expected = exact_sum(values).value();
   for (const std::size_t parts : {1u, 2u, 3u, 7u, 600u}) {

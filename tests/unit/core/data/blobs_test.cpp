@@ -51,7 +51,7 @@ TEST(Blobs, GivesTheFloat64BitsCheckedIn) {
   EXPECT_EQ(data.fingerprint(), 0xcb6a668d3c06ccf2u);
 }
 
-TEST(Blobs, AreNotFinishedWhenTheyAreToStop) {
+TEST(Blobs, StopOnRequest) {
   int asked = 0;
   EXPECT_EQ(make_blobs(small_spec(), [&] { return ++asked < 0; }).fingerprint(),
             make_blobs(small_spec()).fingerprint());
@@ -94,7 +94,7 @@ TEST(Blobs, DiffersBySeed) {
   EXPECT_NE(make_blobs(spec).fingerprint(), before);
 }
 
-TEST(Blobs, HaveTheStandardDeviationAskedFor) {
+TEST(Blobs, HaveTheRequestedStandardDeviation) {
   BlobsSpec spec;
   spec.samples = 100000;
   spec.features = 1;
@@ -155,7 +155,7 @@ TEST(Blobs, RefuseCountsBelowOne) {
   EXPECT_EQ(refusal(spec), "blobs: centers is 0; at least 1 is needed");
 }
 
-TEST(Blobs, RefuseLengthsThatAreNone) {
+TEST(Blobs, RefuseInvalidLengths) {
   BlobsSpec spec;
   spec.std = -1;
   EXPECT_EQ(refusal(spec), "blobs: std is -1; a finite number that is not negative is needed");
@@ -188,7 +188,7 @@ TEST(Blobs, RefuseValuesBeyondTheDtype) {
             "blobs: box 1e+308 and std 1e+308 give values beyond float64 (limit 1.8e+308)");
 }
 
-TEST(Blobs, RefuseWhatTheirFitWouldRefuse) {
+TEST(Blobs, RefuseDataThatAFitWouldRefuse) {
   BlobsSpec spec{.features = 1, .std = 0, .box = 4e144, .dtype = DType::float64};
   check_blobs(spec);
   make_blobs(spec);

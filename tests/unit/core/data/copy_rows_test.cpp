@@ -141,7 +141,7 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
 }
 
 // As for text: a single value may round to zero in float32, a whole column may not.
-TEST(CopyRows, RefusesAColumnThatFloat32LeavesNothingOf) {
+TEST(CopyRows, RefusesAColumnThatVanishesInFloat32) {
   const TemporaryFolder folder;
   const auto copy = [&](std::vector<double> values, DType dtype) {
     const std::int64_t rows = std::ssize(values) / 2;
@@ -160,7 +160,7 @@ TEST(CopyRows, RefusesAColumnThatFloat32LeavesNothingOf) {
   EXPECT_EQ(copy({1, 1e-50, 3, 1e-50}, DType::float64), 1e-50);
 }
 
-TEST(CopyRows, TellsHowFarItIsAndCanBeEnded) {
+TEST(CopyRows, ReportsProgressAndCanBeStopped) {
   const TemporaryFolder folder;
   BlobsSpec spec = kSpec;
   spec.samples = 1000000;
@@ -179,7 +179,7 @@ TEST(CopyRows, TellsHowFarItIsAndCanBeEnded) {
       << "a temporary file was left";
 }
 
-TEST(CopyRows, LeavesTheFileWhatItWasWhereTheDiskIsFull) {
+TEST(CopyRows, KeepsTheOldFileIfTheDiskIsFull) {
   const TemporaryFolder folder;
   for (const std::string& format : formats()) {
     const fs::path file = folder.write("t" + format, "before");
@@ -198,7 +198,7 @@ TEST(CopyRows, LeavesTheFileWhatItWasWhereTheDiskIsFull) {
   }
 }
 
-TEST(CopyRows, RefusesWhatHasNoRoomBeforeItWrites) {
+TEST(CopyRows, RefusesDataThatDoesNotFitBeforeItWrites) {
   const TemporaryFolder folder;
   for (const std::string& format : formats()) {
     const fs::path file = folder.path() / ("t" + format);

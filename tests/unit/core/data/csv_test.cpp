@@ -39,7 +39,7 @@ TEST_F(Csv, ReadsATableWithoutHeader) {
   EXPECT_TRUE(data.classes.empty());
 }
 
-TEST_F(Csv, EndsBetweenBlocksWhenItIsToStop) {
+TEST_F(Csv, StopsBetweenBlocksOnRequest) {
   std::string text;
   while (text.size() < (std::size_t{5} << 20)) text += "1.25,2.5\n";
   int asked = 0;
@@ -101,7 +101,7 @@ TEST_F(Csv, RefusesAFirstLineThatMayBeHeaderOrSample) {
             "t.csv, line 1, column 1: '0x10' is not a number; numbers are decimal");
 }
 
-TEST_F(Csv, TakesQuotedNumbersAboveOthersForNames) {
+TEST_F(Csv, TakesQuotedNumbersAboveUnquotedOnesAsNames) {
   const Dataset data = read("\"0\",x\n3,4\n");
   EXPECT_EQ(values(data), (Values{3, 4}));
   EXPECT_EQ(data.feature_names, (Texts{"0", "x"}));
@@ -109,7 +109,7 @@ TEST_F(Csv, TakesQuotedNumbersAboveOthersForNames) {
   EXPECT_EQ(values(read("\"0\",1\n3,4\n")), (Values{0, 1, 3, 4}));
 }
 
-TEST_F(Csv, TakesALastColumnThatAloneIsQuotedForClasses) {
+TEST_F(Csv, TakesTheOnlyQuotedColumnAsClassesIfItIsLast) {
   const Dataset data = read("x,y,c\n1,2,\"7\"\n3,4,\"8\"\n");
   EXPECT_EQ(values(data), (Values{1, 2, 3, 4}));
   EXPECT_EQ(data.classes, (Texts{"7", "8"}));
@@ -225,7 +225,7 @@ TEST_F(Csv, SelectsColumnsByNameAndNumberInTheOrderGiven) {
   EXPECT_EQ(values(read("7,0\n8,9\n", options)), Values{9}) << "a name comes before a number";
 }
 
-TEST_F(Csv, TakesTheLabelColumnAskedFor) {
+TEST_F(Csv, TakesTheRequestedLabelColumn) {
   CsvOptions options;
   options.label_column = "kind";
   const Dataset named = read("kind,x\n7,1\n8,2\n", options);
@@ -238,7 +238,7 @@ TEST_F(Csv, TakesTheLabelColumnAskedFor) {
   EXPECT_EQ(numbered.classes, (Texts{"cat", "dog"}));
 }
 
-TEST_F(Csv, RefusesACellThatIsNoNumber) {
+TEST_F(Csv, RefusesACellThatIsNotANumber) {
   EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"), "t.csv, line 4, column 3: 'abc' is not a number");
   EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
             "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
@@ -288,7 +288,7 @@ TEST_F(Csv, RefusesBrokenQuotes) {
   EXPECT_EQ(refusal("\"1\"2,3\n"), "t.csv, line 1, column 1: text follows the closing quote");
 }
 
-TEST_F(Csv, RefusesBytesThatNoCellHas) {
+TEST_F(Csv, RefusesInvalidBytes) {
   const std::string carriage_return =
       ": there is a carriage return inside the cell; lines end with LF or CRLF";
   EXPECT_EQ(refusal("x,y\r1,2\r3,4\r"), "t.csv, line 1, column 2" + carriage_return);
@@ -313,7 +313,7 @@ TEST_F(Csv, RefusesOtherByteOrderMarks) {
             "t.csv: the text begins with two byte-order marks");
 }
 
-TEST_F(Csv, SaysThatThereAreNoComments) {
+TEST_F(Csv, ExplainsThatThereAreNoComments) {
   EXPECT_EQ(refusal("# points\n1,2\n"),
             "t.csv, line 1, column 1: the line has other columns than the next; lines that begin "
             "with '#' are rows too");
@@ -353,7 +353,7 @@ TEST_F(Csv, RefusesUnknownColumns) {
             "t.csv: there is no column 'kind'; the columns are x, y");
 }
 
-TEST_F(Csv, RefusesColumnsThatAreNotOne) {
+TEST_F(Csv, RefusesAmbiguousColumns) {
   CsvOptions options;
   options.columns = {"x", "0"};
   EXPECT_EQ(refusal("x,y\n1,2\n", options), "t.csv: column '0' is listed twice");
@@ -437,7 +437,7 @@ TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
   }
 }
 
-TEST_F(Csv, RefusesToWriteWhatIsNoTable) {
+TEST_F(Csv, RefusesToWriteIncompleteTables) {
   const auto file = folder_.path() / "out.csv";
   const std::string prefix = file.string() + ": ";
   EXPECT_EQ(message_of<InputError>([&] {

@@ -53,7 +53,7 @@ TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
             "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is" + way);
 }
 
-TEST_F(CsvValues, RefusesALastColumnOfNumbersThatAreWrittenOtherwise) {
+TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
   const std::string way = "; the label_column option takes such a column as classes";
   CsvOptions semicolon;
   semicolon.delimiter = ';';
@@ -89,7 +89,7 @@ TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
   EXPECT_EQ(read("a,b\n1,3M\n3,apple\n").classes, (Texts{"3M", "apple"}));
 }
 
-TEST_F(CsvValues, TakesALastColumnThatIsTextThroughoutForClasses) {
+TEST_F(CsvValues, TakesALastColumnOfTextAsClasses) {
   EXPECT_EQ(read("a,b\n1,NA\n2,cat\n3,\n").classes, (Texts{"NA", "cat", ""}));
   EXPECT_EQ(read("a,b\n1,cat\n2,?\n").classes, (Texts{"cat", "?"}));
   EXPECT_EQ(read("a,b\n1,\n2,cat\n").classes, (Texts{"", "cat"}));
@@ -157,7 +157,7 @@ TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
   EXPECT_EQ(read("0,1\n2,3.5\n").samples(), 2);
 }
 
-TEST_F(CsvValues, SaysWhichDelimiterWouldDo) {
+TEST_F(CsvValues, SuggestsADelimiter) {
   EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
             "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
             "delimiter option");
@@ -166,7 +166,7 @@ TEST_F(CsvValues, SaysWhichDelimiterWouldDo) {
             "delimiter option");
 }
 
-TEST_F(CsvValues, KeepsToItsMemory) {
+TEST_F(CsvValues, StaysWithinItsMemoryLimit) {
   CsvOptions options;
   options.memory_limit = 8 << 20;
   std::string rows;

@@ -95,7 +95,7 @@ TEST_F(Fvecs, IsWrittenByteByByte) {
   EXPECT_EQ(TemporaryFolder::read(file), kTwoRows);
 }
 
-TEST_F(Fvecs, HoldsNoFloat64) {
+TEST_F(Fvecs, CannotHoldFloat64) {
   const auto file = folder_.path() / "out.fvecs";
   EXPECT_EQ(
       message_of<InputError>([&] { create_rows(file, {.features = 2, .dtype = DType::float64}); }),

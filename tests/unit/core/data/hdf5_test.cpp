@@ -137,7 +137,7 @@ TEST_F(Hdf5, FindsDataSetsInGroupsAndListsThem) {
             "test");
 }
 
-TEST_F(Hdf5, SearchesGroupsDownToADepth) {
+TEST_F(Hdf5, LimitsTheDepthOfItsSearch) {
   std::string group;
   const auto deepen = [&](int depth) {
     for (int i = 0; i < depth; ++i) {
@@ -173,7 +173,7 @@ TEST_F(Hdf5, ReadsPackedChunks) {
   EXPECT_EQ(open_rows(path_)->reading_bytes(), 2 * 1000 * 8) << "a chunk, packed and unpacked";
 }
 
-TEST_F(Hdf5, RefusesWhatIsNoTableOfNumbers) {
+TEST_F(Hdf5, RefusesDataThatIsNotATableOfNumbers) {
   EXPECT_EQ(refusal(), "the HDF5 file holds no data set of numbers with one or two dimensions");
 }
 

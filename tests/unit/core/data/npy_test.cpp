@@ -279,7 +279,7 @@ TEST_F(Npy, WritesStridedRowsWithoutTheirGaps) {
   EXPECT_EQ(values(back), (Values{1.5, 2, 4, 5}));
 }
 
-TEST_F(Npy, RefusesToWriteWhatIsNoTable) {
+TEST_F(Npy, RefusesToWriteIncompleteTables) {
   const auto file = folder_.path() / "out.npy";
   EXPECT_EQ(message_of<InputError>([&] { write_npy(file, kDoubles, 4); }),
             file.string() + ": 6 values are not whole rows of 4 columns");

@@ -229,7 +229,7 @@ TEST(KMeansParallel, TakesTheLowestIndicesWhenNoDistinctSampleIsLeft) {
 }
 
 // Powers of two cancel in the weights, even if squared distances are denormal or huge.
-TEST(KMeansParallel, IsFreeOfScale) {
+TEST(KMeansParallel, DoesNotDependOnScale) {
   const Indices expected = seed_indices(lattice(), 8, parallel(4));
   for (const double scale : {0x1p-537, 0x1p-500, 0x1p-20, 0x1p300, 0x1p475}) {
     EXPECT_EQ(seed_indices(lattice<double>(kRows, scale), 8, parallel(4)), expected) << scale;

@@ -232,7 +232,7 @@ TEST(PlusPlus, DependsOnTheValuesOnly) {
 }
 
 // Powers of two cancel in the weights, even if squared distances are denormal.
-TEST(PlusPlus, IsFreeOfScale) {
+TEST(PlusPlus, DoesNotDependOnScale) {
   const Indices expected = plus_plus(lattice(), 8, 4);
   for (const double scale : {0x1p-537, 0x1p-500, 0x1p-20, 0x1p300, 0x1p475}) {
     EXPECT_EQ(plus_plus(lattice<double>(kRows, scale), 8, 4), expected) << scale;

@@ -159,7 +159,7 @@ TEST(ExperimentRecord, ReadsExactFallbacksUnderTheirEarlierKey) {
   }
 }
 
-TEST(ExperimentRecord, OfAnEarlierVersionWhatIsMissingIsNotKnown) {
+TEST(ExperimentRecord, MissingKeysOfEarlierVersionsAreUnknown) {
   const ordered_json whole = to_json(example());
   ordered_json json = whole;
   json.erase("process");

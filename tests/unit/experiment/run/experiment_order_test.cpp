@@ -209,7 +209,7 @@ TEST_F(ExperimentOrder, WithoutACommonRoundThereIsNoSpeedup) {
             "no round has both this and the baseline");
 }
 
-TEST_F(ExperimentOrder, ANoisyMachineIsSaid) {
+TEST_F(ExperimentOrder, ANoisyMachineIsReported) {
   make(kOrderConfig);
   const auto times = [&](GivenTimes::Time time) {
     const Summary summary = summarize(run(std::move(time)).records);

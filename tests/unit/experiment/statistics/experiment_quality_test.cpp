@@ -22,7 +22,7 @@ Comparison compare(const Quality& result, double time, const Quality& baseline,
   return compare(result, baseline, MedianInterval{speedup, speedup, speedup});
 }
 
-TEST(ExperimentQuality, TheIntervalOfASpeedupStandsBehindIt) {
+TEST(ExperimentQuality, TheIntervalFollowsTheSpeedup) {
   const Comparison comparison =
       compare(quality(Accuracy::exact), quality(Accuracy::float32), {2.31, 2.25, 2.38});
   EXPECT_EQ(comparison.speedup->low, 2.25);
@@ -58,14 +58,14 @@ TEST(ExperimentQuality, FinalInertiaMustBeWithinTwoPercent) {
       compare(quality(Accuracy::exact, 0, 0), 1, quality(Accuracy::exact, 0, 0), 1).speedup);
 }
 
-TEST(ExperimentQuality, LessAccurateIsNoSpeedup) {
+TEST(ExperimentQuality, ALessAccurateBackendHasNoSpeedup) {
   const Comparison comparison =
       compare(quality(Accuracy::float32), 1, quality(Accuracy::exact), 10);
   EXPECT_FALSE(comparison.speedup);
   EXPECT_EQ(comparison.text, "less accurate: float32");
 }
 
-TEST(ExperimentQuality, OverALessAccurateBaselineItsAccuracyStandsBesides) {
+TEST(ExperimentQuality, ASpeedupNamesALessAccurateBaseline) {
   const Comparison comparison =
       compare(quality(Accuracy::exact), 1, quality(Accuracy::float32), 10);
   EXPECT_EQ(comparison.speedup->median, 10);

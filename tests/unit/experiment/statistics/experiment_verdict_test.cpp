@@ -47,7 +47,7 @@ TEST(ExperimentVerdict, RoundsArePaired) {
   EXPECT_EQ(compare_runs(older, newer).verdict, Verdict::unclear);
 }
 
-TEST(ExperimentVerdict, FewSamplesTellNothing) {
+TEST(ExperimentVerdict, FewSamplesAreInconclusive) {
   const TimeRatio four = compare_rounds(steady(1, 4), steady(2, 4));
   EXPECT_EQ(four.verdict, Verdict::unclear);
   EXPECT_EQ(four.reason, "fewer than 5 samples");

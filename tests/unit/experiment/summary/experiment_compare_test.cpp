@@ -97,7 +97,7 @@ TEST(ExperimentCompare, FewerDistancesAreComparedByWholeFits) {
   EXPECT_NEAR(paired.rows[0].time.ratio.median, 2, 1e-9);
 }
 
-TEST(ExperimentCompare, WhatElseDiffersBetweenTwoRunsIsSaid) {
+TEST(ExperimentCompare, ListsOtherDifferencesOfTheRuns) {
   const auto warnings = [](const Change& old_change, const Change& new_change) {
     const RunComparison comparison =
         compare_recorded_runs({row(2, "a", 10, old_change)}, {row(2, "a", 10, new_change)});
@@ -150,7 +150,7 @@ TEST(ExperimentCompare, VariantsOfOneRunArePaired) {
             "'a' cannot be compared to itself");
 }
 
-TEST(ExperimentCompare, WhatMessagesQuoteIsCut) {
+TEST(ExperimentCompare, QuotedTextsAreCut) {
   const std::string text(5000, 'x');
   const Change fails = [&](Record& record) {
     fail(record);
@@ -214,7 +214,7 @@ TEST(ExperimentCompare, TheFasterOneMustNotBeWorse) {
   EXPECT_NE(text.find("float32, was exact"), std::string::npos) << text;
 }
 
-TEST(ExperimentCompare, ARunOnABusyMachineTellsNothing) {
+TEST(ExperimentCompare, ARunOnABusyMachineIsInconclusive) {
   const auto loaded = [](double load) {
     return [load](Record& record) {
       record.machine.cores = 2;
@@ -233,7 +233,7 @@ TEST(ExperimentCompare, ARunOnABusyMachineTellsNothing) {
   EXPECT_EQ(verdicts(compare_variants(one, "a", "b")), std::vector<std::string>{"slower"});
 }
 
-TEST(ExperimentCompare, AMeanIsNoClearerThanItsRows) {
+TEST(ExperimentCompare, AMeanIsNotMoreCertainThanItsRows) {
   const auto few = [](std::int64_t clusters, const std::string& label, double ms) {
     std::vector<Record> records = row(clusters, label, ms);
     records.resize(1);
@@ -253,7 +253,7 @@ TEST(ExperimentCompare, AMeanIsNoClearerThanItsRows) {
   EXPECT_EQ(compare_variants(both, "a", "b").means[0].verdict, Verdict::unclear);
 }
 
-TEST(ExperimentCompare, NothingToCompareIsSaid) {
+TEST(ExperimentCompare, ReportsThatNothingCanBeCompared) {
   const RecordGroups one = {row(2, "a", 10)};
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(3, "a", 10)}); }),
             "nothing can be compared: the two have no setting with a backend in common");

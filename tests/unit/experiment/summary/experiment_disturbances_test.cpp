@@ -73,7 +73,7 @@ TEST(ExperimentDisturbances, OtherProgramsAreSeenInTheMedianLoad) {
   EXPECT_EQ(load->own, 4);
 }
 
-TEST(ExperimentDisturbances, TheLoadOfTheRunItselfIsNoOthers) {
+TEST(ExperimentDisturbances, TheLoadOfTheRunItselfIsNotADisturbance) {
   Record alone = quiet_trial();
   alone.conditions->before.load = 4.3;  // all processors, plus lloyd run itself
   EXPECT_FALSE(machine_load({row_of(alone)})->busy());
@@ -106,7 +106,7 @@ TEST(ExperimentDisturbances, ClocksThatMovedAreThoseWithinARow) {
             "4500 MHz)");
 }
 
-TEST(ExperimentDisturbances, AClockOfAGpuAtRestIsNotOne) {
+TEST(ExperimentDisturbances, TheClockOfAnIdleGpuIsNotADisturbance) {
   std::vector<Record> row = row_of(gpu_trial());
   for (std::size_t r = 0; r < 3; ++r) {
     row[r].conditions->after.cpu_mhz = 900;  // clock of the processor while it waits for the GPU
@@ -131,7 +131,7 @@ TEST(ExperimentDisturbances, ThrottlingHasItsReasons) {
             "the GPU was throttled in 2 of 9 trials (sw_power_cap, hw_thermal_slowdown)");
 }
 
-TEST(ExperimentDisturbances, AllAreSaidInOneLine) {
+TEST(ExperimentDisturbances, AllAreReportedInOneLine) {
   Record record = gpu_trial();
   record.conditions->before.load = 12;
   record.conditions->gpu->after.throttle = Reasons{"hw_power_brake"};
@@ -140,7 +140,7 @@ TEST(ExperimentDisturbances, AllAreSaidInOneLine) {
             "at most 4); the GPU was throttled in 10 of 10 trials (hw_power_brake)");
 }
 
-TEST(ExperimentDisturbances, RecordsOfEarlierVersionsSayNothing) {
+TEST(ExperimentDisturbances, RecordsOfEarlierVersionsHaveNone) {
   Record old = quiet_trial();
   old.conditions.reset();
   old.process.reset();

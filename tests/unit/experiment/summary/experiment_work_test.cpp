@@ -88,7 +88,7 @@ TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {
             "1  lo ng   4\n");
 }
 
-TEST(ExperimentTable, ATextBetweenCellsTakesTheRoomThatThereIs) {
+TEST(ExperimentTable, ATextBetweenCellsTakesTheAvailableWidth) {
   Table table({{"a", false}, {"b", true}, {"c", true}}, 20);
   table.add({"1"}, "twelve chars", {"4"});
   EXPECT_EQ(table.str(),

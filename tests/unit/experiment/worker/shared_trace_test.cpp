@@ -58,7 +58,7 @@ TEST(SharedTrace, OfManyIterationsIsLongerThanAPacket) {
   EXPECT_EQ(received.shift, trace.shift);
 }
 
-TEST(SharedTrace, WhatIsNoTraceIsRefused) {
+TEST(SharedTrace, RefusesOtherData) {
   const std::string whole = to_json(example_trace()).dump();
   for (std::size_t size = 1; size < whole.size(); ++size) {
     EXPECT_THROW(receive(whole.substr(0, size)), InputError) << size;
