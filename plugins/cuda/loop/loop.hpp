@@ -68,6 +68,8 @@ class DeviceLoop {
   void fetch_sums(std::int64_t iteration, lloyd::ClusterSums& sums);
   void fetch_counts(const DeviceBuffer<unsigned long long>& from, std::int64_t* counts);
   void fetch_distances(double* squared_distances);
+  std::vector<lloyd::FarSample> find_farthest(const lloyd::PartialRequest& request,
+                                              const lloyd::PartialResult& result);
 
   void wait();
   bool poll_cancel();
