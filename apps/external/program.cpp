@@ -208,7 +208,9 @@ std::optional<std::string> Program::ask(std::string_view name, const std::string
           sentence(fmt::format("the program {} did not answer the request '{}' within {:g} s",
                                file_.string(), name, static_cast<double>(limit->count()) / 1000)));
     }
-    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) throw Error(end_text());
+    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) {
+      throw ProgramEnded(end_text());
+    }
   }
 }
 

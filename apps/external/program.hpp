@@ -24,6 +24,12 @@ class StrayLine : public Error {
   using Error::Error;
 };
 
+/// The program ended although a request awaited its answer.
+class ProgramEnded : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A child process with one socket as standard input and another as standard output, so that the
 /// end of its output is detected while its input is open. It runs under a supervisor, see
 /// run_supervised(): its descendants end with it. Its standard error is discarded except for the
@@ -42,9 +48,9 @@ class Program {
 
   /// Sends the request `line` and returns the next line of the program, without line feed. `name`:
   /// of the request, for messages. `stop` may be empty; it is polled ten times a second, and if it
-  /// returns true the program is killed and there is no answer. Throws Error if the program ends
-  /// (the message says how), if its line exceeds 1 MiB or does not come within `limit`, and if it
-  /// wrote an unrequested line before.
+  /// returns true the program is killed and there is no answer. Throws ProgramEnded if the
+  /// program ends (the message says how), StrayLine if it wrote an unrequested line before, and
+  /// Error if its line exceeds 1 MiB or does not come within `limit`.
   std::optional<std::string> ask(std::string_view name, const std::string& line,
                                  const std::function<bool()>& stop = {},
                                  std::optional<std::chrono::milliseconds> limit = {});

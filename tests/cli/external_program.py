@@ -109,10 +109,13 @@ def serve():
         elif request["request"] == "close":
             if MODE == "close-exits":
                 sys.exit(4)
+            if MODE == "closes-and-exits":
+                print("{}", flush=True)
+                sys.exit(4)
             if MODE == "close-hangs":
                 time.sleep(1000)
             if MODE == "close-fails":
-                answer = {"error": "the lid is stuck"}
+                answer = {"error": "the \033[1mlid\033[0m is stuck\n"}
             if MODE == "answers-close-twice":
                 twice("{}")
                 continue

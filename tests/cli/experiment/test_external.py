@@ -161,7 +161,7 @@ class External(TestCase):
             "close-exits": "the program {} ended: exit status 4",
             "close-hangs": "the program {} was killed instead of closed, as it did not answer the request "
                            "'close' before",
-            "close-fails": "the lid is stuck",
+            "close-fails": "the ?[1mlid?[0m is stuck?",
             "answers-close-twice": "the program {} answered the request 'close' twice, the second time '{{}}'",
             "answers-fit-twice": "the program {} answered the request 'fit' twice, the second time "
                                  "'{{\"iterations\": ",
@@ -181,6 +181,14 @@ class External(TestCase):
                         self.assertIn(sentence.format(self.folder / f"{mode}.py"), text)
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
                     (self.output / "records.jsonl").unlink()
+
+    def test_a_program_that_ends_between_sessions_costs_no_trial(self):
+        for isolation in ("worker", "trial", "none"):
+            with self.subTest(isolation=isolation):
+                self.experiment("closes-and-exits", more=f"isolate: {isolation}\n")
+                self.assertEqual([(record["status"], record["reason"]) for record in self.of_program()],
+                                 [("ok", None)] * 2)
+                (self.output / "records.jsonl").unlink()
 
     def test_late_answers_to_a_former_session_cost_no_trial(self):
         for late, sentence in (("close", "answered the request 'close' or 'open' twice, the second time '{}'"),
