@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RecordedRuns{"unequal.csv", calibration::Kind::rounds, "OneUnequalRun", 0.9},
                     // Fits as long as a time slice show no difference on a busy machine.
                     RecordedRuns{"busy.csv", calibration::Kind::rounds, "OneBusyRun", 0.8},
-                    // The fastest samples of two runs may differ by several percent.
+                    // The fastest times of two runs may differ by several percent.
                     RecordedRuns{"quiet.csv", calibration::Kind::runs, "TwoQuietRuns", 0.85}),
     [](const auto& runs) { return runs.param.name; });
 
