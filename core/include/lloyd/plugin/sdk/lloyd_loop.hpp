@@ -215,7 +215,7 @@ class LloydLoop {
   }
 
   // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
-  // thread if the observer requested to stop meanwhile.
+  // thread if the observer requests to stop.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
