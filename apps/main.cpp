@@ -77,15 +77,15 @@ int main(int argc, char** argv) {
   app.option_defaults()->disable_flag_override();
   apps::Context context;
   app.add_option("--plugin-dir", context.plugin_folders,
-                 "Look for plugins in this folder first (may be repeated)")
+                 "Search this folder for plugins first (may be repeated)")
       ->check(CLI::ExistingDirectory);
   app.add_option("--plugin-timeout", context.plugin_timeout,
-                 "Seconds that a plugin is given to load, to answer, and to end")
+                 "Time limit, in seconds, for a plugin to load, answer and exit")
       ->check(apps::whole_number(1, 1000000))
       ->capture_default_str();
   app.footer(
-      "Plugins are looked for in the folders of --plugin-dir, in those of the variable "
-      "LLOYD_PLUGIN_PATH\n(full paths, separated by ':'), beside the program and in its "
+      "Plugins are searched for in the folders of --plugin-dir, in those of the variable "
+      "LLOYD_PLUGIN_PATH\n(absolute paths, separated by ':'), beside the program and in its "
       "../lib/lloyd.");
   apps::add_run_command(app, context);
   apps::add_report_command(app, context);

@@ -115,14 +115,14 @@ void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backen
   std::size_t width = 7;
   for (const auto& backend : backends) width = std::max(width, backend->name().size());
   print_text("{:<{}}  {:<18}  {:<18}  {}\n", "backend", width, "on float32", "on float64",
-             "what it is");
+             "description");
   for (const auto& backend : backends) {
     print_text("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
                promise(*backend, DType::float32), promise(*backend, DType::float64),
                backend->available() ? printable(backend->info().summary)
                                     : "not available: " + backend->unavailable());
   }
-  print_text("(accuracy of labels, reproducibility; 'lloyd backends NAME' describes one)\n");
+  print_text("(label accuracy, reproducibility; 'lloyd backends NAME' describes one)\n");
 }
 
 int list_backends(const Context& context, const std::string& name, bool json) {
@@ -161,7 +161,7 @@ void add_backends_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("backends", "List the backends, or describe one");
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("NAME", *name, "The backend to describe with its parameters");
+  command->add_option("NAME", *name, "The backend to describe, with its parameters");
   command->add_flag("--json", *json, "Print JSON");
   command->callback([&context, name, json] {
     context.action = [&context, name, json] { return list_backends(context, *name, *json); };

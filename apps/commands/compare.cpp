@@ -136,9 +136,10 @@ void add_compare_command(CLI::App& app, Context& context) {
   auto* sub = app.add_subcommand(
       "compare", "Compare two recorded runs, or two backends of one: faster, slower or the same?");
   auto command = std::make_shared<CompareCommand>();
-  sub->add_option("RECORDS", command->records,
-                  "Records of 'lloyd run', each a file or the folder that it is in: the old ones, "
-                  "and the new ones unless two backends of one run are compared")
+  sub->add_option(
+         "RECORDS", command->records,
+         "One or two record files of 'lloyd run', or their folders: the old run and the new "
+         "one, or one run of which two backends are compared")
       ->required()
       ->expected(1, 2);
   sub->add_option("--backends", command->backends,
@@ -146,11 +147,12 @@ void add_compare_command(CLI::App& app, Context& context) {
                   "the only two, the baseline first)")
       ->expected(2);
   sub->add_option("--run", command->runs,
-                  "Which run of each RECORDS, by its 'run' or 'last' (default: the last ones)")
+                  "The run of each RECORDS: an identifier, or 'last' (default: the last run)")
       ->expected(1, 2);
-  sub->add_option("--fail-if-slower", command->fail_if_slower,
-                  "Exit with status 1 when something is slower, and by more than this percentage "
-                  "even at the lower end of its interval, such as 5%")
+  sub->add_option(
+         "--fail-if-slower", command->fail_if_slower,
+         "Exit with status 1 if a setting is slower and the lower end of its interval exceeds "
+         "this percentage, such as 5%")
       ->check(check_percentage);
   sub->add_option("--format", command->format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));

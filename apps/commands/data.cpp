@@ -136,7 +136,7 @@ int describe(const DataOptions& data, bool json) {
 }
 
 void add_blobs(CLI::App& parent, Context& context) {
-  auto* command = parent.add_subcommand("blobs", "Make normal clusters around random centres");
+  auto* command = parent.add_subcommand("blobs", "Generate normal clusters around random centres");
   auto options = std::make_shared<BlobsOptions>();
   command->add_option("OUTPUT", options->output, kOutputHelp)->required();
   command->add_option("--samples", options->spec.samples, "Number of samples")
@@ -148,16 +148,20 @@ void add_blobs(CLI::App& parent, Context& context) {
   command->add_option("--centers", options->spec.centers, "Number of centres")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  command->add_option("--std", options->spec.std, "Standard deviation")
+  command
+      ->add_option("--std", options->spec.std,
+                   "Standard deviation of each feature around its centre")
       ->check(number())
       ->capture_default_str();
-  command->add_option("--box", options->spec.box, "Centres are in [-box, box]")
+  command
+      ->add_option("--box", options->spec.box, "Centres are uniform in [-box, box] in each feature")
       ->check(number())
       ->capture_default_str();
-  command->add_option("--seed", options->spec.seed, "Seed")
+  command->add_option("--seed", options->spec.seed, "Seed of the random numbers")
       ->check(seed_number())
       ->capture_default_str();
-  command->add_option("--dtype", options->dtype, "float32 or float64")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "Type of the samples: float32 or float64")
+      ->capture_default_str();
   command->callback(
       [&context, options] { context.action = [options] { return make_blobs_file(*options); }; });
 }
@@ -169,7 +173,8 @@ void add_convert(CLI::App& parent, Context& context) {
   data->add_to(*command);
   command->add_option("OUTPUT", *output, kOutputHelp)->required();
   command->get_option("--dtype")->description(
-      "float32 or float64 to write (default: the file's own; of text, float32)");
+      "Type of the values written: float32 or float64 (default: the type in the file; for text, "
+      "float32)");
   command->callback([&context, data, output] {
     context.action = [data, output] { return convert(*data, *output); };
   });
@@ -188,7 +193,7 @@ void add_info(CLI::App& parent, Context& context) {
 }  // namespace
 
 void add_data_command(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("data", "Make, convert or describe data files");
+  auto* command = app.add_subcommand("data", "Generate, convert or describe data files");
   command->require_subcommand(1);
   add_blobs(*command, context);
   add_convert(*command, context);

@@ -26,10 +26,10 @@ int diagnose(const Context& context, bool quick, bool json) {
 
 void add_doctor_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand(
-      "doctor", "Describe this machine, measure its ceilings, and say what is wrong with it");
+      "doctor", "Describe this machine, measure its peak rates, and report problems");
   auto quick = std::make_shared<bool>(false);
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--quick", *quick, "Measure nothing");
+  command->add_flag("--quick", *quick, "Skip the measurements");
   command->add_flag("--json", *json, "Print JSON");
   command->callback([&context, quick, json] {
     context.action = [&context, quick, json] { return diagnose(context, *quick, *json); };

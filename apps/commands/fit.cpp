@@ -92,8 +92,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   if (!report.complete()) {
     std::error_code error;
     if (!options.labels.empty() && std::filesystem::exists(options.labels, error)) {
-      note("lloyd: {} is of an earlier fit: a fit that was interrupted has no labels\n",
-           options.labels);
+      note("lloyd: {} is from an earlier fit: an interrupted fit has no labels\n", options.labels);
     }
     return;
   }
@@ -144,7 +143,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   check_feature_names(file, centroid_names, options.seeding);
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
-    note("backend '{}' chosen; --backend takes another\n", chosen.backend->name());
+    note("using backend '{}'; --backend selects another\n", chosen.backend->name());
   }
   install_interrupt_handler();
   GuestScope planning;
@@ -163,7 +162,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
     }();
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {
-      note("lloyd: interrupted before the first iteration had ended\n");
+      note("lloyd: interrupted before the first iteration finished\n");
       return kInterrupted;
     }
     const ExitStatus status =
@@ -186,19 +185,20 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--seeding,--init", options->seeding,
-                   "Initial centroids: k-means++, k-means||, random, first, or a file of k of them")
+                   "Initial centroids: k-means++, k-means||, random, first, or a file with k rows")
       ->capture_default_str();
   command
       ->add_option("--oversampling", options->oversampling,
-                   "For k-means||: a round collects about this times k samples (default 1)")
+                   "For k-means||: expected samples per round, as a multiple of k (default 1)")
       ->check(number());
-  command
-      ->add_option("--rounds", options->rounds, "For k-means||: rounds of collecting (default 5)")
+  command->add_option("--rounds", options->rounds, "For k-means||: number of rounds (default 5)")
       ->check(whole_number(1, kMaxRounds));
-  command->add_option("--seed", options->fit.seeding.seed, "Seed of the seeding")
+  command->add_option("--seed", options->fit.seeding.seed, "Seed of the random numbers for seeding")
       ->check(seed_number())
       ->capture_default_str();
-  command->add_option("--restarts", options->fit.restarts, "Number of fits; the best one is kept")
+  command
+      ->add_option("--restarts", options->fit.restarts,
+                   "Number of fits from different initial centroids; the best is kept")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   auto* most = command
@@ -208,7 +208,7 @@ void add_fit_command(CLI::App& app, Context& context) {
                    ->capture_default_str();
   auto* tolerance = command
                         ->add_option("--tolerance", options->fit.tolerance,
-                                     "Stop when the squared shift of the centroids is at most this "
+                                     "Stop when the sum of squared centroid shifts is at most this "
                                      "times the mean variance of the features; 0: never")
                         ->check(number())
                         ->capture_default_str();
@@ -229,7 +229,7 @@ void add_fit_command(CLI::App& app, Context& context) {
                                      "Write labels, centroids and model.json into this folder");
   command
       ->add_option("--format", options->format,
-                   "Format of labels and centroids in that folder: csv, or npy")
+                   "Format of labels and centroids in that folder: csv or npy")
       ->check(CLI::IsMember({"csv", "npy"}))
       ->needs(output)
       ->capture_default_str();

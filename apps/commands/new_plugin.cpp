@@ -80,7 +80,8 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     fs::remove_all(folder, error);  // the next attempt needs the folder's name
     throw;
   }
-  note("wrote a plugin that builds and passes to {}; next steps:\n", folder.string());
+  note("wrote a plugin that builds and passes the conformance suite to {}; next steps:\n",
+       folder.string());
   print_text(
       "  cd {}\n"
       "  cmake -G Ninja -B build -DCMAKE_PREFIX_PATH={}\n"
@@ -94,11 +95,12 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
 }  // namespace
 
 void add_new_plugin_command(CLI::App& app, Context& context) {
-  auto* command =
-      app.add_subcommand("new-plugin", "Write a folder with a new backend, to build and change");
+  auto* command = app.add_subcommand(
+      "new-plugin",
+      "Write the source folder of a new backend, which builds and passes the conformance suite");
   auto arguments = std::make_shared<NewPluginArguments>();
   command->add_option("NAME", arguments->name, "The backend's name")->required();
-  command->add_option("--dir", arguments->folder, "The folder to make (default: NAME)");
+  command->add_option("--dir", arguments->folder, "The folder to create (default: NAME)");
   command->callback([&context, arguments] {
     context.action = [&context, arguments] { return make_plugin(context, *arguments); };
   });

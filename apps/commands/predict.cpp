@@ -114,7 +114,7 @@ void add_predict_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<PredictOptions>();
   command
       ->add_option("MODEL", options->model,
-                   "A model that 'lloyd fit' wrote, or a data file of centroids")
+                   "A model written by 'lloyd fit', or a data file of centroids")
       ->required();
   options->data.add_to(*command);
   options->backend.add_to(*command);

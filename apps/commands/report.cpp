@@ -39,7 +39,7 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
     ceilings = report::read_ceilings(command.ceilings);
     const std::string& cpu = run.fits.front().front().machine.cpu;
     if (ceilings.at("cpu") != cpu) {
-      note("lloyd: the ceilings are of another processor ({}) than the records ({})\n",
+      note("lloyd: the ceilings are from another processor ({}) than the records ({})\n",
            ceilings.at("cpu").get<std::string>(), cpu);
     }
   }
@@ -102,19 +102,19 @@ int report_run(ReportCommand command) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Context& context) {
-  auto* sub =
-      app.add_subcommand("report", "The summary of a run from its records: printed, or drawn");
+  auto* sub = app.add_subcommand(
+      "report", "Print the summary of a run from its records, or write it as a page with charts");
   auto command = std::make_shared<ReportCommand>();
-  sub->add_option("RECORDS", command->records,
-                  "A file of records that 'lloyd run' wrote, or the folder that it is in")
+  sub->add_option("RECORDS", command->records, "A record file of 'lloyd run', or its folder")
       ->required();
-  sub->add_option("--run", command->run, "Which run, by its 'run' (default: the file's last one)");
+  sub->add_option("--run", command->run,
+                  "Identifier of the run (default: the last one in the file)");
   auto* json = sub->add_flag("--json", command->json, "Print the summary as JSON");
   auto* page = sub->add_option("-o,--output", command->page,
                                "Write a page with charts to this .html file instead of printing");
   page->excludes(json);
   sub->add_option("--ceilings", command->ceilings,
-                  "Output of 'lloyd doctor --json': draw the ceilings of the processor")
+                  "Output of 'lloyd doctor --json': draw the peak rates of the processor")
       ->needs(page);
   sub->callback(
       [&context, command] { context.action = [command] { return report_run(*command); }; });

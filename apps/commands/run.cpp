@@ -144,7 +144,7 @@ Run resumed_run(const Plan& plan, const fs::path& file, const Machine& machine, 
   std::optional<LastRun> last = last_run(plan, file, machine);
   const std::string folder = plan.output.string();
   if (!last) {
-    note("lloyd: {} holds no run of '{}' to resume: a new one begins\n", folder, plan.experiment);
+    note("lloyd: {} has no run of '{}' to resume; starting a new one\n", folder, plan.experiment);
     return {};
   }
   if (!last->difference.empty()) {
@@ -170,8 +170,9 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
     if (!last || !last->difference.empty()) return;
     const std::int64_t left = trials_left(plan, earlier_trials(std::move(last->records), false));
     if (left == 0) return;
-    note("lloyd: a new run begins; the run {} in {} has {} of {} left, which --resume would run\n",
-         last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
+    note(
+        "lloyd: starting a new run; the run {} in {} has {} of {} left, which --resume would run\n",
+        last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
   } catch (const InputError&) {
     // Unreadable records of earlier runs do not prevent a new run.
   }
@@ -216,7 +217,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
-    note("lloyd: interrupted; the same command with --resume runs what is left\n");
+    note("lloyd: interrupted; the same command with --resume runs the remaining trials\n");
   } else if (plan.trials() == 0) {
     throw Error("nothing was run: every trial was skipped");
   }
@@ -292,22 +293,23 @@ int run(const RunCommand& command, const Context& context) {
 void add_run_command(CLI::App& app, Context& context) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* sub = app.add_subcommand("run", "Run an experiment: compare backends on data sets");
-  sub->add_option("config", command->config, "The experiment's YAML file")->required();
+  sub->add_option("CONFIG", command->config, "The experiment's YAML file")->required();
   sub->add_flag("--dry-run", command->dry_run,
-                "Print the plan: trials, memory, what will be skipped and why");
-  sub->add_flag("--require", command->require, "Refuse to run when something would be skipped");
-  sub->add_option("--set", command->overrides,
-                  "Set a key or an axis, KEY=VALUE with VALUE in YAML, instead of the file's (may "
-                  "be repeated)")
+                "Print the plan (trials, memory, skipped trials with reasons) and run nothing");
+  sub->add_flag("--require", command->require, "Fail if any trial would be skipped");
+  sub->add_option(
+         "--set", command->overrides,
+         "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML (may be repeated)")
       ->allow_extra_args(false);
-  sub->add_option("--output", command->output, "Folder for the records, instead of the file's");
-  sub->add_option("--repeats", command->repeats, "Repeats of each trial, instead of the file's")
+  sub->add_option("--output", command->output, "Folder for the records (overrides the file)");
+  sub->add_option("--repeats", command->repeats,
+                  "Repeats of each setting and variant (overrides the file)")
       ->check(whole_number(1, 100000));
   sub->add_flag("--json", command->json, "Print the plan or the summary as JSON");
   auto* resume = sub->add_flag("--resume", command->resume,
                                "Finish the last run of this experiment in the output folder");
   sub->add_flag("--retry-failed", command->retry_failed,
-                "With --resume: also repeat the trials that failed or timed out")
+                "With --resume: also rerun trials that failed or timed out")
       ->needs(resume);
   resume->excludes("--dry-run");
   sub->callback([&context, command] {

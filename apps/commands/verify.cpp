@@ -134,14 +134,14 @@ void add_verify_command(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<VerifyArguments>();
   command->add_option("FILE", arguments->file, "The plugin, a shared library")->required();
   command->add_option("--case", arguments->options.glob,
-                      "Run only the cases that match, with '*' and '?', e.g. 'empty/*'");
+                      "Run only the cases that match this pattern of '*' and '?', e.g. 'empty/*'");
   command
       ->add_option("--timeout", arguments->timeout,
-                   "Seconds after which a case, or loading the plugin, has failed")
+                   "Time limit, in seconds, of each case and of loading the plugin")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_flag("--require-available", arguments->options.require_available,
-                    "Fail when the backend is unavailable here");
+                    "Fail if the backend is unavailable on this machine");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->callback(
       [&context, arguments] { context.action = [arguments] { return verify(*arguments); }; });

@@ -32,9 +32,9 @@ std::filesystem::path find(const Context& context, const std::string& name) {
 
 void BackendOptions::add_to(CLI::App& command) {
   command.add_option("-b,--backend", name,
-                     "The backend to use (default: the available one of highest preference)");
+                     "The backend to use (default: the available one with the highest preference)");
   command.add_option("-p,--param", parameters,
-                     "A parameter of the backend, as NAME=VALUE (may be repeated)");
+                     "Set a parameter of the backend: NAME=VALUE (may be repeated)");
 }
 
 ChosenBackend BackendOptions::choose(const Context& context) const {

@@ -49,9 +49,10 @@ void give_back_what_is_freed() {
 
 void MemoryOption::add_to(CLI::App& command) {
   command
-      .add_option("--memory-limit", limit,
-                  "Host memory to stay within, e.g. 4GiB; data that does not fit is read in blocks "
-                  "in every pass (default: the machine's memory)")
+      .add_option(
+          "--memory-limit", limit,
+          "Limit of host memory, e.g. 4GiB; data that does not fit is read in blocks on every "
+          "pass (default: the machine's memory)")
       ->transform(byte_count());
 }
 
@@ -143,8 +144,8 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend) 
   // planned.
   if (peak - kProgramBytes <= limit + limit / 4) return;
   note(
-      "lloyd: {} of memory were taken at the peak, and --memory-limit is {}: the backend '{}' "
-      "seems to take more than it estimates\n",
+      "lloyd: peak memory was {}, above --memory-limit {}: the backend '{}' seems to use more than "
+      "it estimates\n",
       experiment::format_bytes(peak), experiment::format_bytes(limit), backend);
 }
 

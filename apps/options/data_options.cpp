@@ -35,7 +35,7 @@ void DataOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "DATA", file,
-          "Samples: a .csv, .tsv or .txt file (also with .gz appended), .npy, .fvecs, .bvecs, .h5 "
+          "Samples: a .csv, .tsv or .txt file (optionally .gz), or .npy, .fvecs, .bvecs, .h5 "
           "or .hdf5")
       ->required();
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
@@ -61,7 +61,7 @@ CsvOptions DataOptions::csv_options() const {
     throw InputError(
         fmt::format("--delimiter is '{}'; it must be one character or 'tab'", delimiter));
   }
-  if (header && no_header) throw InputError("--header and --no-header exclude each other");
+  if (header && no_header) throw InputError("--header and --no-header cannot be given together");
   if (header || no_header) options.header = header;
   for (const std::string& list : columns) append_columns(list, options.columns);
   options.label_column = label_column;
@@ -90,7 +90,7 @@ void DataOptions::check_dtype() const {
   const std::optional<FileFormat> format = find_format(file);
   if (!dtype.empty() && format && format != FileFormat::csv) {
     throw InputError(fmt::format(
-        "--dtype is for text files; {} has a dtype of its own, which 'lloyd data convert' changes",
+        "--dtype is for text files; {} has its own dtype, which 'lloyd data convert' changes",
         file));
   }
 }

@@ -1,4 +1,4 @@
-// A k-means backend that skips features where it can: partial distance search.
+// A k-means backend with partial distance search, which skips features where it can.
 //
 // The partial sum of a squared distance never decreases from one feature to the next. Once the
 // partial sum for a centroid reaches the smallest distance so far, that centroid cannot be the
@@ -16,14 +16,14 @@ namespace {
 // are passed to the backend.
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("portion", 8, 1, 4096,
-                             "features that are added up before a centroid may be discarded"),
+                             "features summed before each check for an early exit"),
 };
 
 // Properties that the backend declares and the conformance suite tests. exact_step_info() declares
 // labels that are exact by the definition. That holds because the kernel adds in the definition's
 // order (features ascending), and rounded partial sums of squares never decrease.
 constexpr lloyd::BackendInfo kInfo = [] {
-  lloyd::BackendInfo info = lloyd::exact_step_info("gives up early on centroids that are far");
+  lloyd::BackendInfo info = lloyd::exact_step_info("partial distance search, one thread");
   info.parameters = kParameters;
   info.parameter_count = 1;
   return info;

@@ -16,8 +16,8 @@ bool all_above_zero(const std::vector<double>& values) {
                      [](double value) { return std::isfinite(value) && value > 0; });
 }
 
-TimeRatio unclear(const MedianInterval& ratio, std::string reason, std::size_t samples) {
-  return {ratio, Verdict::unclear, std::move(reason), samples};
+TimeRatio unclear(const MedianInterval& ratio, std::string reason, std::size_t timings) {
+  return {ratio, Verdict::unclear, std::move(reason), timings};
 }
 
 TimeRatio no_ratio(std::string reason) {
@@ -25,8 +25,8 @@ TimeRatio no_ratio(std::string reason) {
   return unclear({kNaN, kNaN, kNaN}, std::move(reason), 0);
 }
 
-TimeRatio too_few(const MedianInterval& ratio, std::size_t samples) {
-  return unclear(ratio, fmt::format("fewer than {} samples", kMinSamplesForVerdict), samples);
+TimeRatio too_few(const MedianInterval& ratio, std::size_t timings) {
+  return unclear(ratio, fmt::format("fewer than {} timings", kMinTimingsForVerdict), timings);
 }
 
 bool is_same(const MedianInterval& ratio) {
@@ -66,7 +66,7 @@ TimeRatio compare_rounds(const Timings& older, const Timings& newer) {
   if (ratios.empty()) return no_ratio("no round has both");
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_interval(ratios);
-  if (ratios.size() < kMinSamplesForVerdict) return too_few(ratio, ratios.size());
+  if (ratios.size() < kMinTimingsForVerdict) return too_few(ratio, ratios.size());
   const Verdict verdict = verdict_of(ratio);
   return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};
 }
@@ -77,22 +77,22 @@ TimeRatio compare_runs(const Timings& older, const Timings& newer) {
   if (before.empty() || after.empty()) return no_ratio("no times");
   if (!all_above_zero(before) || !all_above_zero(after)) return no_ratio("too fast to compare");
   const MedianInterval ratio = median_ratio_interval(after, before);
-  const std::size_t samples = std::min(before.size(), after.size());
-  if (samples < kMinSamplesForVerdict) return too_few(ratio, samples);
-  if (is_same(ratio)) return {ratio, Verdict::same, "", samples};
-  if (ratio.low <= 1 && ratio.high >= 1) return unclear(ratio, "wide interval", samples);
+  const std::size_t timings = std::min(before.size(), after.size());
+  if (timings < kMinTimingsForVerdict) return too_few(ratio, timings);
+  if (is_same(ratio)) return {ratio, Verdict::same, "", timings};
+  if (ratio.low <= 1 && ratio.high >= 1) return unclear(ratio, "wide interval", timings);
   const double disturbed = std::max(disturbance(before), disturbance(after));
   if (disturbed > kDisturbed) {
     return unclear(ratio, fmt::format("noisy: median {:.0f}% above the fastest", 100 * disturbed),
-                   samples);
+                   timings);
   }
   const double fastest = *std::min_element(after.begin(), after.end()) /
                          *std::min_element(before.begin(), before.end());
-  if (ratio.low > 1 && fastest > 1 + kRunMargin) return {ratio, Verdict::slower, "", samples};
+  if (ratio.low > 1 && fastest > 1 + kRunMargin) return {ratio, Verdict::slower, "", timings};
   if (ratio.high < 1 && fastest < 1 / (1 + kRunMargin)) {
-    return {ratio, Verdict::faster, "", samples};
+    return {ratio, Verdict::faster, "", timings};
   }
-  return unclear(ratio, "the fastest samples agree", samples);
+  return unclear(ratio, "the fastest times agree", timings);
 }
 
 MedianInterval geometric_mean(const std::vector<MedianInterval>& ratios) {

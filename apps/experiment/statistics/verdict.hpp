@@ -24,7 +24,7 @@ inline constexpr double kRunMargin = 0.06;
 /// run cannot reveal.
 inline constexpr double kDisturbed = 0.12;
 /// With fewer times on a side the verdict is `unclear`: five agree by chance with probability 1/16.
-inline constexpr std::size_t kMinSamplesForVerdict = 5;
+inline constexpr std::size_t kMinTimingsForVerdict = 5;
 
 /// The ratio of two sets of times, and the verdict on it.
 struct TimeRatio {
@@ -32,7 +32,7 @@ struct TimeRatio {
   Verdict verdict = Verdict::unclear;
   std::string reason;  ///< why the verdict is `unclear`
   /// Number of rounds that both have; for two runs, the number of trials of the smaller one.
-  std::size_t samples = 0;
+  std::size_t timings = 0;
 };
 
 /// `slower` if the interval lies above 1 + kSameMargin, `faster` if it lies below 1 / (1 +

@@ -82,7 +82,7 @@ Verdict mean_verdict(const RunComparison& comparison, const std::string& backend
   const Verdict verdict = verdict_of(ratio);
   for (const ComparedRow& row : comparison.rows) {
     if (row.newer.backend != backend) continue;
-    if (row.time.samples < kMinSamplesForVerdict) return Verdict::unclear;
+    if (row.time.timings < kMinTimingsForVerdict) return Verdict::unclear;
     if (!is_change(verdict)) continue;
     if (!worse(row, verdict).empty()) return Verdict::unclear;
     if (!comparison.paired && row.time.verdict == Verdict::unclear) return Verdict::unclear;

@@ -1,4 +1,4 @@
-// Names of backends: their syntax.
+// The syntax of backend names.
 #pragma once
 
 #include <cstddef>

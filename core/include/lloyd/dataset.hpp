@@ -48,9 +48,9 @@ struct Matrix {
 class Dataset {
  public:
   /// A data set in memory. `name` appears in messages and records. Throws InputError if the matrix
-  /// has no rows or no columns, a stride below its columns, or a size that overflows 64 bits; if a
-  /// value is NaN or infinite (the message gives row and column of the first, counted from 0); or
-  /// if squared distances of the values overflow float64.
+  /// has no rows or no columns, a stride below its number of columns, or a size that overflows 64
+  /// bits; if a value is NaN or infinite (the message gives row and column of the first, counted
+  /// from 0); or if squared distances of the values overflow float64.
   Dataset(std::string name, Matrix matrix);
 
   /// A data set in memory whose values were validated before, perhaps by another process.
@@ -78,7 +78,8 @@ class Dataset {
   void check_unchanged() const;
   /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
-  /// The values of sample `row`: d values, as float64.
+  /// Copies sample `row` (0 <= row < n): d values, as float64. Reads the source if the data set is
+  /// not in memory, and throws what it throws.
   std::vector<double> sample(std::int64_t row) const;
   /// Number of samples, n.
   std::int64_t samples() const { return matrix_.rows; }

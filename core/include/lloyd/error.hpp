@@ -23,8 +23,8 @@ class InputError : public Error {
   using Error::Error;
 };
 
-/// An InputError whose message advises an option of CsvOptions or FileOptions. Callers that offer
-/// no such option give advice of their own.
+/// An InputError whose message recommends an option of CsvOptions or FileOptions. Callers without
+/// such an option replace the advice.
 class InputOptionError : public InputError {
  public:
   using InputError::InputError;
@@ -33,7 +33,7 @@ class InputOptionError : public InputError {
 /// A backend returned an error or an invalid result.
 class BackendError : public Error {
  public:
-  /// Takes the code of a status that is not ok, and the message.
+  /// `code` is that of a status other than ok.
   BackendError(StatusCode code, const std::string& message) : Error(message), code_(code) {}
   /// The status code of the backend.
   StatusCode code() const { return code_; }

@@ -1,4 +1,4 @@
-// Evaluation: compares labels and centroids with the definitions, independently of any backend.
+// Checks labels and centroids against the definitions, independently of any backend.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace lloyd {
 
-/// Inertia: the sum of the squared distances of the samples to the centroids of their labels (k x
-/// d, row-major). The float64 distances are summed exactly and rounded once. Labels must be in [0,
-/// k), and the data set in memory.
+/// Inertia: the sum of the squared distances of the samples to the centroids of their labels.
+/// `centroids` is k x d, row-major, with k = size / d; `labels` has n entries. The float64
+/// distances are summed exactly and rounded once. Labels must be in [0, k), and the data set in
+/// memory.
 double inertia(const Dataset& dataset, std::span<const double> centroids,
                std::span<const std::int32_t> labels);
 
@@ -21,8 +22,8 @@ double inertia(const Dataset& dataset, std::span<const double> centroids,
 struct LabelCheck {
   std::int64_t wrong = 0;         ///< number of labels that differ from the definition
   std::int64_t first_wrong = -1;  ///< row of the first wrong label; -1: none
-  /// Largest ratio of the squared distance to the labelled centroid and that to the nearest
-  /// centroid, over all samples. 1 if no label is wrong or all wrong ones are ties; infinity if the
+  /// Largest ratio, over all samples, of the squared distance to the labelled centroid to that to
+  /// the nearest centroid. 1 if no label is wrong or all wrong ones are ties; infinity if the
   /// nearest centroid is at distance 0.
   double worst_ratio = 1;
 };
@@ -32,11 +33,11 @@ LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroid
                         std::span<const std::int32_t> labels);
 
 /// Adjusted Rand index of two labellings of the same samples: 1 for equal partitions, about 0 for
-/// independent ones. Source: L. Hubert and P. Arabie, "Comparing partitions", Journal of
-/// Classification 2, 1985.
+/// independent ones. Throws InputError if the sizes differ. Source: L. Hubert and P. Arabie,
+/// "Comparing partitions", Journal of Classification 2, 1985.
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b);
 
-/// Replaces texts by numbers: the distinct texts are 0, 1, ... in order of first appearance.
+/// Encodes class names as integers: distinct names become 0, 1, ... in order of first appearance.
 std::vector<std::int32_t> encode_classes(std::span<const std::string> classes);
 
 }  // namespace lloyd

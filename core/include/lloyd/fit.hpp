@@ -1,4 +1,4 @@
-// The library's entry points: open a data set in a backend, fit it, label it, check the result.
+// The entry points of the library: open a data set in a backend, fit, label, check the results.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lloyd {
 struct FitOptions {
   std::int64_t clusters = 8;          ///< k, 1 <= k <= n
   Seeding seeding{};                  ///< how the initial centroids are chosen
-  std::int64_t restarts = 1;          ///< >= 1; the fit of lowest inertia is kept
+  std::int64_t restarts = 1;          ///< >= 1; the fit with the lowest inertia is kept
   std::int64_t max_iterations = 300;  ///< >= 1
   /// Stop rule `tolerance`: relative to the mean variance of the features; 0 disables it.
   double tolerance = 1e-4;
@@ -34,7 +34,7 @@ struct FitOptions {
 /// Limits the work of checking labels: all labels are checked if n * k * d is at most this;
 /// otherwise those of a random subset of the rows within this limit. The subset is the same in
 /// every check.
-inline constexpr std::int64_t kComparedValues = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxComparedValues = std::int64_t{1} << 24;
 /// Minimum number of rows of that subset.
 inline constexpr std::int64_t kMinComparedSamples = 64;
 
@@ -57,15 +57,14 @@ struct Fit {
   std::vector<std::int32_t> labels;  ///< n; empty when this fit was cancelled
   std::vector<std::int64_t> counts;  ///< k; empty when this fit was cancelled
   FitResult result;                  ///< inertia, iterations, times; its pointers are null
-  /// Choices that the backend made for this problem size, as printable text; empty if it reports
-  /// none.
+  /// Choices that the backend made for this problem size, printable; empty if it reports none.
   std::string notes;
   /// True if this fit, or a restart after it, was cancelled.
   bool cancelled = false;
   std::int64_t restart = 0;  ///< index of this restart, from 0
   double seeding_ms = 0;     ///< wall time of seeding, all restarts, milliseconds
-  double fit_ms = 0;         ///< wall time of all restarts, without seeding and opening
-  /// The check of the result, if one was made; see BackendSession::check().
+  double fit_ms = 0;  ///< wall time of all restarts, without seeding and opening, milliseconds
+  /// The check of the result, if one was run; see BackendSession::check().
   std::optional<ResultCheck> check = std::nullopt;
 };
 
@@ -123,15 +122,16 @@ class BackendSession {
   double open_ms_ = 0;
 };
 
-/// Seeds and fits `options.restarts` times, keeps the fit of lowest inertia and checks it. Throws
-/// like the functions of BackendSession.
+/// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
+/// the observer cancels, returns the best finished restart, else the cancelled one, which has no
+/// centroids if seeding was cancelled. Throws like the functions of BackendSession.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr);
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.
 void check_options(const FitOptions& options, const Dataset& dataset);
 
-/// Checks a fit before the data set is made resident. Throws what fit_from() would throw:
+/// Checks a fit before the data set is opened in a session. Throws what fit_from() would throw:
 /// InputError for options out of range, BackendError for limits of the backend.
 void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
                const FitOptions& options);
@@ -147,8 +147,8 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
                                std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec);
-/// The peak memory of such a fit, without data set and results. Throws BackendError if the backend
-/// cannot estimate it.
+/// The peak memory of such a fit in bytes, excluding data set and results. Throws BackendError if
+/// the backend cannot estimate it.
 MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
                                const ParameterSet& parameters, const FitSpec& spec);
 

@@ -8,8 +8,8 @@
 
 namespace lloyd {
 
-/// Memory of the program, its libraries and the runtime of a backend, bytes (an allowance).
-constexpr std::int64_t kProgramBytes = 32 << 20;
+/// Allowance for the program, its libraries and the runtime of a backend, in bytes.
+inline constexpr std::int64_t kProgramBytes = 32 << 20;
 
 /// The memory plan of a fit.
 struct MemoryPlan {

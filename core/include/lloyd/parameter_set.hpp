@@ -17,7 +17,7 @@ inline bool has_leading_zero(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }
 
-/// The values of all parameters of one backend. Keeps pointers into the plugin's texts, which live
+/// The values of all parameters of one backend. Keeps pointers to the plugin's strings, which live
 /// as long as the process.
 class ParameterSet {
  public:

@@ -21,12 +21,12 @@ namespace lloyd {
 /// A snapshot of process-wide state and of the calling thread's state: working directory, file mode
 /// mask, standard streams, signal mask and handlers, locale, environment, limits, timers,
 /// floating-point modes, processor affinity, priority, and handlers of the C++ runtime. All
-/// functions must be called on the thread that made the object. File descriptors beyond the
+/// functions must be called on the thread that created the object. File descriptors other than the
 /// standard streams, threads and memory are not covered.
 class ProcessState {
  public:
-  /// Takes the snapshot. Throws Error if no file descriptor is left or the working directory cannot
-  /// be opened.
+  /// Takes the snapshot. Throws Error if file descriptors are exhausted or the working directory
+  /// cannot be opened.
   ProcessState();
   ~ProcessState();
   ProcessState(const ProcessState&) = delete;

@@ -19,9 +19,9 @@ class RandomStream {
 
   /// 64 random bits.
   std::uint64_t bits(std::uint64_t index) const;
-  /// Uniform integer in [0, bound), bound >= 1. Lemire's multiplication without rejection; the bias
-  /// is below bound / 2^64. Source: D. Lemire, "Fast random integer generation in an interval",
-  /// 2019.
+  /// Uniform integer in [0, bound), bound >= 1, by Lemire's multiplication, without rejection; the
+  /// bias is below bound / 2^64. Source: D. Lemire, "Fast random integer generation in an
+  /// interval", 2019.
   std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;
   /// Uniform in the open interval (0, 1): (m + 1/2) * 2^-52 for a 52-bit integer m.
   double uniform(std::uint64_t index) const;

@@ -17,7 +17,7 @@
 namespace lloyd {
 
 /// A backend that passed all checks of the loader. Plugins are never unloaded, so the backend's
-/// texts stay valid until the process ends.
+/// strings stay valid until the process ends.
 class LoadedBackend {
  public:
   /// Takes ownership of `backend`, which is released with this object.
@@ -73,8 +73,8 @@ PluginHeader read_plugin_header(const std::filesystem::path& file);
 
 /// Checks the header of a plugin, loads it into this process, probes it and creates its backend.
 /// Throws InputError if the plugin is refused. If there is no usable device, the backend is
-/// returned with `unavailable()` set. The plugin's code runs in this process: a crash, exit() or
-/// hang of it affects the caller.
+/// returned with `unavailable()` set. The plugin's code runs in this process: if it crashes, calls
+/// exit() or hangs, so does the caller.
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& file);
 
 /// Checks the description of a backend. Throws InputError, with the plugin's file, if it violates
@@ -113,8 +113,8 @@ class Registry {
   /// working directory. Empty entries are not listed.
   static std::vector<std::string> ignored_entries();
 
-  /// The names of all plugins that were found, sorted. Plugins need not be loaded for that. A name
-  /// that two plugins claim is left out.
+  /// The names of all plugins that were found, sorted. Does not load any plugin. A name that two
+  /// plugins claim is left out.
   std::vector<std::string> names() const;
   /// True if some plugin has this name.
   bool contains(std::string_view name) const;

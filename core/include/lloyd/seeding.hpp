@@ -72,7 +72,7 @@ std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clus
                                        const SeedingResources& resources = {});
 
 /// The initial centroids, k x d, row-major, float64. Throws what seed_indices() throws, and
-/// InputError if given centroids have another shape or values that are not finite.
+/// InputError if the given centroids have the wrong shape or non-finite values.
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
                                    const Seeding& seeding, std::int64_t restart = 0,
                                    const SeedingResources& resources = {});

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kInertiaTolerance = 1e-9;
 
 std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values_per_sample) {
-  const std::int64_t affordable = kComparedValues / std::max<std::int64_t>(values_per_sample, 1);
+  const std::int64_t affordable = kMaxComparedValues / std::max<std::int64_t>(values_per_sample, 1);
   return std::min(samples, std::max(affordable, kMinComparedSamples));
 }
 

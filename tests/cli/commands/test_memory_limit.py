@@ -71,8 +71,8 @@ class MemoryLimit(TestCase):
         plugins = ["--plugin-dir", BAD_PLUGINS / "hostile"]
         fit = [*plugins, "fit", IRIS, "-k", 3, "-b", "hostile", "--model", model]
         predict = [*plugins, "predict", model, IRIS, "-b", "hostile"]
-        told = (r"lloyd: [34]\d\d\.\d MiB of memory were taken at the peak, and --memory-limit is 60\.0 MiB: the "
-                r"backend 'hostile' seems to take more than it estimates\n$")
+        told = (r"lloyd: peak memory was [34]\d\d\.\d MiB, above --memory-limit 60\.0 MiB: the backend 'hostile' "
+                r"seems to use more than it estimates\n$")
         for call, arguments in (("fit", fit), ("label", predict)):
             with self.subTest(call):
                 hostile = {**os.environ, "LLOYD_HOSTILE": f"{call} take-memory"}

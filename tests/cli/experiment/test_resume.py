@@ -109,7 +109,7 @@ class Resume(ResumeCase):
         self.assertTrue((self.output / "summary.csv").exists())
 
     def test_without_records_a_new_run_begins(self):
-        self.assertIn("holds no run of 'small' to resume: a new one begins", self.resume().stderr)
+        self.assertIn("has no run of 'small' to resume; starting a new one", self.resume().stderr)
         other = self.resume(**{"experiment: small": "experiment: other"})
         self.assertIn("holds no run of 'other' to resume", other.stderr)
         self.assertEqual(len({json.loads(line)["run"] for line in self.lines()}), 2)
@@ -120,7 +120,7 @@ class Resume(ResumeCase):
         self.keep_lines(13)  # 4 of them belong to the second run
         name = json.loads(self.lines()[-1])["run"]
         said = run("run", self.config(SMALL)).stderr
-        self.assertIn(f"a new run begins; the run {name} in {self.output} has 5 of 9 trials left, "
+        self.assertIn(f"starting a new run; the run {name} in {self.output} has 5 of 9 trials left, "
                       "which --resume would run", said)
         self.keep_lines(13)
         self.resume()

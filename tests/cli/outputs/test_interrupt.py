@@ -189,7 +189,7 @@ class InterruptedFit(TestCase):
         self.assertEqual(process.returncode, 130)
         self.assertEqual(sorted(path.name for path in output.iterdir()),
                          ["centroids.csv", "labels.csv", "model.json"])
-        self.assertIn(f"{output / 'labels.csv'} is of an earlier fit", error)
+        self.assertIn(f"{output / 'labels.csv'} is from an earlier fit", error)
         labels = run("predict", output / "model.json", data).stdout.split()
         self.assertEqual(len(labels), 2000)
 

@@ -172,7 +172,7 @@ class PlantedLibraries(TestCase):
                 self.assertEqual(done.stderr, "".join(
                     f"lloyd: LLOYD_PLUGIN_PATH: '{entry}' is ignored; write the folder's full path\n"
                     for entry in passed_over))
-        self.assertIn("LLOYD_PLUGIN_PATH (full paths, separated by ':')",
+        self.assertIn("LLOYD_PLUGIN_PATH (absolute paths, separated by ':')",
                       " ".join(run("--help").stdout.split()))
         run("backends", cwd=planted, env={**env, "LLOYD_PLUGIN_PATH": str(planted)})
         self.assertTrue(mark.exists())

@@ -28,13 +28,13 @@ class WriteABackend(OutOfTreeCase):
         self.assertRegex(self.ctest(source), rf"conformance\.{name} \.+ +Passed")
 
     def test_step_with_workers_passes(self):
-        self.check_plugin("tiles")
+        self.check_plugin("panels")
 
     def test_session_of_its_own_passes(self):
         self.check_plugin("own-loop")
 
     def test_every_plugin_is_built_above(self):
-        self.assertEqual(sorted(PLUGINS), ["own-loop", "tiles"])
+        self.assertEqual(sorted(PLUGINS), ["own-loop", "panels"])
 
     def test_excerpts_stand_in_files_that_are_built(self):
         excerpts = [code for code in CODE if code not in PLUGINS.values()]

@@ -122,7 +122,7 @@ class ReportPage(TestCase):
             "read_gbs": rate}}
         file = self.write("doctor.json", json.dumps(doctor))
         done = run("report", self.output, "-o", self.page, "--ceilings", file)
-        self.assertIn("the ceilings are of another processor (another one) than the records", done.stderr)
+        self.assertIn("the ceilings are from another processor (another one) than the records", done.stderr)
         self.assertEqual(data_of(self.page.read_text())["ceilings"]["read_gbs"], rate)
 
     def test_names_in_the_records_do_not_become_markup(self):

@@ -17,7 +17,7 @@ struct FileStamp {
   std::int64_t status_nanoseconds = 0;  ///< its fraction
 };
 
-/// The stamp of an open file; empty, with errno set, if the system cannot provide it.
+/// The stamp of an open file; empty, with errno set, if fstat() fails.
 std::optional<FileStamp> read_stamp(int descriptor);
 
 /// Throws InputError unless the open file `path` still has the stamp's size and modification time.
@@ -49,9 +49,9 @@ class BackingFile {
   const FileStamp& stamp() const { return stamp_; }
   /// The first byte of the mapping.
   const char* begin() const { return begin_; }
-  /// Throws InputError if the file was truncated, extended or overwritten since. An overwrite whose
-  /// modification time was reset is not noticed. Replacing the file by another one under its name
-  /// is no change: the mapping stays that of the first file.
+  /// Throws InputError if the file was truncated, extended or overwritten since. An overwrite is
+  /// not detected if the modification time was reset. Replacing the file with another one of the
+  /// same name is not a change: the mapping stays that of the first file.
   void check_unchanged() const { check_stamp(path_, descriptor_, stamp_); }
   /// True if bytes may have changed without check_unchanged() finding out, see
   /// status_has_changed().

@@ -1,4 +1,4 @@
-// Blobs: synthetic normal clusters around random centres, the same on every machine.
+// Blobs: synthetic data, normal clusters around random centres, bit-identical on every machine.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct CopyOptions {
   std::int64_t threads = 1;  ///< threads that read; the output does not depend on it
   /// Called after each block with the number of rows written and the fraction of all rows (0 to 1).
   /// Returning false cancels the work with Cancelled.
-  std::function<bool(std::int64_t rows, double part)> progress = {};
+  std::function<bool(std::int64_t rows, double fraction)> progress = {};
 };
 
 /// Size of the copied data.
@@ -30,7 +30,7 @@ struct CopiedRows {
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see
 /// create_rows(). Throws InputError for a value that is not finite or beyond float32 and for errors
 /// of reading, Error if the file cannot be written, and Cancelled. After an exception the output
-/// file is what it was before.
+/// file is unchanged.
 CopiedRows copy_rows(const RowSource& source, const std::filesystem::path& output,
                      const CopyOptions& options = {});
 

@@ -19,9 +19,9 @@ struct CsvOptions {
   /// If not set: a tab for .tsv files, else a comma.
   std::optional<char> delimiter;
   /// Whether the first line holds the column names. If not set: it does if `columns` or
-  /// `label_column` give names, or if each of its feature cells is a name: a text that is no
-  /// number, or a quoted number above a cell without quotes. If the feature cells of the first line
-  /// mix numbers and other text, the file is refused; a class in the last cell is accepted.
+  /// `label_column` give names, or if each of its feature cells is a name: text that is not a
+  /// number, or a quoted number above an unquoted cell. If the feature cells of the first line mix
+  /// numbers and other text, the file is refused; a class in the last cell is accepted.
   std::optional<bool> header;
   /// The feature columns, in this order, by name or by number from 0. If empty: all but the label
   /// column.
@@ -42,21 +42,21 @@ struct CsvOptions {
 };
 
 /// Reads a table of numbers; the name of the data set is the file's.
-/// Syntax: numbers as in std::from_chars, with an optional leading '+'; blanks around cells and
-/// empty lines are ignored; lines end with LF or CRLF; cells may be in double quotes; a UTF-8
-/// byte-order mark is skipped; there are no comments. Each number is rounded once, to the nearest
-/// value of the dtype; numbers below the dtype's smallest become zero.
+/// Syntax: numbers as in std::from_chars, with an optional leading '+'; spaces and tabs around
+/// cells, and empty lines, are ignored; lines end with LF or CRLF; cells may be in double quotes; a
+/// UTF-8 byte-order mark is skipped; there are no comments. Each number is rounded once, to the
+/// nearest value of the dtype; numbers below the smallest subnormal of the dtype become zero.
 /// Throws InputError with file, line and column (counted from 1) for a cell that is not a number,
-/// not finite or beyond the range of the dtype, for a row of another length, for a carriage return
-/// or NUL byte in a cell, and if the first line could be a header or a sample or its first column
-/// row numbers; with file and line for a line above 256 MiB and if `memory_limit` is exceeded; with
-/// the file for an unknown column, an empty table, UTF-16 text, or a file that changes while it is
-/// read. Throws Cancelled if `stop` returns true.
+/// not finite or beyond the range of the dtype, for a row of a different length, for a carriage
+/// return or NUL byte in a cell, and if the first line could be a header or a sample or its first
+/// column row numbers; with file and line for a line above 256 MiB and if `memory_limit` is
+/// exceeded; with the file for an unknown column, an empty table, UTF-16 text, or a file that
+/// changes while it is read. Throws Cancelled if `stop` returns true.
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = {});
 
 /// Writes rows x columns values with the fewest digits that read back to the same bits. Names and
 /// classes that are numbers or empty are quoted, so that read_csv() recognises them. All three
-/// functions throw Error if writing fails; the file then is what it was before.
+/// functions throw Error if writing fails; the file is then unchanged.
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns, std::span<const std::string> header = {});
 /// Writes one label per line.

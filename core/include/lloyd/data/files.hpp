@@ -36,7 +36,7 @@ struct FileOptions {
 Dataset read_dataset(const std::filesystem::path& file, const FileOptions& options = {});
 
 /// Opens a file to read it block by block. Throws InputError for an unknown extension, an invalid
-/// file, and text, which can only be read from its beginning.
+/// file, and text, which does not allow random access.
 std::unique_ptr<RowSource> open_rows(const std::filesystem::path& file,
                                      const FileOptions& options = {});
 
@@ -48,7 +48,7 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
                   std::int64_t columns, std::span<const std::string> header = {});
 /// Writes labels as .csv or .npy, by extension.
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels);
-/// Throws InputError unless the disk has space for a file of so many labels; see require_space().
+/// Throws InputError unless the disk has space for a file of this many labels; see require_space().
 void require_labels_space(const std::filesystem::path& file, std::int64_t labels);
 
 }  // namespace lloyd

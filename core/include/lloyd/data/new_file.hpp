@@ -12,7 +12,7 @@
 namespace lloyd {
 
 /// The file that writing to `file` would create or replace, as an absolute path. Symbolic links are
-/// followed, also to targets that do not exist yet. Throws InputError for a cycle of links, and for
+/// followed, even to targets that do not exist yet. Throws InputError for a cycle of links, and for
 /// a relative path if the working directory was deleted.
 std::filesystem::path output_target(const std::filesystem::path& file);
 
@@ -21,10 +21,9 @@ std::filesystem::path output_target(const std::filesystem::path& file);
 /// does not report its free space is taken to have enough.
 void require_space(const std::filesystem::path& file, std::int64_t bytes);
 
-/// Protects a file that is in use: while this object lives, no NewFile of this process replaces
-/// `file` under any name; its commit() throws Error instead. This also holds for a path that only
-/// becomes a link to the file after the paths were compared. A missing file is ignored. Not
-/// thread-safe.
+/// Protects a file in use: while this object lives, no NewFile of this process replaces `file`
+/// under any name; its commit() throws Error instead. This also holds for a path that only becomes
+/// a link to the file after the paths were compared. A missing file is ignored. Not thread-safe.
 class ProtectedFile {
  public:
   /// Protects the file that `file` names now.
@@ -40,8 +39,8 @@ class ProtectedFile {
   ino_t inode_ = 0;  // 0: none
 };
 
-/// Removes the temporary files of all living NewFile objects of this process. May be called in a
-/// signal handler that ends the process.
+/// Removes the temporary files of all living NewFile objects of this process. Async-signal-safe;
+/// for signal handlers that end the process.
 void remove_temporary_files() noexcept;
 
 /// Writes to a temporary file beside the target; commit() renames it to the target. Without a

@@ -13,7 +13,7 @@ namespace lloyd {
 /// either byte order, in C or Fortran order. Aligned native C-order data is memory-mapped;
 /// everything else is converted to C order. A mapped file must not be truncated or changed in place
 /// while the matrix lives (replacing it is fine): Dataset::check_unchanged() detects it. Throws
-/// InputError with the file and the fault. Format: numpy.lib.format, versions 1.0 to 3.0.
+/// InputError that names the file and the defect. Format: numpy.lib.format, versions 1.0 to 3.0.
 Matrix read_npy(const std::filesystem::path& file);
 
 /// Reads a file as read_npy() does into a data set that is named after the file, and validates it
@@ -21,7 +21,7 @@ Matrix read_npy(const std::filesystem::path& file);
 Dataset read_npy_dataset(const std::filesystem::path& file);
 
 /// Writes a C-order array of rows x columns values, format version 1.0. All three functions throw
-/// Error if writing fails; the file then is what it was before.
+/// Error if writing fails; the file is then unchanged.
 void write_npy(const std::filesystem::path& file, const Matrix& matrix);
 /// Writes rows x columns values as float64.
 void write_npy(const std::filesystem::path& file, std::span<const double> values,

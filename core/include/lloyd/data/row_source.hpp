@@ -10,7 +10,8 @@
 
 namespace lloyd {
 
-/// A read-only matrix of n samples by d features outside of memory. All functions are thread-safe.
+/// A read-only matrix of n samples by d features that need not be in memory. All functions are
+/// thread-safe.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -22,11 +23,11 @@ class RowSource {
   /// Copies rows [rows.begin, rows.end) to `values`, row-major and without gaps: rows.size() x d
   /// values of dtype(), with the alignment of one value. Throws InputError if they cannot be read.
   virtual void read(RowRange rows, void* values) const = 0;
-  /// Peak memory of read() in bytes besides `values`, even for a single row: for example that of a
-  /// compressed chunk that is unpacked as a whole.
+  /// Peak memory of read() in bytes, excluding `values`, even for a single row: for example that of
+  /// a compressed chunk, which is decompressed as a whole.
   virtual std::int64_t reading_bytes() const { return 0; }
-  /// The path of the source file if its status-change time differs from that at opening: rows may
-  /// have changed and must be compared again. Empty otherwise.
+  /// The path of the source file if its status-change time (ctime) has changed since it was opened,
+  /// so that the rows must be compared again; otherwise empty.
   virtual std::string touched_file() const { return {}; }
 };
 

@@ -36,7 +36,7 @@ class RowWriter {
 
 /// Creates a file in the format of its extension: .csv, .npy, .fvecs (float32 only), or .h5 and
 /// .hdf5 (data set "data"). Throws InputError for an unknown extension, a table that the format
-/// cannot hold, and a file that cannot be created or for which the space is missing; see NewFile.
+/// cannot hold, and a file that cannot be created or does not fit on the disk; see NewFile.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file, const TableFormat& table);
 
 }  // namespace lloyd

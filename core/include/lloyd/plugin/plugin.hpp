@@ -17,7 +17,7 @@
 #endif
 
 /// Exports a backend: the argument is a class with static functions `probe` and `create`, see
-/// PluginDescriptor. Use it once per library, at namespace scope outside of any namespace.
+/// PluginDescriptor. Use it once per library, in the global namespace.
 #define LLOYD_EXPORT_PLUGIN(...)                                                                 \
   extern "C" __attribute__((visibility("default"), used, section(LLOYD_PLUGIN_SECTION)))         \
   const ::lloyd::PluginDescriptor lloyd_plugin = {                                               \

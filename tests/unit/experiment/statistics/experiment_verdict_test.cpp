@@ -69,10 +69,10 @@ TEST(ExperimentVerdict, RoundsArePaired) {
 TEST(ExperimentVerdict, FewSamplesAreInconclusive) {
   const TimeRatio four = compare_rounds(steady(1, 4), steady(2, 4));
   EXPECT_EQ(four.verdict, Verdict::unclear);
-  EXPECT_EQ(four.reason, "fewer than 5 samples");
+  EXPECT_EQ(four.reason, "fewer than 5 timings");
   EXPECT_NEAR(four.ratio.median, 2, 1e-12);
   EXPECT_EQ(compare_rounds(steady(1, 5), steady(2, 5)).verdict, Verdict::slower);
-  EXPECT_EQ(compare_runs(steady(1, 4), steady(2, 9)).reason, "fewer than 5 samples");
+  EXPECT_EQ(compare_runs(steady(1, 4), steady(2, 9)).reason, "fewer than 5 timings");
 }
 
 TEST(ExperimentVerdict, WithoutTimesThereIsNoRatio) {
@@ -86,7 +86,7 @@ TEST(ExperimentVerdict, WithoutTimesThereIsNoRatio) {
 TEST(ExperimentVerdict, TwoRunsNeedMore) {
   const Timings older = steady(10);
   EXPECT_EQ(compare_rounds(older, steady(10.5)).verdict, Verdict::slower);
-  EXPECT_EQ(compare_runs(older, steady(10.5)).reason, "the fastest samples agree");
+  EXPECT_EQ(compare_runs(older, steady(10.5)).reason, "the fastest times agree");
   EXPECT_EQ(compare_runs(older, steady(11)).verdict, Verdict::slower);
   EXPECT_EQ(compare_runs(steady(11), older).verdict, Verdict::faster);
   EXPECT_EQ(compare_runs(older, steady(10.05)).verdict, Verdict::same);
@@ -97,7 +97,7 @@ TEST(ExperimentVerdict, TwoRunsNeedMore) {
   // One sample is as fast as before: the others were delayed, or almost all were.
   Timings held_up = steady(10.9);
   held_up[3] = 10.2;
-  EXPECT_EQ(compare_runs(older, held_up).reason, "the fastest samples agree");
+  EXPECT_EQ(compare_runs(older, held_up).reason, "the fastest times agree");
   held_up = steady(15);
   held_up[3] = 10;
   EXPECT_TRUE(compare_runs(older, held_up).reason.starts_with("noisy: median 5"));
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RecordedRuns{"unequal.csv", calibration::Kind::rounds, "OneUnequalRun", 0.9},
                     // Fits as long as a time slice show no difference on a busy machine.
                     RecordedRuns{"busy.csv", calibration::Kind::rounds, "OneBusyRun", 0.8},
-                    // The fastest samples of two runs may differ by several percent.
+                    // The fastest times of two runs may differ by several percent.
                     RecordedRuns{"quiet.csv", calibration::Kind::runs, "TwoQuietRuns", 0.85}),
     [](const auto& runs) { return runs.param.name; });
 

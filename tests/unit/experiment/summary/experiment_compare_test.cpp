@@ -240,7 +240,7 @@ TEST(ExperimentCompare, AMeanIsNotMoreCertainThanItsRows) {
     return records;
   };
   const RunComparison one = compare_variants({few(2, "a", 10), few(2, "b", 20)}, "a", "b");
-  EXPECT_EQ(one.rows[0].time.reason, "fewer than 5 samples");
+  EXPECT_EQ(one.rows[0].time.reason, "fewer than 5 timings");
   EXPECT_EQ(one.means[0].verdict, Verdict::unclear);
   EXPECT_FALSE(is_slower_than(one, 0));
   // Two rows that are unclear individually, and a less accurate newer side.

@@ -40,11 +40,11 @@ inline constexpr std::uint32_t kAbiMajor = 1;
 /// Minor version of the boundary; see kAbiMajor.
 inline constexpr std::uint32_t kAbiMinor = 0;
 
-/// First bytes of the section: they identify a Lloyd plugin.
+/// Magic number: the first bytes of the section, which identify a Lloyd plugin.
 inline constexpr char kPluginMagic[16] = "LLOYD-PLUGIN\r\n\x1a";
 
 /// The start of the section, without pointers: the host reads it from the file before it loads the
-/// library. Texts are zero-terminated and padded with zeros.
+/// library. Strings are zero-terminated and zero-padded.
 struct PluginHeader {
   char magic[16];             ///< kPluginMagic
   std::uint32_t header_size;  ///< sizeof(PluginHeader) of the SDK the plugin was built with
@@ -61,9 +61,9 @@ static_assert(sizeof(PluginHeader) == 144);
 struct PluginDescriptor {
   PluginHeader header;  ///< the same bytes as at the start of the section
   /// Lists the devices that the backend can use now, without touching data. Returns `unavailable`,
-  /// with the reason as its message, if there is none.
+  /// with the reason in its message, if there are none.
   Status (*probe)(DeviceList* devices) noexcept;
-  /// Creates the backend, also if probe() found no device. The caller destroys it with `release()`.
+  /// Creates the backend, even if probe() found no device. The caller destroys it with `release()`.
   Status (*create)(Backend** backend) noexcept;
 };
 

@@ -23,12 +23,12 @@ enum class DeviceKind : std::int32_t {
 struct DeviceInfo {
   std::int32_t index = 0;             ///< the value of a backend's parameter `device`
   DeviceKind kind = DeviceKind::cpu;  ///< CPU or GPU
-  std::int64_t memory_bytes = 0;      ///< 0: unknown
+  std::int64_t memory_bytes = 0;      ///< total memory in bytes; 0: unknown
   char name[112] = {};                ///< zero-terminated, UTF-8
 };
 static_assert(sizeof(DeviceInfo) == 128);
 
-/// The devices that a plugin's probe() found.
+/// The devices found by a plugin's probe().
 struct DeviceList {
   std::uint64_t struct_size = sizeof(DeviceList);  ///< size as compiled by the creator
   std::int64_t count = 0;                          ///< entries filled, 0 to 16
@@ -36,8 +36,8 @@ struct DeviceList {
 };
 static_assert(sizeof(DeviceList) == 2064);
 
-/// Description of a backend. Lives as long as the plugin. The conformance suite tests what it
-/// claims.
+/// Description of a backend. Lives as long as the plugin. The conformance suite tests its
+/// guarantees.
 struct BackendInfo {
   std::uint64_t struct_size = sizeof(BackendInfo);          ///< size as compiled by the creator
   const char* summary = nullptr;                            ///< one line
@@ -47,7 +47,7 @@ struct BackendInfo {
   Accuracy accuracy_float64 = Accuracy::float32;            ///< of labels, for float64 data
   Reproducibility reproducibility = Reproducibility::none;  ///< for float32 data
   Reproducibility reproducibility_float64 = Reproducibility::none;  ///< for float64 data
-  /// If no backend is named, the host takes the available one with the highest preference.
+  /// If no backend is named, the host selects the available one with the highest preference.
   std::int32_t preference = 0;
   std::int32_t reserved = 0;                     ///< 0
   const char* reproducibility_reason = nullptr;  ///< why it is not `canonical`; may be null
@@ -56,7 +56,8 @@ struct BackendInfo {
 };
 static_assert(sizeof(BackendInfo) == 80);
 
-/// Peak memory of a fit that returns all outputs, without the caller's data set and output arrays.
+/// Peak memory of a session and a fit that returns all outputs, excluding the caller's data set and
+/// output arrays.
 struct MemoryEstimate {
   std::uint64_t struct_size = sizeof(MemoryEstimate);  ///< size as compiled by the creator
   std::int64_t host_bytes = 0;                         ///< host memory, bytes
@@ -71,7 +72,7 @@ class Observer {
  public:
   /// Returns false to end the fit with StatusCode::cancelled.
   virtual bool on_iteration(const IterationRecord& record) noexcept = 0;
-  /// True if the call shall end soon with StatusCode::cancelled.
+  /// True if the call should return StatusCode::cancelled soon.
   virtual bool stop_requested() const noexcept = 0;
   /// Extension point: the interface of that name, or null if there is none.
   virtual void* query(const char*) noexcept { return nullptr; }
@@ -86,8 +87,8 @@ class Session {
   /// Runs one fit. `observer` may be null. On StatusCode::cancelled, `result.centroids` are those
   /// of the last finished iteration, and `result.valid` gives the other valid outputs.
   virtual Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept = 0;
-  /// Assigns the session's samples to given centroids; k may exceed n. Of the observer, which may
-  /// be null, label() and partial() use `stop_requested` only.
+  /// Assigns the session's samples to given centroids; k may exceed n. `observer` may be null;
+  /// label() and partial() call only its `stop_requested`.
   virtual Status label(const LabelRequest& request, Observer* observer,
                        LabelResult& result) noexcept = 0;
   /// One assignment over a range of rows, with the cluster sums and counts of an update. Keeps no
@@ -108,8 +109,8 @@ class Backend {
  public:
   /// Never null; valid as long as the plugin.
   virtual const BackendInfo* info() const noexcept = 0;
-  /// Returns ok if the backend can run such a fit; else `unsupported`, with the limit in numbers in
-  /// its message. `spec.initial_centroids` may be null here.
+  /// Returns ok if the backend can run such a fit; otherwise `unsupported`, with the limit, as a
+  /// number, in its message. `spec.initial_centroids` may be null here.
   virtual Status supports(const ProblemShape& shape, const ParameterList& parameters,
                           const FitSpec& spec) const noexcept = 0;
   /// Peak memory of open() and such a fit together.

@@ -7,8 +7,8 @@
 
 namespace lloyd {
 
-/// Statistics of one feature (column) over the whole data set, in float64 and in the unit of its
-/// values.
+/// Statistics of one feature (column) over the whole data set, in float64, in the units of the
+/// feature.
 struct FeatureStatistics {
   double minimum;   ///< smallest value
   double maximum;   ///< largest value

@@ -12,10 +12,10 @@ namespace lloyd {
 /// several accumulators. Plain data, zero-initialised; it may cross the plugin boundary. Source: R.
 /// M. Neal, "Fast exact summation using small and large superaccumulators", arXiv:1505.05571, 2015.
 struct ExactSum {
-  /// 66 chunks cover 2^-1074 to 2^1024; two more take the carries of sums of many values.
+  /// 66 chunks cover 2^-1074 to 2^1024; two more hold the carries of long sums.
   static constexpr int kChunks = 68;
-  /// Each addition changes a 64-bit chunk by less than 2^32. The carries are moved on after this
-  /// many additions, well before a chunk overflows.
+  /// Each addition changes a 64-bit chunk by less than 2^32. Carries are propagated after this many
+  /// additions, well before a chunk overflows.
   static constexpr std::int64_t kAddsBeforeCarry = std::int64_t{1} << 29;
 
   std::int64_t chunks[kChunks] = {};  ///< from the lowest weight to the highest
@@ -70,9 +70,9 @@ struct ExactSum {
     std::uint64_t kept = 0;
     for (int bit = top_bit; bit >= low_bit; --bit) kept = 2 * kept + sum.bit(bit);
     if (low_bit > 0 && sum.bit(low_bit - 1) != 0) {
-      bool above_half = (kept & 1) != 0;
-      for (int bit = low_bit - 2; bit >= 0 && !above_half; --bit) above_half = sum.bit(bit) != 0;
-      if (above_half) ++kept;
+      bool round_up = (kept & 1) != 0;
+      for (int bit = low_bit - 2; bit >= 0 && !round_up; --bit) round_up = sum.bit(bit) != 0;
+      if (round_up) ++kept;
     }
     const double magnitude = std::ldexp(static_cast<double>(kept), low_bit - 1074);
     return negative ? -magnitude : magnitude;
@@ -83,7 +83,7 @@ struct ExactSum {
     return (static_cast<std::uint64_t>(chunks[position >> 5]) >> (position & 31)) & 1;
   }
 
-  // Moves the carries up: every chunk but the last is in [0, 2^32) afterwards.
+  // Propagates the carries: every chunk but the last is in [0, 2^32) afterwards.
   void carry() {
     for (int i = 0; i + 1 < kChunks; ++i) {
       const std::int64_t up = chunks[i] >> 32;

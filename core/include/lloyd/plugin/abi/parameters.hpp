@@ -21,8 +21,8 @@ enum class ParameterType : std::int32_t {
 /// boolean_parameter() or choice_parameter().
 struct ParameterInfo {
   std::uint64_t struct_size = sizeof(ParameterInfo);  ///< size as compiled by the creator
-  const char* name = nullptr;                         ///< not empty, without blanks and '='
-  const char* meaning = nullptr;                      ///< help text in one line: unit, meaning of 0
+  const char* name = nullptr;                         ///< not empty, without white space or '='
+  const char* meaning = nullptr;                      ///< one line of help: unit, meaning of 0
   ParameterType type = ParameterType::integer;        ///< selects the fields below that apply
   std::int32_t choice_count = 0;                      ///< number of `choices`
   std::int64_t integer_default = 0;      ///< of an integer, a boolean (0, 1), a choice (index)
@@ -35,7 +35,7 @@ struct ParameterInfo {
 };
 static_assert(sizeof(ParameterInfo) == 88);
 
-/// Schema of an integer in [minimum, maximum]; `fallback` is the default. Here and below, texts
+/// Schema of an integer in [minimum, maximum]; `fallback` is the default. Here and below, strings
 /// must live as long as the plugin.
 constexpr ParameterInfo integer_parameter(const char* name, std::int64_t fallback,
                                           std::int64_t minimum, std::int64_t maximum,

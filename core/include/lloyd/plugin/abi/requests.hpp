@@ -1,5 +1,6 @@
 // Requests of the host and results of a backend: fits, labels, partial passes. All arrays are in
-// host memory and belong to the caller; a null output pointer means that the output is not wanted.
+// host memory and belong to the caller; a null output pointer means that the output is not
+// requested.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace lloyd {
 
-/// Request of one fit; DatasetView defines n and d.
+/// Request for one fit; DatasetView defines n and d.
 struct FitSpec {
   std::uint64_t struct_size = sizeof(FitSpec);  ///< size as compiled by the creator
   std::uint64_t required_capabilities = 0;      ///< kCapability... bits
@@ -40,7 +41,7 @@ struct PhaseTimes {
 static_assert(sizeof(PhaseTimes) == 64);
 
 /// Result of one fit. The caller owns the arrays, which are in host memory; null means that the
-/// array is not wanted. Inertia is in the squared unit of the data; times are wall time in
+/// array is not requested. Inertia is in the squared unit of the data; times are wall time in
 /// milliseconds.
 struct FitResult {
   std::uint64_t struct_size = sizeof(FitResult);              ///< size as compiled by the creator
@@ -51,8 +52,8 @@ struct FitResult {
   std::int64_t iterations = 0;   ///< finished iterations, without the closing assignment
   std::int64_t relocations = 0;  ///< relocations of empty clusters
   std::int64_t distances = 0;  ///< sample-centroid distances evaluated, closing assignment included
-  /// Exact fallbacks: labels that the screening could not prove, so that the exact float64
-  /// distances decided them. Negative if the backend does not screen.
+  /// Exact fallbacks: labels that the screening could not prove and the defined float64 distances
+  /// decided. Negative if the backend does not screen.
   std::int64_t exact_fallbacks = -1;
   StopReason stop_reason = StopReason::none;  ///< why the fit ended
   SumForm sum_form = SumForm::integer64;      ///< form of the cluster sums
@@ -88,7 +89,8 @@ struct LabelRequest {
 };
 static_assert(sizeof(LabelRequest) == 32);
 
-/// Result of a LabelRequest; null means that the array is not wanted. Units are those of FitResult.
+/// Result of a LabelRequest; null means that the array is not requested. Units are those of
+/// FitResult.
 struct LabelResult {
   std::uint64_t struct_size = sizeof(LabelResult);  ///< size as compiled by the creator
   std::int32_t* labels = nullptr;                   ///< n
@@ -117,7 +119,7 @@ struct FarSample {
   std::int32_t reserved = 0;    ///< 0
 };
 
-/// Request of one assignment over a range of rows, with cluster sums and counts but no means.
+/// Request for one assignment over a range of rows, with cluster sums and counts but no means.
 struct PartialRequest {
   std::uint64_t struct_size = sizeof(PartialRequest);  ///< size as compiled by the creator
   std::uint64_t required_capabilities = 0;             ///< kCapability... bits
@@ -132,7 +134,7 @@ static_assert(sizeof(PartialRequest) == 56);
 /// accumulated: the caller clears them once and requests all rows in ascending order. The bits of
 /// the result then do not depend on how the rows are split. (Integer sums do not depend on the
 /// order at all: the sums of disjoint parts may be added as integers.) Null means that an array is
-/// not wanted; without `labels`, every row counts as changed.
+/// not requested; without `labels`, every row counts as changed.
 struct PartialResult {
   std::uint64_t struct_size = sizeof(PartialResult);  ///< size as compiled by the creator
   std::int32_t* labels = nullptr;   ///< rows.size(); in: former labels (-1: none), out: new labels

@@ -1,6 +1,6 @@
-// SeedingKernels: an optional interface by which a backend speeds up seeding. The host obtains it
-// by its name with Session::query(). The seeding algorithms stay in the host, so that all backends
-// choose the same centroids.
+// SeedingKernels: an optional interface by which a backend accelerates seeding. The host obtains it
+// by name with Session::query(). The seeding algorithms stay in the host, so that they choose the
+// same centroids for all backends.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +61,9 @@ struct GainsRequest {
 };
 static_assert(sizeof(GainsRequest) == 56);
 
-/// Part of a session: has its lifetime, and like it serves one thread at a time. Methods restore
-/// the floating-point modes. They return `cancelled` soon after `observer` (may be null) returned
-/// true from stop_requested(). After any status but ok the outputs are undefined.
+/// Part of a session: shares its lifetime, and likewise serves one thread at a time. Methods
+/// restore the floating-point modes. They return `cancelled` soon after `observer` (may be null)
+/// returned true from stop_requested(). After any status but ok the outputs are undefined.
 class SeedingKernels {
  public:
   /// Updates the nearest-centroid distances of all samples with further centroids.

@@ -1,5 +1,5 @@
 // SessionNotes: an optional interface that describes the choices a session made for a problem size.
-// The host obtains it by its name with Session::query().
+// The host obtains it by name with Session::query().
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr char kSessionNotes[] = "lloyd.notes/1";
 /// Maximum size of the notes in bytes, with the terminating zero; longer notes are cut.
 inline constexpr std::int64_t kMaxNotesBytes = 512;
 
-/// Part of a session: has its lifetime, and like it serves one thread at a time.
+/// Part of a session: shares its lifetime, and likewise serves one thread at a time.
 class SessionNotes {
  public:
   /// The choices made for the session's last fit(), label() or partial(), for the record, for

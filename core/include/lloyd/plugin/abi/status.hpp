@@ -57,7 +57,7 @@ class StatusError : public std::exception {
   Status status_;
 };
 
-/// Ends a fit or a request because the observer asked to stop.
+/// Throws `cancelled`, because the observer requested to stop.
 [[noreturn]] inline void throw_cancelled() {
   throw StatusError(StatusCode::cancelled, "the observer asked to stop");
 }

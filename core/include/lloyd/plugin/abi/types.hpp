@@ -17,14 +17,14 @@ constexpr std::int64_t size_of(DType dtype) {
   return dtype == DType::float32 ? 4 : 8;
 }
 
-/// Memory that holds an array.
+/// Memory space of an array.
 enum class MemorySpace : std::int32_t {
   host = 0,    ///< host memory
   device = 1,  ///< memory of the device whose index accompanies it
 };
 
-/// Label accuracy, from best to worst. The definition is the nearest centroid by the float64
-/// distance of distance.hpp, ties to the lowest index.
+/// Label accuracy, from best to worst. By definition, a label is the index of the nearest centroid,
+/// by the float64 distance of distance.hpp; ties go to the lowest index.
 enum class Accuracy : std::int32_t {
   exact = 0,    ///< every label follows the definition
   float32 = 1,  ///< nearest up to the error of float32 arithmetic
@@ -55,7 +55,7 @@ enum class StopRule : std::int32_t {
 
 /// The stop rule that ended a fit.
 enum class StopReason : std::int32_t {
-  none = 0,            ///< no fit has ended yet
+  none = 0,            ///< the fit has not stopped
   labels = 1,          ///< no label changed in the last iteration
   tolerance = 2,       ///< the squared centroid shift was at most FitSpec::tolerance
   max_iterations = 3,  ///< FitSpec::max_iterations were run
@@ -66,7 +66,7 @@ enum class StopReason : std::int32_t {
 enum class SumForm : std::int32_t {
   integer64 = 0,    ///< exact, one 64-bit word
   integer128 = 1,   ///< exact, two 64-bit words
-  compensated = 2,  ///< compensated float64 in row order, if the range of values fits neither
+  compensated = 2,  ///< compensated float64 in row order, if the values fit neither
 };
 
 // Capability bits: what a backend can process (BackendInfo::capabilities), and what a data set or a
@@ -81,7 +81,7 @@ inline constexpr std::uint64_t kCapabilityWeights = 0x20;       ///< one weight 
 inline constexpr std::uint64_t kCapabilityMetric =
     0x40;  ///< a metric other than the squared Euclidean distance
 
-// Bits of FitSpec::observe: the fields that the observer wants in each IterationRecord.
+// Bits of FitSpec::observe: the fields that the observer requests in each IterationRecord.
 inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time
 inline constexpr std::uint32_t kObserveInertia = 0x2;     ///< IterationRecord::inertia
 inline constexpr std::uint32_t kObserveLabels = 0x4;      ///< IterationRecord::labels

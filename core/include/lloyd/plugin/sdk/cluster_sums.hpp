@@ -31,7 +31,8 @@ struct SumPlan {
   std::vector<double> scales;          ///< limbs x features: 1 / quantum of the limb
   std::vector<double> quanta;          ///< limbs x features
 
-  /// Makes the plan for a data set. For a part of a larger data set, the plan is that of the whole.
+  /// The plan for a data set. Views of parts of one data set have the same plan, since it depends
+  /// only on the statistics of the whole.
   static SumPlan make(const DatasetView& dataset) {
     // Exponents for which scaling by 2^-e and all intermediate values stay exact in float64. The
     // margin covers the top limb, whose quantum may be up to 127 bits above that of the feature:
@@ -83,13 +84,14 @@ struct SumPlan {
   static constexpr double kMaxBytesPerCell = 3 * 8 + 16;
 };
 
-/// How SumKernels split values into limbs, and where they add them.
+/// How SumKernels split values into limbs, and the layout of the limb sums.
 struct SumLayout {
   /// Adding it to a float64 of magnitude below 2^51 rounds to the nearest integer and leaves that
-  /// integer in the low bits. One instruction converts several values on every machine.
+  /// integer in the low bits. A single SIMD addition converts a vector of values, on every
+  /// instruction set.
   static constexpr double kRoundingMagic = 0x1.8p52;
 
-  /// Number of narrow values that may be added before rounding: the sum still fits kRoundingMagic.
+  /// Number of narrow values that may be added before rounding: their sum stays below 2^51.
   static constexpr int kMaxPresummed = 4;
   /// Maximum number of bits of narrow values.
   static constexpr int kMaxNarrowBits = 49;
@@ -107,7 +109,7 @@ struct SumLayout {
   std::int64_t features;     ///< d
   std::int64_t limbs;        ///< 1 to 3
   std::int64_t clusters;     ///< k
-  std::int64_t limb_stride;  ///< distance of the sums of one limb to those of the next, in integers
+  std::int64_t limb_stride;  ///< distance between the sums of consecutive limbs, in elements
 
   /// Calls use(at, limb) for all limbs of x from feature `first` on; `limb` is to be added to
   /// sums[at]. From the highest limb down, x * scale + kRoundingMagic yields the rounded limb, and
@@ -145,10 +147,10 @@ struct LabelChange {
   std::int32_t to;    ///< new cluster
 };
 
-/// Replacements for the loops of ClusterSums, with wider vectors than the plugin is compiled for.
-/// Sample i is at data + i*stride; the sums of cluster c begin at sums + c*features, its count is
-/// counts[c]; the kernels update both. A call never has more rows than 64-bit limbs can sum. Null:
-/// ClusterSums uses its own loops.
+/// Kernels that replace the loops of ClusterSums, for instruction sets that the plugin selects at
+/// run time. Sample i is at data + i*stride; the sums of cluster c begin at sums + c*features, its
+/// count is counts[c]; the kernels update both. A call never has more rows than 64-bit limbs can
+/// sum. Null: ClusterSums uses its own loops.
 template <class T>
 struct SumKernels {
   /// Adds `rows` samples; sample i belongs to cluster labels[i].
@@ -216,8 +218,8 @@ class ClusterSums {
     }
   }
 
-  /// Moves one sample from cluster `from` (-1: none) to cluster `to`. Another worker's sums may
-  /// hold the sample; then counts here can be negative until merge(). Integer forms only.
+  /// Moves one sample from cluster `from` (-1: none) to cluster `to`. If another worker's sums hold
+  /// the sample, counts here can be negative until merge(). Integer forms only.
   template <class T>
   void move(const T* sample, std::int32_t from, std::int32_t to) {
     move_limbs(sample, from, to);
@@ -257,8 +259,8 @@ class ClusterSums {
     return counts_[static_cast<std::size_t>(cluster)];
   }
 
-  /// Writes the mean of a cluster with a count > 0: each sum is rounded once to float64, then
-  /// divided.
+  /// Writes the mean of a cluster with a count > 0 to `centroid` (d): each sum is rounded once to
+  /// float64, then divided.
   void mean(std::int64_t cluster, double* centroid) {
     flush();
     const auto count = static_cast<double>(counts_[static_cast<std::size_t>(cluster)]);
@@ -313,22 +315,22 @@ class ClusterSums {
   void find_narrow_blocks() {
     constexpr std::int64_t kRowsPerCluster = 256;
     const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());
-    const int room =
+    const int flush_bits =
         plan_->limbs == 1 ? plan_->limb_bits : 62 - static_cast<int>(std::bit_width(rows));
-    const int bits = std::min(SumLayout::kMaxNarrowBits, room);
+    const int narrow_bits = std::min(SumLayout::kMaxNarrowBits, flush_bits);
     flush_rows_ = plan_->flush_rows;
     narrow_.assign(static_cast<std::size_t>((plan_->features + SumLayout::kFeatureBlock - 1) /
                                             SumLayout::kFeatureBlock),
                    1);
     int widest = 0;
-    for (std::size_t run = 0; run < narrow_.size(); ++run) {
+    for (std::size_t block = 0; block < narrow_.size(); ++block) {
       const auto begin =
-          plan_->value_bits.begin() + static_cast<std::ptrdiff_t>(run) * SumLayout::kFeatureBlock;
+          plan_->value_bits.begin() + static_cast<std::ptrdiff_t>(block) * SumLayout::kFeatureBlock;
       const auto left = plan_->value_bits.end() - begin;
-      const int most = *std::max_element(
+      const int block_bits = *std::max_element(
           begin, begin + std::min<std::ptrdiff_t>(left, SumLayout::kFeatureBlock));
-      narrow_[run] = most <= bits ? 1 : 0;
-      if (most <= bits) widest = std::max(widest, most);
+      narrow_[block] = block_bits <= narrow_bits ? 1 : 0;
+      if (block_bits <= narrow_bits) widest = std::max(widest, block_bits);
     }
     flush_rows_ = std::min(flush_rows_, std::int64_t{1} << (62 - widest));
   }

@@ -20,8 +20,7 @@ inline double squared_distance(const T* x, const double* c, std::int64_t d) {
 }
 
 /// distances[i] = squared_distance(x[i], c[i], d) for `Pairs` pairs, with the same bits.
-/// Interleaving independent sums hides the latency of the additions, which a single sum has to wait
-/// for.
+/// Interleaving independent sums hides the latency of the additions.
 template <std::size_t Pairs, class T>
 inline void squared_distances(const T* const (&x)[Pairs], const double* const (&c)[Pairs],
                               std::int64_t d, double (&distances)[Pairs]) {

@@ -9,7 +9,7 @@
 
 namespace lloyd {
 
-/// Keeps the m samples with the largest distances to their own centroids of all that were added.
+/// Keeps, of all samples added, the m with the largest distances to their own centroids.
 /// Samples at distance 0 are ignored. Order: descending distance, then ascending row.
 class FarthestSamples {
  public:

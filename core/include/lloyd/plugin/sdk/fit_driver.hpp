@@ -43,7 +43,7 @@ class RelocationPasses {
 inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t iteration,
                                             ClusterSums& sums, RelocationPasses& passes) {
   if (spec.empty_clusters == EmptyClusters::keep) return 0;
-  const std::vector<std::int32_t> empty = clusters_without_samples(sums);
+  const std::vector<std::int32_t> empty = find_empty_clusters(sums);
   if (empty.empty()) return 0;
   if (spec.empty_clusters == EmptyClusters::error) throw_empty_cluster(empty.front(), iteration);
   const std::vector<Relocation> relocations =
@@ -92,7 +92,8 @@ class FitPasses {
   virtual void begin() {}
   /// Labels all samples by the current centroids. May return before a device has finished.
   virtual void assign() = 0;
-  /// Inertia of the labels of assign() and the current centroids; called if the observer wants it.
+  /// Inertia of the labels of assign() and the current centroids; called if the observer requests
+  /// it.
   virtual double inertia() = 0;
   /// Finishes iteration number `iteration` (1, 2, ...): sums the samples by the labels of assign(),
   /// relocates empty clusters, and makes the means the current centroids. A device that iterates
@@ -108,13 +109,13 @@ class FitPasses {
   virtual const std::int32_t* labels() = 0;
   /// The current centroids (k x d, host memory), valid until the next update().
   virtual std::span<const double> centroids() = 0;
-  /// The closing assignment: labels, counts and inertia of the current centroids, as far as
-  /// `result` wants them, with their bits in `result.valid`.
+  /// The closing assignment: labels, counts and inertia of the current centroids, those that
+  /// `result` requests, with their bits in `result.valid`.
   virtual void close(FitResult& result) = 0;
   /// In a profiled fit: the part of the last assign() spent on copies between host and device,
   /// milliseconds.
   virtual double transfer_ms() { return 0; }
-  /// Completes `result` when the fit has ended or was cancelled: the number of distances in the
+  /// Completes `result` when the fit has ended or was cancelled: the number of distances of the
   /// finished passes, the exact fallbacks, and phase times that only the device can measure.
   virtual void report(FitResult& result) = 0;
 

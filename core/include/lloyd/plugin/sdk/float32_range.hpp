@@ -1,4 +1,4 @@
-// Float32Range: can distances of a data set be computed in float32?
+// Float32Range: tests whether distances in a data set can be computed in float32.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace lloyd {
 
 /// Tests whether squared differences can be computed in float32: they must neither overflow nor
 /// underflow, and rounding the centroids to float32 must hardly change distances. Far from the
-/// origin the rounding error of a centroid can exceed the spread of the data. Outside of the range
-/// a kernel has to compute in float64.
+/// origin the rounding error of a centroid can exceed the spread of the data. Outside this range a
+/// kernel must compute in float64.
 class Float32Range {
  public:
   /// Reads the statistics of the data set.

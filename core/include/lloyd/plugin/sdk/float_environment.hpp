@@ -1,4 +1,4 @@
-// FloatEnvironment: the floating-point modes that the definitions assume.
+// FloatEnvironment: sets the floating-point modes that the definitions assume.
 #pragma once
 
 #include <cfenv>

@@ -1,4 +1,4 @@
-// Rules between two assignments that every loop shares: relocation, means, stop rules.
+// Rules shared by all loops, applied between two assignments: relocation, means, stop rules.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Relocation {
   std::int32_t to = 0;  ///< the cluster that it goes to
 };
 
-/// Clusters without samples, ascending.
-inline std::vector<std::int32_t> clusters_without_samples(const ClusterSums& sums) {
+/// The empty clusters, ascending.
+inline std::vector<std::int32_t> find_empty_clusters(const ClusterSums& sums) {
   std::vector<std::int32_t> empty;
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
     if (sums.count(c) == 0) empty.push_back(static_cast<std::int32_t>(c));
@@ -27,7 +27,7 @@ inline std::vector<std::int32_t> clusters_without_samples(const ClusterSums& sum
   return empty;
 }
 
-/// Gives the empty clusters, in order, the farthest samples that are not the last of their own
+/// Assigns to the empty clusters, in order, the farthest samples that are not the last of their own
 /// cluster. `farthest` is sorted by descending distance, then row; k entries suffice: one is taken
 /// per empty cluster, and at most one is skipped per other cluster, as its last sample. If they run
 /// out, the remaining clusters stay empty.
@@ -39,22 +39,22 @@ inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t
   std::vector<Relocation> relocations;
   for (const FarSample& sample : farthest) {
     if (relocations.size() == empty.size()) break;
-    auto& donor = counts[static_cast<std::size_t>(sample.label)];
-    if (donor < 2) continue;
-    --donor;
+    auto& donor_count = counts[static_cast<std::size_t>(sample.label)];
+    if (donor_count < 2) continue;
+    --donor_count;
     relocations.push_back({sample, empty[relocations.size()]});
   }
   return relocations;
 }
 
-/// Ends a fit under EmptyClusters::error.
+/// Throws StatusCode::empty_cluster, for a fit under EmptyClusters::error.
 [[noreturn]] inline void throw_empty_cluster(std::int32_t cluster, std::int64_t iteration) {
   throw StatusError(StatusCode::empty_cluster,
                     "cluster " + std::to_string(cluster) + " became empty in iteration " +
                         std::to_string(iteration) + ", and the policy is 'error'");
 }
 
-/// Moves each centroid (k x d) to the mean of its cluster; that of a cluster without samples stays.
+/// Moves each centroid (k x d) to the mean of its cluster; centroids of empty clusters stay.
 inline void move_to_means(ClusterSums& sums, std::int64_t features,
                           std::vector<double>& centroids) {
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
@@ -80,8 +80,8 @@ inline double squared_shift(const std::vector<double>& from, const std::vector<d
   return partial_sums[0];
 }
 
-/// Why a fit ends after an iteration, or StopReason::none. Looks at the record's iteration,
-/// changed, relocations and shift.
+/// The reason why the fit stops after this iteration, or StopReason::none. Uses the record's
+/// `iteration`, `changed`, `relocations` and `shift`.
 inline StopReason stop_reason(const FitSpec& spec, const IterationRecord& record) {
   if (spec.stop_rule == StopRule::converge && record.relocations == 0) {
     if (record.changed == 0) return StopReason::labels;

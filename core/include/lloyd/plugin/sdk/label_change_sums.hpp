@@ -9,8 +9,8 @@
 namespace lloyd {
 
 /// Moves the samples whose label changed from the sum of their former cluster to that of the new
-/// one. After a few iterations few labels change, so that costs far less than adding all samples
-/// up, and gives the same bits because the sums are exact. T: type of the samples.
+/// one. After a few iterations few labels change, so this costs far less than summing all samples,
+/// and gives the same bits because the sums are exact. T: type of the samples.
 template <class T>
 class LabelChangeSums {
  public:

@@ -1,11 +1,11 @@
 // LloydLoop: fits, labellings and partial passes of samples in host memory, over a Step.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -34,7 +34,7 @@ class LloydLoop {
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
     prepare(spec.clusters, observer);
-    std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
+    std::int32_t* labels = labels_or_scratch(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     result.sum_form = plan_.form;
     StepFitOptions options;
@@ -51,7 +51,7 @@ class LloydLoop {
     prepare(request.clusters, observer);
     result.valid = 0;
     const Clock::time_point start = Clock::now();
-    std::int32_t* labels = wanted_or_own(result.labels, dataset_.samples);
+    std::int32_t* labels = labels_or_scratch(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
     assign_all(request.centroids, labels, Accumulate::counts_and_inertia, result.squared_distances);
     publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
@@ -64,20 +64,20 @@ class LloydLoop {
     centroids_ = request.centroids;
     step_.begin_pass(centroids_, clusters_, {});
     const RowRange rows = request.rows;
-    std::int32_t* labels = wanted_or_own(result.labels, rows.size());
-    const std::int64_t far =
+    std::int32_t* labels = labels_or_scratch(result.labels, rows.size());
+    const std::int64_t farthest_count =
         result.farthest == nullptr
             ? 0
             : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
-    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(far);
+    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(farthest_count);
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
-      const std::int32_t* const of_row = labels - rows.begin;
-      for_each_own_distance(block, of_row, [&](std::int64_t i, double distance) {
+      const std::int32_t* const labels_by_row = labels - rows.begin;
+      for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
-        worker.farthest.add({i, distance, of_row[i], 0});
+        worker.farthest.add({i, distance, labels_by_row[i], 0});
       });
     });
 
@@ -93,7 +93,7 @@ class LloydLoop {
     sums.store(result.sums, result.counts);
     result.sum_form = plan_.form;
     result.changed = 0;
-    FarthestSamples farthest(far);
+    FarthestSamples farthest(farthest_count);
     for (const LoopWorker& worker : workers_) {
       result.changed += worker.changed;
       if (result.inertia != nullptr) result.inertia->add(worker.inertia);
@@ -110,7 +110,7 @@ class LloydLoop {
   struct alignas(64) LoopWorker {
     LoopWorker(const SumPlan& plan, std::int64_t clusters)
         : sums(plan, clusters), counts(static_cast<std::size_t>(clusters)), farthest(0) {}
-    bool used = false;  // got a block since clear(); most workers of small data sets do not
+    bool used = false;  // received a block since clear(); with small data, most workers do not
     ClusterSums sums;
     std::vector<std::int64_t> counts;
     ExactSum inertia;
@@ -143,11 +143,11 @@ class LloydLoop {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
 
-  // The caller's array for labels, or own_labels_, all -1, if the caller wants none.
-  std::int32_t* wanted_or_own(std::int32_t* wanted, std::int64_t rows) {
+  // The caller's array for labels, or scratch_labels_, all -1, if the caller wants none.
+  std::int32_t* labels_or_scratch(std::int32_t* wanted, std::int64_t rows) {
     if (wanted != nullptr) return wanted;
-    own_labels_.assign(static_cast<std::size_t>(rows), -1);
-    return own_labels_.data();
+    scratch_labels_.assign(static_cast<std::size_t>(rows), -1);
+    return scratch_labels_.data();
   }
 
   const T* row(std::int64_t i) const {
@@ -158,21 +158,22 @@ class LloydLoop {
     return squared_distance(row(i), centroids_ + label * dataset_.features, dataset_.features);
   }
 
-  // use(i, distance) for all samples of a block and the centroids of their labels.
+  // Calls use(i, distance) for each sample i of a block, with its squared distance to the centroid
+  // of its label.
   template <class Use>
   void for_each_own_distance(RowRange block, const std::int32_t* labels, const Use& use) const {
-    constexpr std::int64_t kAtOnce = 4;
+    constexpr std::int64_t kInterleaved = 4;
     std::int64_t i = block.begin;
-    for (; i + kAtOnce <= block.end; i += kAtOnce) {
-      const T* samples[kAtOnce];
-      const double* own[kAtOnce];
-      double distances[kAtOnce];
-      for (std::int64_t a = 0; a < kAtOnce; ++a) {
+    for (; i + kInterleaved <= block.end; i += kInterleaved) {
+      const T* samples[kInterleaved];
+      const double* own[kInterleaved];
+      double distances[kInterleaved];
+      for (std::int64_t a = 0; a < kInterleaved; ++a) {
         samples[a] = row(i + a);
         own[a] = centroids_ + labels[i + a] * dataset_.features;
       }
       squared_distances(samples, own, dataset_.features, distances);
-      for (std::int64_t a = 0; a < kAtOnce; ++a) use(i + a, distances[a]);
+      for (std::int64_t a = 0; a < kInterleaved; ++a) use(i + a, distances[a]);
     }
     for (; i < block.end; ++i) use(i, own_distance(i, labels[i]));
   }
@@ -214,7 +215,7 @@ class LloydLoop {
   }
 
   // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
-  // thread if the observer requested to stop meanwhile.
+  // thread if the observer requests to stop.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
@@ -274,14 +275,14 @@ class LloydLoop {
     }
 
     void assign() override {
-      accumulate_ = !fused_                                         ? Accumulate::nothing
-                    : ReportsLabelChanges<S> && sums_are_of_labels_ ? Accumulate::changes
-                                                                    : Accumulate::sums;
+      accumulate_ = !fused_                                        ? Accumulate::nothing
+                    : ReportsLabelChanges<S> && sums_match_labels_ ? Accumulate::changes
+                                                                   : Accumulate::sums;
       loop_.assign_all(centroids().data(), labels_, accumulate_);
       distances_ += loop_.pass_distances();
       changed_ = 0;
       for (const LoopWorker& worker : loop_.workers_) changed_ += worker.changed;
-      sums_are_of_labels_ = true;
+      sums_match_labels_ = true;
     }
 
     double inertia() override { return loop_.sum_inertia(labels_); }
@@ -310,7 +311,7 @@ class LloydLoop {
     void move_sample(const Relocation& relocation, ClusterSums& sums) override {
       const FarSample& sample = relocation.sample;
       sums.move(loop_.row(sample.row), sample.label, relocation.to);
-      sums_are_of_labels_ = false;
+      sums_match_labels_ = false;
     }
 
     void recompute_sums(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
@@ -339,12 +340,12 @@ class LloydLoop {
    private:
     LloydLoop& loop_;
     std::int32_t* labels_;
-    // Integer sums are added block by block while the rows are in cache. Compensated ones depend on
-    // the order of the rows and have a pass of their own, as does a profiled update.
+    // Integer sums are accumulated block by block while the rows are in cache. Compensated sums
+    // depend on the order of the rows and take a separate pass, as does a profiled update.
     bool fused_;
     Accumulate accumulate_ = Accumulate::nothing;  // in the last assignment
-    bool sums_are_of_labels_ = true;  // true at first: no sample has a label, all sums are 0
-    std::int64_t changed_ = 0;        // labels that the last assignment changed
+    bool sums_match_labels_ = true;  // true at first: no sample has a label, all sums are 0
+    std::int64_t changed_ = 0;       // labels that the last assignment changed
     std::int64_t distances_ = 0;
   };
 
@@ -406,7 +407,7 @@ class LloydLoop {
   SumPlan plan_;
   std::int64_t clusters_ = 0;
   const double* centroids_ = nullptr;  ///< of the last pass, k x d
-  std::vector<std::int32_t> own_labels_;
+  std::vector<std::int32_t> scratch_labels_;
   std::vector<LoopWorker> workers_;
   std::optional<ClusterSums> sums_;  ///< of all workers
   Observer* observer_ = nullptr;

@@ -11,9 +11,9 @@
 
 namespace lloyd {
 
-/// How the passes of a fit are run.
+/// Options of all passes of a fit.
 struct StepFitOptions {
-  /// Phases are measured: the step may run slower, to separate copies from labelling in
+  /// Phases are measured: the step may run slower in order to time copies separately, see
   /// StepBase::transfer_ms().
   bool profile = false;
   /// Labels are needed only in write_labels() and in passes without `changes`: a step with
@@ -21,7 +21,7 @@ struct StepFitOptions {
   bool defer_labels = false;
 };
 
-/// How a pass is run.
+/// Options of one pass.
 struct StepPassOptions {
   /// True: the pass covers all rows and calls assign(block, labels, changes). False: it calls
   /// assign(block, labels). Only set for steps with ReportsLabelChanges.
@@ -49,9 +49,9 @@ struct StepPassOptions {
 ///   first one after begin_pass() is the assignment: its body calls `assign` once for each block.
 ///   Later calls up to the next begin_pass() have bodies that do not call `assign`. May throw, but
 ///   only on the calling thread and after all bodies have returned.
-/// - `assign(block, labels)`: labels the rows of a block. `labels[0]` is of row `block.begin`; in:
-///   the former labels (-1: none), out: the new ones. Returns how many changed. Called by the
-///   workers, several at once. Must not throw.
+/// - `assign(block, labels)`: labels the rows of a block. `labels[0]` belongs to row `block.begin`;
+///   in: the previous labels (-1: none), out: the new ones. Returns the number of labels that
+///   changed. Called by the workers, several at once. Must not throw.
 /// - `workers()`: at least 1; does not change.
 /// - `transfer_ms()`: see StepBase.
 template <class S>
@@ -77,7 +77,7 @@ concept ReportsLabelChanges = requires(S& step, RowRange block, std::int32_t* la
   { step.assign(block, labels, changes) } -> std::same_as<std::int64_t>;
 };
 
-/// A step with loops of its own for sums: `sum_kernels()`, callable at any time, by any thread.
+/// A step with its own kernels for the sums: `sum_kernels()`, callable at any time, by any thread.
 template <class S>
 concept HasSumKernels = requires(const S& step) {
   { step.sum_kernels() } -> std::same_as<SumKernels<typename S::value_type>>;
@@ -101,8 +101,8 @@ concept KeepsBounds = requires(S& step) {
 
 /// A step that may label rows in any order, and leave labels unwritten until they are read. In a
 /// pass with StepPassOptions::reports_changes, `labels` point into the labels of all rows, and
-/// `assign` may label and report rows outside of the block, as long as the pass labels each row of
-/// the data set once. In a fit with StepFitOptions::defer_labels it need not write labels in such
+/// `assign` may label and report rows outside the block, as long as the pass labels each row of the
+/// data set once. In a fit with StepFitOptions::defer_labels it need not write labels in such
 /// passes; `write_labels(labels)` then writes the labels of all rows (n) after the last pass. A
 /// pass without `changes` writes labels as usual. write_labels() is called between passes and must
 /// not throw.
@@ -112,23 +112,24 @@ concept DefersLabels = requires(S& step, std::int32_t* labels) {
 };
 
 /// Base of a step: one worker, consecutive blocks of rows, no state between passes, no limits, no
-/// memory of its own. A step overrides by declaring members of the same names.
+/// additional memory. A step overrides by declaring members of the same names.
 struct StepBase {
   /// Rows of a block.
   static constexpr std::int64_t kBlockRows = 4096;
 
-  /// Limits of the backend; a status other than ok gives the reason.
+  /// Checks the limits of the backend: ok, or `unsupported` with the limit in numbers in the
+  /// message.
   static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) { return {}; }
   /// Bytes of host memory that the step allocates.
   static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
   /// Number of workers that for_each_block() uses.
   static int estimate_workers(const ParameterList&) { return 1; }
 
-  /// An interface that the session offers beside its own, such as SeedingKernels; it lives as long
-  /// as the step. Null: none of that name. Must not throw.
+  /// An optional interface of the session, such as SeedingKernels; it lives as long as the step.
+  /// Null if there is none of that name. Must not throw.
   void* query(std::string_view) { return nullptr; }
 
-  /// Workers that for_each_block() calls its body with.
+  /// Number of workers that for_each_block() uses.
   int workers() const { return 1; }
 
   /// Step::begin_fit, for steps that keep nothing between passes.
@@ -151,7 +152,7 @@ struct StepBase {
   }
 };
 
-/// Capabilities of every backend that is made of steps, for BackendInfo::capabilities.
+/// Capabilities of every StepBackend, for BackendInfo::capabilities.
 inline constexpr std::uint64_t kStepCapabilities =
     kCapabilityFloat32 | kCapabilityFloat64 | kCapabilityStrided | kCapabilityHostMemory;
 

@@ -1,4 +1,4 @@
-// StepBackend: a whole backend made of a Step class template and a BackendInfo.
+// StepBackend: a complete backend built from a Step class template and a BackendInfo.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,8 @@
 
 namespace lloyd {
 
-/// A session that runs LloydLoop over a step. The step is made from (DatasetView, ParameterList).
+/// A session that runs LloydLoop over a step, which it constructs from (DatasetView,
+/// ParameterList).
 template <Step S>
 class StepSession final : public Session {
  public:
@@ -37,7 +38,7 @@ class StepSession final : public Session {
   LloydLoop<S> loop_;
 };
 
-/// Info of a backend whose steps label by the definition, computed in float64.
+/// Description of a backend whose steps label by the definition, in float64: exact and canonical.
 constexpr BackendInfo exact_step_info(const char* summary) {
   BackendInfo info;
   info.summary = summary;
@@ -48,7 +49,8 @@ constexpr BackendInfo exact_step_info(const char* summary) {
   return info;
 }
 
-/// A backend on the CPU. `StepOf<float>` and `StepOf<double>` are its steps.
+/// A CPU backend made of the steps `StepOf<float>` and `StepOf<double>`. Use it with
+/// LLOYD_EXPORT_PLUGIN.
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
  public:
@@ -68,11 +70,11 @@ class StepBackend final : public Backend {
   Status estimate(const ProblemShape& shape, const ParameterList& parameters, const FitSpec&,
                   MemoryEstimate& memory) const noexcept override {
     return guarded([&] {
-      const bool narrow = shape.dtype == DType::float32;
-      const std::int64_t workers = narrow ? StepOf<float>::estimate_workers(parameters)
-                                          : StepOf<double>::estimate_workers(parameters);
-      const std::int64_t step = narrow ? StepOf<float>::estimate_bytes(shape, parameters)
-                                       : StepOf<double>::estimate_bytes(shape, parameters);
+      const bool is_float32 = shape.dtype == DType::float32;
+      const std::int64_t workers = is_float32 ? StepOf<float>::estimate_workers(parameters)
+                                              : StepOf<double>::estimate_workers(parameters);
+      const std::int64_t step = is_float32 ? StepOf<float>::estimate_bytes(shape, parameters)
+                                           : StepOf<double>::estimate_bytes(shape, parameters);
       // In float64, because the products may overflow 64-bit integers.
       const double k = static_cast<double>(shape.clusters);
       const double cells = k * static_cast<double>(shape.features);
@@ -107,7 +109,7 @@ class StepBackend final : public Backend {
     return guarded([&] { *backend = new StepBackend; });
   }
 
-  /// The one device of a backend that runs on the CPU.
+  /// Lists the CPU as the only device.
   static Status probe(DeviceList* devices) noexcept {
     devices->count = 1;
     devices->devices[0] = {};
