@@ -11,7 +11,7 @@ using lloyd::RowRange;
 
 namespace {
 
-// Rows per piece for which label() copies distances to the host.
+// Rows per copy of distances to the host, in label().
 constexpr std::int64_t kDistanceRows = std::int64_t{1} << 20;
 
 }  // namespace
