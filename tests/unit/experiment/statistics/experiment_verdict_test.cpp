@@ -47,7 +47,7 @@ TEST(ExperimentVerdict, RunsAreTheSameByTheLimitsOfRounds) {
   for (const auto& [round, time] : older) newer[round] = 0.9705 * time;
   EXPECT_EQ(compare_rounds(older, newer).verdict, Verdict::faster);
   EXPECT_EQ(compare_runs(older, newer).verdict, Verdict::unclear);
-  EXPECT_EQ(compare_runs(older, newer).reason, "the fastest samples agree");
+  EXPECT_EQ(compare_runs(older, newer).reason, "the fastest times agree");
 }
 
 TEST(ExperimentVerdict, RoundsArePaired) {
