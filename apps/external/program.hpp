@@ -10,11 +10,19 @@
 #include <string>
 #include <string_view>
 
+#include <lloyd/error.hpp>
+
 #include "ipc/descriptor.hpp"
 #include "ipc/last_words.hpp"
 #include "process/spawned_process.hpp"
 
 namespace lloyd::external {
+
+/// The program wrote a line that no request had asked for.
+class StrayLine : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A child process with one socket as standard input and another as standard output, so that the
 /// end of its output is detected while its input is open. It runs under a supervisor, see
@@ -40,8 +48,9 @@ class Program {
   std::optional<std::string> ask(std::string_view name, const std::string& line,
                                  const std::function<bool()>& stop = {},
                                  std::optional<std::chrono::milliseconds> limit = {});
-  /// Throws Error if the program has written an unrequested line.
-  void refuse_stray_line();
+  /// Throws StrayLine if the program has written an unrequested line. `request`: the name of the
+  /// request that the line answers again; empty: the last one.
+  void refuse_stray_line(std::string_view request = {});
   /// Returns the program's whole output after it has exited with status 0. Throws InputError if it
   /// ends otherwise, takes more than a minute, or prints more than 1 MiB.
   std::string output();

@@ -48,8 +48,9 @@ ordered_json parse_answer(const std::filesystem::path& file, std::string_view re
   }
   if (!json.is_object()) refuse(file, request, answer, "it is not a JSON object");
   if (request != "fit" && json.contains("iterations")) {
-    throw Error(fmt::format("the program {} answered the request 'fit' twice, the second time {}",
-                            file.string(), quoted_line(answer)));
+    throw StrayLine(
+        fmt::format("the program {} answered the request 'fit' twice, the second time {}",
+                    file.string(), quoted_line(answer)));
   }
   if (json.contains("error")) {
     const JsonFields fields(json);
@@ -145,27 +146,25 @@ ExternalSession::~ExternalSession() {
   });
 }
 
-// A stray line at this point is a late second answer to the former session's `close`. It is
-// recorded as that session's failure and the program is replaced, so that no trial of this session
-// fails.
-void ExternalSession::replace_after_stray_line() {
-  if (program_.process == nullptr) return;
-  try {
-    program_.process->refuse_stray_line();
-  } catch (const Error& error) {
-    program_.process.reset();
-    program_.close_failure = error.what();
-  }
-}
-
-// Starts the program if it is not running, and opens the data set in it.
+// Starts the program if it is not running, and opens the data set in it. In a program that served
+// another session before, a stray line is a late second answer to that session: it is recorded as
+// that session's failure and the program is replaced, so that no trial of this session fails.
 void ExternalSession::open() {
-  replace_after_stray_line();
-  if (program_.process == nullptr) {
-    program_.process = std::make_unique<Program>(program_.file, "serve");
-  }
+  const bool served = program_.process != nullptr;
   try {
+    if (served) {
+      program_.process->refuse_stray_line();
+    } else {
+      program_.process = std::make_unique<Program>(program_.file, "serve");
+    }
     parse_answer(program_.file, "open", *program_.process->ask("open", open_request_));
+    // The late answer may have been taken for that to `open`, which then comes behind it.
+    if (served) program_.process->refuse_stray_line("close' or 'open");
+  } catch (const StrayLine& late) {
+    program_.process.reset();
+    if (!served) throw;
+    program_.close_failure = late.what();
+    open();
   } catch (...) {
     program_.process.reset();
     throw;

@@ -89,9 +89,13 @@ def twice(line):
 
 def serve():
     samples = None
+    former = {}  # the last answer to each request
     for line in sys.stdin:
         request = json.loads(line)
         answer = {}
+        late = ""
+        if request["request"] == "open" and (answered := MODE.removeprefix("answers-after-open-")) in former:
+            late = former[answered] + "\n"
         if request["request"] == "open":
             assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
             samples = read_npy(request["samples"])
@@ -142,7 +146,9 @@ def serve():
                 if MODE == "answers-fit-late":
                     print(json.dumps(answer), flush=True)
                     sys.stdin.readline()  # the request is `close`
-        print(json.dumps(answer), flush=True)
+        former[request["request"]] = json.dumps(answer)
+        sys.stdout.write(f"{late}{json.dumps(answer)}\n")  # in one call, so that both arrive together
+        sys.stdout.flush()
 
 
 if sys.argv[1] == "serve":

@@ -182,6 +182,19 @@ class External(TestCase):
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
                     (self.output / "records.jsonl").unlink()
 
+    def test_late_answers_to_a_former_session_cost_no_trial(self):
+        for late, sentence in (("close", "answered the request 'close' or 'open' twice, the second time '{}'"),
+                               ("fit", "answered the request 'fit' twice, the second time '{\"iterations\": ")):
+            for isolation in ("worker", "none"):
+                with self.subTest(late, isolation=isolation):
+                    self.experiment(f"answers-after-open-{late}", more=f"isolate: {isolation}\n")
+                    records = self.of_program()
+                    self.assertEqual([(record["status"], record["reason"]) for record in records], [("ok", None)] * 2)
+                    # A session that compares results comes before the trials.
+                    for record in records:
+                        self.assertIn(sentence, record["release_failure"])
+                    (self.output / "records.jsonl").unlink()
+
     def test_closing_has_a_deadline_of_its_own(self):
         # The timeout is longer than a fit takes on a busy machine, and shorter than --plugin-timeout.
         self.experiment("close-hangs", more="isolate: worker\ntimeout: 10\n")
