@@ -147,18 +147,11 @@ ExternalSession::~ExternalSession() {
   });
 }
 
-// Starts the program if it is not running, and opens the data set in it. If the program served
-// another session before, a stray line is a late second answer to that session, and an end of the
-// program is the end of that session. Both are recorded as that session's failure, and the program
-// is replaced, so that no trial of this session fails.
+// Starts the program if it is not running, and opens the data set in it. In a program that served
+// another session before, a stray line is a late second answer to that session: it is recorded as
+// that session's failure and the program is replaced, so that no trial of this session fails.
 void ExternalSession::open() {
   const bool served = program_.process != nullptr;
-  const auto replace = [&](const Error& error) {
-    program_.process.reset();
-    if (!served) throw;
-    program_.close_failure = error.what();
-    open();
-  };
   try {
     if (served) {
       program_.process->refuse_stray_line();
@@ -169,9 +162,10 @@ void ExternalSession::open() {
     // The late answer may have been taken for that to `open`, which then comes behind it.
     if (served) program_.process->refuse_stray_line("close' or 'open");
   } catch (const StrayLine& late) {
-    replace(late);
-  } catch (const ProgramEnded& end) {
-    replace(end);
+    program_.process.reset();
+    if (!served) throw;
+    program_.close_failure = late.what();
+    open();
   } catch (...) {
     program_.process.reset();
     throw;

@@ -93,10 +93,9 @@ def serve():
     for line in sys.stdin:
         request = json.loads(line)
         answer = {}
-        late = MODE.removeprefix("answers-after-open-")
-        if request["request"] == "open" and late in former:
-            # In one call, so that they arrive together.
-            sys.stdout.write(former[late] + "\n")
+        late = ""
+        if request["request"] == "open" and (answered := MODE.removeprefix("answers-after-open-")) in former:
+            late = former[answered] + "\n"
         if request["request"] == "open":
             assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
             samples = read_npy(request["samples"])
@@ -151,7 +150,8 @@ def serve():
                     print(json.dumps(answer), flush=True)
                     sys.stdin.readline()  # the request is `close`
         former[request["request"]] = json.dumps(answer)
-        print(json.dumps(answer), flush=True)
+        sys.stdout.write(f"{late}{json.dumps(answer)}\n")  # in one call, so that both arrive together
+        sys.stdout.flush()
 
 
 if sys.argv[1] == "serve":

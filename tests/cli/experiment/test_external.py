@@ -182,14 +182,6 @@ class External(TestCase):
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
                     (self.output / "records.jsonl").unlink()
 
-    def test_a_program_that_ends_between_sessions_costs_no_trial(self):
-        for isolation in ("worker", "trial", "none"):
-            with self.subTest(isolation=isolation):
-                self.experiment("closes-and-exits", more=f"isolate: {isolation}\n")
-                self.assertEqual([(record["status"], record["reason"]) for record in self.of_program()],
-                                 [("ok", None)] * 2)
-                (self.output / "records.jsonl").unlink()
-
     def test_late_answers_to_a_former_session_cost_no_trial(self):
         for late, sentence in (("close", "answered the request 'close' or 'open' twice, the second time '{}'"),
                                ("fit", "answered the request 'fit' twice, the second time '{\"iterations\": ")):
@@ -198,8 +190,9 @@ class External(TestCase):
                     self.experiment(f"answers-after-open-{late}", more=f"isolate: {isolation}\n")
                     records = self.of_program()
                     self.assertEqual([(record["status"], record["reason"]) for record in records], [("ok", None)] * 2)
-                    failures = [record["release_failure"] or "" for record in records]
-                    self.assertEqual([sentence in failure for failure in failures], [False, True], failures)
+                    # A session that compares results comes before the trials.
+                    for record in records:
+                        self.assertIn(sentence, record["release_failure"])
                     (self.output / "records.jsonl").unlink()
 
     def test_closing_has_a_deadline_of_its_own(self):
