@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -138,6 +139,21 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
   EXPECT_EQ(said(-1e300, DType::float32),
             "m: row 1, column 1 (counted from 0) is -1e+300, beyond the range of float32");
   EXPECT_EQ(said(-1e300, DType::float64), "(nothing was thrown)");
+  EXPECT_EQ(said(0x1.ffffffp127, DType::float32),
+            "m: row 1, column 1 (counted from 0) is 3.4028235677973366e+38, beyond the range of "
+            "float32");
+}
+
+TEST(CopyRows, RoundsToTheLargestFloat32) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "out.npy";
+  const double below = std::nextafter(0x1.ffffffp127, 0);  // nearer to the largest than to 2^128
+  const auto rows =
+      rows_of("m", Matrix::from_values(std::vector<double>{1, 2, -below, below}, 2, 2));
+  copy_rows(*rows, out, {.dtype = DType::float32});
+  const Dataset copied = read_dataset(out);
+  EXPECT_EQ(copied.matrix().at(1, 0), -std::numeric_limits<float>::max());
+  EXPECT_EQ(copied.matrix().at(1, 1), std::numeric_limits<float>::max());
 }
 
 // As for text: a single value may round to zero in float32, a whole column may not.
