@@ -24,6 +24,12 @@ class StrayLine : public Error {
   using Error::Error;
 };
 
+/// The program ended although a request awaited its answer.
+class ProgramEnded : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A child process with one socket as standard input and another as standard output, so that the
 /// end of its output is detected while its input is open. It runs under a supervisor, see
 /// run_supervised(): its descendants end with it. Its standard error is discarded except for the

@@ -19,6 +19,7 @@
 #include "external/description.hpp"
 #include "json/json_fields.hpp"
 #include "json/json_text.hpp"
+#include "process/stop_request.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::external {
@@ -147,25 +148,39 @@ ExternalSession::~ExternalSession() {
   });
 }
 
-// Starts the program if it is not running, and opens the data set in it. In a program that served
-// another session before, a stray line is a late second answer to that session: it is recorded as
-// that session's failure and the program is replaced, so that no trial of this session fails.
+// Starts the program if it is not running, and opens the data set in it. If the program served
+// another session before, a stray line is a late second answer to that session, and an end of the
+// program is the end of that session. Both are recorded as that session's failure, and the program
+// is replaced, so that no trial of this session fails.
 void ExternalSession::open() {
   const bool served = program_.process != nullptr;
+  const auto replace = [&](const Error& error) {
+    program_.process.reset();
+    if (!served) throw;
+    program_.close_failure = error.what();
+    open();
+  };
   try {
     if (served) {
       program_.process->refuse_stray_line();
     } else {
       program_.process = std::make_unique<Program>(program_.file, "serve");
     }
-    parse_answer(program_.file, "open", *program_.process->ask("open", open_request_));
+    const std::optional<std::string> answer =
+        program_.process->ask("open", open_request_, apps::interrupted);
+    if (!answer) {
+      throw StatusError(StatusCode::cancelled,
+                        fmt::format("the program {} was killed while it opened the data: the "
+                                    "command was interrupted",
+                                    program_.file.string()));
+    }
+    parse_answer(program_.file, "open", *answer);
     // The late answer may have been taken for that to `open`, which then comes behind it.
     if (served) program_.process->refuse_stray_line("close' or 'open");
   } catch (const StrayLine& late) {
-    program_.process.reset();
-    if (!served) throw;
-    program_.close_failure = late.what();
-    open();
+    replace(late);
+  } catch (const ProgramEnded& end) {
+    replace(end);
   } catch (...) {
     program_.process.reset();
     throw;

@@ -99,6 +99,8 @@ def serve():
         if request["request"] == "open":
             assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
             samples = read_npy(request["samples"])
+            if MODE == "open-hangs":
+                time.sleep(1000)
             if MODE == "answers-open-twice":
                 twice("{}")
                 continue
