@@ -173,8 +173,12 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
     note(
         "lloyd: starting a new run; the run {} in {} has {} of {} left, which --resume would run\n",
         last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
-  } catch (const InputError&) {
+  } catch (const InputError& error) {
     // Unreadable records of earlier runs do not prevent a new run.
+    note(
+        "lloyd: warning: {}: 'report' and '--resume' cannot read this file, and the new records "
+        "go there; --output gives another folder\n",
+        error.what());
   }
 }
 

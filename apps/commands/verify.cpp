@@ -68,7 +68,9 @@ void print_summary(const Subject& subject, const conformance::Report& report) {
   }
   print_text("{} {}: {} passed, {} failed, {} skipped\n", subject.backend, subject.version,
              report.passed, report.failed, report.skipped);
-  if (report.passed == 0 && report.failed == 0) {
+  if (interrupted()) {
+    note("lloyd: interrupted; the remaining cases were not run\n");
+  } else if (report.passed == 0 && report.failed == 0) {
     print_text("nothing was verified: every case was skipped\n");
   }
 }
@@ -78,6 +80,7 @@ Json report_json(const Subject& subject, const conformance::Report& report) {
                {"version", subject.version},    {"verified", report.verified()},
                {"passed", report.passed},       {"failed", report.failed},
                {"skipped", report.skipped}};
+  if (interrupted()) json["interrupted"] = true;
   if (!report.unavailable.empty()) json["unavailable"] = report.unavailable;
   json["results"] = Json::array();
   for (const conformance::Result& result : report.results) {

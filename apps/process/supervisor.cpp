@@ -1,5 +1,6 @@
 #include "process/supervisor.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -8,8 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,11 +49,26 @@ bool reap(pid_t child, int& status) {
   return ended;
 }
 
+// Where close_range(2) is missing: on kernels before 5.9 and in containers that do not know it.
+void close_each_descriptor() {
+  std::vector<int> open;
+  if (DIR* const folder = ::opendir("/proc/self/fd")) {
+    while (const dirent* const entry = ::readdir(folder)) open.push_back(std::atoi(entry->d_name));
+    ::closedir(folder);
+  } else {
+    open.resize(static_cast<std::size_t>(std::clamp(::sysconf(_SC_OPEN_MAX), 1024L, 65536L)));
+    std::iota(open.begin(), open.end(), 0);
+  }
+  for (const int descriptor : open) {
+    if (descriptor > STDERR_FILENO) ::close(descriptor);
+  }
+}
+
 // If the supervisor kept the child's descriptors open, nobody could see the child close them.
 void close_descriptors() {
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);
-  ::close_range(STDERR_FILENO + 1, ~0u, 0);
+  if (::close_range(STDERR_FILENO + 1, ~0u, 0) != 0) close_each_descriptor();
 }
 
 // `signals` must be blocked.

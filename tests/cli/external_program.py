@@ -90,6 +90,7 @@ def twice(line):
 def serve():
     samples = None
     former = {}  # the last answer to each request
+    fits = 0
     for line in sys.stdin:
         request = json.loads(line)
         answer = {}
@@ -133,7 +134,8 @@ def serve():
             if MODE == "endless":
                 while True:
                     sys.stdout.write("x" * 65536)
-            if MODE == "fails":
+            fits += 1
+            if MODE == "fails" or (MODE == "fails-later" and fits > 4):
                 answer = {"error": "the moon is full"}
             elif MODE == "says-nothing":
                 answer = {"error": " "}

@@ -71,7 +71,7 @@ class PlanRun {
     const TrialStatus status = record.status;
     if (status == TrialStatus::failed || status == TrialStatus::timed_out) {
       ++result.failed;
-      if (trial.repeat == 0) {
+      if (failure_noted_.insert(trial.fit).second) {
         progress_.note(fmt::format("{} {}: {}", plan_.variants[fit.variant].label,
                                    to_string(status), record.reason));
       }
@@ -108,6 +108,7 @@ class PlanRun {
   Progress& progress_;
   std::function<bool(const PlannedFit&, std::int64_t)> done_;
   bool resumed_;
+  std::set<std::size_t> failure_noted_;                                           // fits
   std::set<std::size_t> release_noted_;                                           // variants
   std::vector<std::optional<std::vector<PlannedTrial>>> left_of_further_rounds_;  // by setting
 };

@@ -15,6 +15,7 @@
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/cpu.hpp"
 #include "machine/processors/threads.hpp"
+#include "process/exit_status.hpp"
 #include "text/numbers.hpp"
 #include "workers/worker_command.hpp"
 
@@ -62,6 +63,16 @@ std::size_t max_workers() {
   const std::int64_t rest = apps::descriptor_limit() - kOtherDescriptors;
   return static_cast<std::size_t>(std::clamp<std::int64_t>(
       rest / kWorkerDescriptors, 1, static_cast<std::int64_t>(WorkerRunner::kMaxWorkers)));
+}
+
+// The message with which Lloyd's handler of faults ended the worker because of a file, see
+// install_cleanup_handler(); empty if the plugin ended it.
+std::string own_message(const WorkerProcess& process) {
+  constexpr std::string_view kPrefix = "lloyd: ";
+  const std::string words = process.last_words();
+  const apps::ProcessEnd& end = process.end();
+  const bool own = !end.signalled && end.code == apps::kBadInput && words.starts_with(kPrefix);
+  return own ? words.substr(kPrefix.size()) : std::string();
 }
 
 }  // namespace
@@ -134,6 +145,8 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
                        apps::printable_ascii(process.answer().substr(0, kQuoted)));
   } else if (event == Event::ended && runs_program(worker.variant)) {
     text = fmt::format("the process that serves {} ended: {}", subject, process.end().text());
+  } else if (event == Event::ended && !own_message(process).empty()) {
+    return own_message(process);
   } else if (event == Event::ended) {
     text = fmt::format("the plugin ended its process: {}", process.end().text());
   } else if (event == Event::lost) {

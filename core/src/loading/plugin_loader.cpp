@@ -114,6 +114,7 @@ void check_parameter(const ParameterInfo& parameter,
   if (name.empty() || name.find_first_of("= \t\n") != std::string_view::npos) {
     refuse(what + "with a name that is empty or has blanks or '='");
   }
+  if (printable(name) != name) refuse(what + "with a name that is not printable UTF-8");
   if (std::strlen(parameter.meaning) > kMaxTextBytes) {
     refuse(fmt::format("{}with a meaning of more than {} bytes", what, kMaxTextBytes));
   }
@@ -122,6 +123,12 @@ void check_parameter(const ParameterInfo& parameter,
       if (parameter.choice_count < 1 || parameter.choices == nullptr ||
           std::count(parameter.choices, parameter.choices + parameter.choice_count, nullptr) > 0) {
         refuse(what + "without its choices");
+      }
+      for (std::int32_t i = 0; i < parameter.choice_count; ++i) {
+        if (printable(parameter.choices[i]) != parameter.choices[i]) {
+          refuse(fmt::format("{}with the choice '{}', which is not printable UTF-8", what,
+                             printable(parameter.choices[i])));
+        }
       }
       if (parameter.integer_default < 0 || parameter.integer_default >= parameter.choice_count) {
         refuse(what + "with a default that is none of its choices");

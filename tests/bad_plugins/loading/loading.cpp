@@ -80,6 +80,11 @@ class Wrapped final : public lloyd::Backend {
 #if defined(LLOYD_INFO_LONG)
     static const std::string summary(1 << 20, 's');
     info_.summary = summary.c_str();
+#elif defined(LLOYD_INFO_BYTES)
+    static const lloyd::ParameterInfo parameters[] = {
+        lloyd::integer_parameter("x\xff", 1, 0, 5, "meaning")};
+    info_.parameters = parameters;
+    info_.parameter_count = 1;
 #elif defined(LLOYD_INFO_LARGE)
     // Each text is within its limit; their sum is not.
     static const std::string meaning(1000, 'm');

@@ -14,6 +14,24 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import LLOYD, ROOT, TestCase, leaves_no_descriptor, run
 
 PROGRAM = (ROOT / "tests" / "cli" / "external_program.py").read_text()
+# Executes its arguments where close_range(2), whose number is the same on all architectures, gives ENOSYS.
+NO_CLOSE_RANGE = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+filter = b"".join(struct.pack("HBBI", *line) for line in (
+    (0x20, 0, 0, 0),                  # load the number of the call
+    (0x15, 0, 1, 436),                # close_range?
+    (0x06, 0, 0, 0x00050000 | 38),    # fail with ENOSYS
+    (0x06, 0, 0, 0x7FFF0000)))        # allow
+lines = ctypes.create_string_buffer(filter)
+program = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(lines)))
+if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+    sys.exit(77)
+if libc.syscall(436, 1 << 20, 1 << 20, 0) == 0 or ctypes.get_errno() != 38:
+    sys.exit(77)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 CONFIG = """
 experiment: external
 dataset: {blobs: {samples: 120, features: 3, centers: 4, std: 4.0, seed: 3}}
@@ -202,6 +220,25 @@ class External(TestCase):
                     for record in records:
                         self.assertIn(sentence, record["release_failure"])
                     (self.output / "records.jsonl").unlink()
+
+    def test_the_first_failure_is_reported_in_whichever_repeat_it_is(self):
+        self.output = self.folder / "results"
+        config = CONFIG.replace("repeats: 2", "repeats: 8").replace("OUTPUT", str(self.output))
+        config = config.replace("PROGRAM", str(self.program("fails-later")))
+        done = run("run", self.write("config.yaml", config), status=1)
+        statuses = [record["status"] for record in self.of_program()]
+        self.assertEqual((statuses[0], statuses[-1]), ("ok", "failed"))
+        self.assertEqual(done.stderr.count("plain-python failed: the moon is full"), 1, done.stderr)
+
+    @unittest.skipIf(sys.platform != "linux", "seccomp is a filter of Linux")
+    def test_without_close_range(self):
+        """As on kernels before 5.9, and in containers whose filter of system calls does not know it."""
+        config = CONFIG.replace("PROGRAM", str(self.program("honest"))).replace("OUTPUT", str(self.folder / "r"))
+        done = subprocess.run([sys.executable, "-c", NO_CLOSE_RANGE, LLOYD, "run", self.write("c.yaml", config)],
+                              capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        if done.returncode == 77:
+            self.skipTest("system calls cannot be filtered here")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_closing_has_a_deadline_of_its_own(self):
         # The timeout is longer than a fit takes on a busy machine, and shorter than --plugin-timeout.

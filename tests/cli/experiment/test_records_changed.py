@@ -107,6 +107,20 @@ class ChangedRecords(TestCase):
         self.assertNotIn("kept", messages)
 
 
+class Unreadable(TestCase):
+    def test_records_that_cannot_be_read_are_a_warning(self):
+        config = self.write("c.yaml", CONFIG.replace("REPEATS", "1"))
+        (self.folder / "out").mkdir()
+        for text in ("\n", "5\n", "{}\n", "\ufeff\n"):
+            with self.subTest(text):
+                records = self.write("out/records.jsonl", text)
+                said = run("run", config, cwd=self.folder).stderr
+                self.assertIn("records.jsonl:1: ", said)
+                self.assertIn("'report' and '--resume' cannot read this file", said)
+                run("report", self.folder / "out", status=2)
+                records.unlink()
+
+
 class RunNames(TestCase):
     def test_runs_of_one_process_number_and_second_differ(self):
         """In containers, every run may have process number 1."""

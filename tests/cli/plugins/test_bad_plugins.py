@@ -308,8 +308,11 @@ class Process(TestCase):
             with self.subTest(number):
                 process, child = self.start_hanging()
                 process.send_signal(number)
-                process.communicate(timeout=60)
+                out, err = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, status)
+                if status == 130:
+                    self.assertEqual(err, "lloyd: interrupted; the remaining cases were not run\n")
+                    self.assertNotIn("nothing was verified", out)
                 deadline = time.monotonic() + 60
                 while not is_gone(child) and time.monotonic() < deadline:
                     time.sleep(0.01)

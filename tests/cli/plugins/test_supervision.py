@@ -589,6 +589,20 @@ class Sentences(HostileCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr),
                                  (2, "", f"lloyd: {data}: the file was cut, or its disk failed, while it was in use\n"))
 
+    def test_a_file_that_is_cut_in_a_trial_is_named(self):
+        data = self.folder / "data.npy"
+        for isolation in ("worker", "trial"):
+            with self.subTest(isolation):
+                run("data", "convert", IRIS, data)
+                output = self.folder / isolation
+                config = self.write("cut.yaml", f"dataset: {{file: {data}}}\nclusters: 3\nbackends: [hostile]\n"
+                                                f"repeats: 1\nisolate: {isolation}\noutput: {output}\n")
+                subprocess.run(self.command("run", config), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                               env={**self.environment("fit cut-input"), "LLOYD_HOSTILE_INPUT": str(data)}, timeout=300)
+                record = json.loads((output / "records.jsonl").read_text().splitlines()[0])
+                self.assertEqual((record["status"], record["reason"]),
+                                 ("failed", f"{data}: the file was cut, or its disk failed, while it was in use"))
+
     @unittest.skipIf(SANITIZED, "the sanitizer needs more of it itself")
     def test_too_small_a_stack(self):
         done = subprocess.run(["sh", "-c", 'ulimit -s 48; exec "$@"', "sh", LLOYD, "fit", str(IRIS), "-k", "3"],
