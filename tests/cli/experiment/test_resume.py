@@ -111,7 +111,7 @@ class Resume(ResumeCase):
     def test_without_records_a_new_run_begins(self):
         self.assertIn("has no run of 'small' to resume; starting a new one", self.resume().stderr)
         other = self.resume(**{"experiment: small": "experiment: other"})
-        self.assertIn("holds no run of 'other' to resume", other.stderr)
+        self.assertIn("has no run of 'other' to resume", other.stderr)
         self.assertEqual(len({json.loads(line)["run"] for line in self.lines()}), 2)
 
     def test_a_new_run_says_that_an_old_one_could_be_resumed(self):
