@@ -82,8 +82,8 @@ nlohmann::ordered_json run_json(const ChosenRun& run) {
   return {{"file", run.file.string()}, {"run", run.run.id}, {"experiment", first.experiment}};
 }
 
-int print(const CompareCommand& command, const RunComparison& comparison, const ChosenRun& older,
-          const ChosenRun& newer) {
+int print_comparison(const CompareCommand& command, const RunComparison& comparison,
+                     const ChosenRun& older, const ChosenRun& newer) {
   const bool fails = !command.fail_if_slower.empty() &&
                      is_slower_than(comparison, *read_percentage(command.fail_if_slower));
   const auto name = [](const ChosenRun& run) {
@@ -116,7 +116,8 @@ int compare_command(const CompareCommand& command) {
   const ChosenRun older = open_run(command, 0);
   if (command.records.size() == 1) {
     const std::vector<std::string> backends = choose_backends(command, older);
-    return print(command, compare_variants(older.run.fits, backends[0], backends[1]), older, older);
+    return print_comparison(command, compare_variants(older.run.fits, backends[0], backends[1]),
+                            older, older);
   }
   if (!command.backends.empty()) {
     throw InputError("--backends compares two backends of one file of records, not of two");
@@ -125,7 +126,8 @@ int compare_command(const CompareCommand& command) {
   if (are_the_same(older.run, newer.run)) {
     note("lloyd: both are the same run, {}\n", newer.run.id);
   }
-  return print(command, compare_recorded_runs(older.run.fits, newer.run.fits), older, newer);
+  return print_comparison(command, compare_recorded_runs(older.run.fits, newer.run.fits), older,
+                          newer);
 }
 
 }  // namespace

@@ -14,7 +14,9 @@
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/copy_rows.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "commands/commands.hpp"
@@ -29,7 +31,9 @@
 namespace lloyd::apps {
 namespace {
 
-constexpr const char* kOutputHelp = "The .npy, .csv, .fvecs, .h5 or .hdf5 file to write";
+std::string output_help() {
+  return fmt::format("The {} file to write", enumerated(writable_extensions(), "or"));
+}
 
 struct BlobsOptions {
   BlobsSpec spec;
@@ -138,7 +142,7 @@ int describe(const DataOptions& data, bool json) {
 void add_blobs(CLI::App& parent, Context& context) {
   auto* command = parent.add_subcommand("blobs", "Generate normal clusters around random centres");
   auto options = std::make_shared<BlobsOptions>();
-  command->add_option("OUTPUT", options->output, kOutputHelp)->required();
+  command->add_option("OUTPUT", options->output, output_help())->required();
   command->add_option("--samples", options->spec.samples, "Number of samples")
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
@@ -171,7 +175,7 @@ void add_convert(CLI::App& parent, Context& context) {
   auto data = std::make_shared<DataOptions>();
   auto output = std::make_shared<std::string>();
   data->add_to(*command);
-  command->add_option("OUTPUT", *output, kOutputHelp)->required();
+  command->add_option("OUTPUT", *output, output_help())->required();
   command->get_option("--dtype")->description(
       "Type of the values written: float32 or float64 (default: the type in the file; for text, "
       "float32)");

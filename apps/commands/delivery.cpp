@@ -46,7 +46,8 @@ fs::path keep(const fs::path& name, const std::function<void(const fs::path&)>& 
 }  // namespace
 
 void Delivery::print(const std::function<void()>& body) {
-  const auto former = ::signal(SIGPIPE, SIG_IGN);
+  // Not by ignoring SIGPIPE: its disposition belongs to the process, and children inherit it.
+  const ReaderLossAsError error_only;
   std::string failure;
   try {
     body();
@@ -59,7 +60,6 @@ void Delivery::print(const std::function<void()>& body) {
   } catch (const std::exception& error) {
     failure = error.what();
   }
-  ::signal(SIGPIPE, former);
   // Output printed in two steps fails twice for the same reason; report it once.
   if (!failure.empty() && (failures_.empty() || failures_.back() != failure)) {
     failures_.push_back(failure);

@@ -47,6 +47,59 @@ fs::path lloyd_folder() {
   return program_file().parent_path().parent_path();
 }
 
+// The root of Lloyd's sources if `folder` would be one of the plugins there; otherwise empty.
+fs::path source_tree_of(const fs::path& folder) {
+  fs::path target = fs::weakly_canonical(folder);
+  if (!target.has_filename()) target = target.parent_path();  // "plugins/x/"
+  const fs::path plugins = target.parent_path();
+  const fs::path root = plugins.parent_path();
+  const bool inside = plugins.filename() == "plugins" &&
+                      fs::exists(root / "core" / "include" / "lloyd" / "plugin" / "plugin.hpp");
+  return inside ? root : fs::path();
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  NewFile target(file);
+  target.write(text);
+  target.commit();
+}
+
+// A folder with a build of its own.
+void write_plugin(const fs::path& folder, const std::string& name, const std::string& lloyd) {
+  for (const TemplateFile& file : plugin_template()) {
+    write_text(folder / file.name, fill_template(file.text, name, lloyd));
+  }
+}
+
+// A folder that is part of Lloyd's build, which gives it Lloyd's version.
+void write_plugin_of_tree(const fs::path& folder, const std::string& name) {
+  for (const TemplateFile& file : plugin_template()) {
+    if (file.name == "backend.cpp")
+      write_text(folder / file.name, fill_template(file.text, name, ""));
+  }
+  write_text(folder / "CMakeLists.txt",
+             fmt::format("lloyd_add_plugin({} SOURCES backend.cpp)\n", name));
+}
+
+std::string steps_out_of_tree(const fs::path& folder, const std::string& lloyd) {
+  return fmt::format(
+      "  cd {}\n"
+      "  cmake -G Ninja -B build -DCMAKE_PREFIX_PATH={}\n"
+      "  cmake --build build\n"
+      "  ctest --test-dir build --output-on-failure\n"
+      "  {} backends --plugin-dir build\n",
+      shell_word(folder.string()), lloyd, shell_word((lloyd_folder() / "bin" / "lloyd").string()));
+}
+
+std::string steps_in_tree(const fs::path& root, const std::string& name) {
+  return fmt::format(
+      "  cd {}\n"
+      "  cmake --preset release\n"
+      "  cmake --build build/release --target lloyd lloyd_{}\n"
+      "  build/release/bin/lloyd verify build/release/bin/lloyd_{}.so\n",
+      shell_word(root.string()), name, name);
+}
+
 void check_name(const Context& context, const std::string& name) {
   if (!is_backend_name(name)) {
     throw InputError(
@@ -68,13 +121,14 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     throw InputError(
         fmt::format("{} exists; --dir must name a folder that does not exist", folder.string()));
   }
+  const fs::path tree = source_tree_of(folder);
   const std::string lloyd = shell_word(lloyd_folder().string());
   make_folder(folder);
   try {
-    for (const TemplateFile& file : plugin_template()) {
-      NewFile target(folder / file.name);
-      target.write(fill_template(file.text, arguments.name, lloyd));
-      target.commit();
+    if (tree.empty()) {
+      write_plugin(folder, arguments.name, lloyd);
+    } else {
+      write_plugin_of_tree(folder, arguments.name);
     }
   } catch (...) {
     fs::remove_all(folder, error);  // the next attempt needs the folder's name
@@ -82,13 +136,8 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
   }
   note("wrote a plugin that builds and passes the conformance suite to {}; next steps:\n",
        folder.string());
-  print_text(
-      "  cd {}\n"
-      "  cmake -G Ninja -B build -DCMAKE_PREFIX_PATH={}\n"
-      "  cmake --build build\n"
-      "  ctest --test-dir build --output-on-failure\n"
-      "  {} backends --plugin-dir build\n",
-      shell_word(folder.string()), lloyd, shell_word((lloyd_folder() / "bin" / "lloyd").string()));
+  print_text("{}",
+             tree.empty() ? steps_out_of_tree(folder, lloyd) : steps_in_tree(tree, arguments.name));
   return kDone;
 }
 

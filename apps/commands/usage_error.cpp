@@ -1,7 +1,8 @@
 #include "commands/usage_error.hpp"
 
 #include <algorithm>
-#include <regex>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -74,44 +75,57 @@ std::string unexpected(const CLI::App& app, const CLI::App& sub) {
                       : fmt::format("unexpected argument '{}'", rest.back());
 }
 
+// Splits `text` at the first occurrence of each separator after the one before it. Returns nullopt
+// if one is missing.
+std::optional<std::vector<std::string>> split_at(
+    std::string_view text, std::initializer_list<std::string_view> separators) {
+  std::vector<std::string> parts;
+  for (const std::string_view separator : separators) {
+    const std::size_t at = text.find(separator);
+    if (at == std::string_view::npos) return std::nullopt;
+    parts.emplace_back(text.substr(0, at));
+    text.remove_prefix(at + separator.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
 // Rewords CLI11's messages about the number of an option's values, or about a value given to a
 // flag.
 std::string wrong_count(const std::string& text) {
-  std::smatch match;
-  if (std::regex_search(text, match, std::regex("^(.*) was given a disallowed flag override"))) {
-    return fmt::format("--{} takes no value: it is given or left out", match[1].str());
+  if (const auto parts = split_at(text, {" was given a disallowed flag override"})) {
+    return fmt::format("--{} takes no value: it is given or left out", parts->at(0));
   }
-  if (std::regex_search(text, match,
-                        std::regex("^(.*): At Most ([0-9]+) required but received ([0-9]+)$"))) {
-    return fmt::format("{} is given {} times; at most {} {} possible", match[1].str(),
-                       match[3].str(), match[2].str(), match[2] == "1" ? "is" : "are");
+  if (const auto parts = split_at(text, {": At Most ", " required but received "})) {
+    return fmt::format("{} is given {} times; at most {} {} possible", parts->at(0), parts->at(2),
+                       parts->at(1), parts->at(1) == "1" ? "is" : "are");
   }
-  if (std::regex_search(text, match,
-                        std::regex("^(.*): At least ([0-9]+) required but received ([0-9]+)$"))) {
-    return fmt::format("{} needs {} values, not {}", match[1].str(), match[2].str(),
-                       match[3].str());
+  if (const auto parts = split_at(text, {": At least ", " required but received "})) {
+    return fmt::format("{} needs {} values, not {}", parts->at(0), parts->at(1), parts->at(2));
   }
-  if (std::regex_search(text, match, std::regex("^(.*): ([0-9]+) required .* missing$"))) {
-    return match[2] == "1" ? fmt::format("{} needs a value", match[1].str())
-                           : fmt::format("{} needs {} values", match[1].str(), match[2].str());
+  if (const auto parts = split_at(text, {": ", " required ", " missing"})) {
+    return parts->at(1) == "1" ? fmt::format("{} needs a value", parts->at(0))
+                               : fmt::format("{} needs {} values", parts->at(0), parts->at(1));
   }
   return text.substr(0, text.find(':')) + " has a wrong number of values";
 }
 
 // Rewords CLI11's messages about a value; messages of Lloyd's own validators are kept.
 std::string wrong_value(const std::string& text) {
-  std::smatch match;
-  if (std::regex_search(text, match,
-                        std::regex("^(.*): (?:Directory|File|Path) does not exist: (.*)$"))) {
-    return fmt::format("{}: '{}' does not exist", match[1].str(), match[2].str());
+  for (const char* const kind : {": Directory", ": File", ": Path"}) {
+    if (const auto parts = split_at(text, {std::string(kind) + " does not exist: "})) {
+      return fmt::format("{}: '{}' does not exist", parts->at(0), parts->at(1));
+    }
   }
-  if (std::regex_search(text, match, std::regex("^(.*): Directory is actually a file: (.*)$"))) {
-    return fmt::format("{}: '{}' is a file, not a folder", match[1].str(), match[2].str());
+  if (const auto parts = split_at(text, {": Directory is actually a file: "})) {
+    return fmt::format("{}: '{}' is a file, not a folder", parts->at(0), parts->at(1));
   }
-  if (std::regex_search(text, match, std::regex("^(.*): (.*) not in \\{(.*)\\}$"))) {
-    const std::string words = std::regex_replace(match[3].str(), std::regex(","), ", ");
-    return fmt::format("{}: '{}' is unknown; {} are possible", match[1].str(), match[2].str(),
-                       words);
+  if (const auto parts = split_at(text, {": ", " not in {", "}"})) {
+    std::string words = parts->at(2);
+    for (std::size_t at = words.find(','); at != std::string::npos; at = words.find(',', at + 1)) {
+      words.insert(at + 1, " ");
+    }
+    return fmt::format("{}: '{}' is unknown; {} are possible", parts->at(0), parts->at(1), words);
   }
   return text;
 }
@@ -122,6 +136,26 @@ std::string two_options(const std::string& text, const std::string& verb, const 
   return fmt::format(fmt::runtime(sentence), text.substr(0, at), text.substr(at + verb.size()));
 }
 
+std::string in_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// Shortens the arguments that a message repeats.
+std::string shorten(std::string text, int count, const char* const* arguments) {
+  constexpr std::size_t kMaxShown = 200;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = in_one_line(arguments[i]);
+    const std::string value = argument.substr(argument.find('=') + 1);  // without '=': all of it
+    for (const std::string_view part : {std::string_view(argument), std::string_view(value)}) {
+      const std::size_t at = part.size() > kMaxShown ? text.find(part) : std::string::npos;
+      if (at == std::string::npos) continue;
+      text.replace(at, part.size(), std::string(cut_text(part, kMaxShown)) + "...");
+    }
+  }
+  return text;
+}
+
 template <class Kind>
 bool is(const CLI::ParseError& error) {
   return dynamic_cast<const Kind*>(&error) != nullptr;
@@ -129,8 +163,7 @@ bool is(const CLI::ParseError& error) {
 
 std::string sentence(const CLI::App& app, int count, const char* const* arguments,
                      const CLI::ParseError& error) {
-  std::string text = error.what();
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::string text = in_one_line(error.what());
   const CLI::App& sub = innermost(app);
   if (is<CLI::RequiredError>(error)) {
     constexpr std::string_view kRequired = " is required";
@@ -148,9 +181,8 @@ std::string sentence(const CLI::App& app, int count, const char* const* argument
   }
   if (is<CLI::RequiresError>(error)) return two_options(text, " requires ", "{} needs {} too");
   if (is<CLI::ConversionError>(error)) {
-    std::smatch match;
-    if (std::regex_search(text, match, std::regex("^Could not convert: (.*) = (.*)$"))) {
-      return fmt::format("{} cannot have the value '{}'", match[1].str(), match[2].str());
+    if (const auto parts = split_at(text, {"Could not convert: ", " = "})) {
+      return fmt::format("{} cannot have the value '{}'", parts->at(1), parts->at(2));
     }
   }
   return text;
@@ -162,7 +194,7 @@ std::string usage_error(const CLI::App& app, int count, const char* const* argum
                         const CLI::ParseError& error) {
   const std::string path = path_of(innermost(app));
   return fmt::format("{}; 'lloyd {}--help' describes the usage",
-                     printable(sentence(app, count, arguments, error)),
+                     printable(shorten(sentence(app, count, arguments, error), count, arguments)),
                      path.empty() ? "" : path + " ");
 }
 

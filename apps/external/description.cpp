@@ -83,12 +83,6 @@ std::string read_version(const JsonFields& fields) {
   return std::string(cut_text(text.substr(0, text.find_first_of("\n\r")), kMaxVersionBytes));
 }
 
-// Shortens a reason, which may be a whole traceback, because tables and records repeat it.
-std::string cut_reason(const std::string& text) {
-  const std::string_view beginning = cut_text(text, kMaxTextBytes);
-  return std::string(beginning) + (beginning.size() < text.size() ? "..." : "");
-}
-
 std::size_t json_bytes(const std::string& text) {
   return nlohmann::ordered_json(text).dump().size();
 }
@@ -111,7 +105,8 @@ ProgramDescription::ProgramDescription(std::string_view text) {
                                     "characters",
                                     kMaxNameBytes));
   }
-  unavailable = cut_reason(fields.text_or_nothing("unavailable"));
+  // Shortened, because tables and records repeat it and it may be a whole traceback.
+  unavailable = shown(fields.text_or_nothing("unavailable"), kMaxTextBytes);
   // A program that is unavailable, for example because a package is missing, may not know its
   // version.
   if (unavailable.empty() || fields.has("version")) {
@@ -145,7 +140,8 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     DeviceInfo& entry = devices.emplace_back();
     entry.index = static_cast<std::int32_t>(devices.size() - 1);
     entry.kind = DeviceKind::gpu;
-    std::strncpy(entry.name, device.c_str(), sizeof(entry.name) - 1);
+    const std::string shown_name = printable(device);
+    cut_text(shown_name, sizeof(entry.name) - 1).copy(entry.name, sizeof(entry.name) - 1);
   }
   read_parameters(fields.list_or_nothing("parameters"));
 }

@@ -164,7 +164,7 @@ std::string Program::end_text() {
 }
 
 // A stray line would be taken for the answer to the next request.
-void Program::refuse_stray_line() {
+void Program::refuse_stray_line(std::string_view request) {
   while (open_ && received_.size() <= kMaxAnswerBytes) {
     const std::size_t before = received_.size();
     receive(0);
@@ -173,11 +173,11 @@ void Program::refuse_stray_line() {
   if (received_.empty()) return;
   const std::string line = quoted_line(received_.substr(0, received_.find('\n')));
   if (request_.empty()) {
-    throw Error(fmt::format("the program {} wrote a line before it had a request: {}",
-                            file_.string(), line));
+    throw StrayLine(fmt::format("the program {} wrote a line before it had a request: {}",
+                                file_.string(), line));
   }
-  throw Error(fmt::format("the program {} answered the request '{}' twice, the second time {}",
-                          file_.string(), request_, line));
+  throw StrayLine(fmt::format("the program {} answered the request '{}' twice, the second time {}",
+                              file_.string(), request.empty() ? request_ : request, line));
 }
 
 std::optional<std::string> Program::ask(std::string_view name, const std::string& line,
@@ -208,7 +208,9 @@ std::optional<std::string> Program::ask(std::string_view name, const std::string
           sentence(fmt::format("the program {} did not answer the request '{}' within {:g} s",
                                file_.string(), name, static_cast<double>(limit->count()) / 1000)));
     }
-    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) throw Error(end_text());
+    if (!receive(kSliceMs) && received_.find('\n') == std::string::npos) {
+      throw ProgramEnded(end_text());
+    }
   }
 }
 

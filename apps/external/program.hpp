@@ -10,11 +10,25 @@
 #include <string>
 #include <string_view>
 
+#include <lloyd/error.hpp>
+
 #include "ipc/descriptor.hpp"
 #include "ipc/last_words.hpp"
 #include "process/spawned_process.hpp"
 
 namespace lloyd::external {
+
+/// The program wrote a line that no request had asked for.
+class StrayLine : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The program ended although a request awaited its answer.
+class ProgramEnded : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A child process with one socket as standard input and another as standard output, so that the
 /// end of its output is detected while its input is open. It runs under a supervisor, see
@@ -34,14 +48,15 @@ class Program {
 
   /// Sends the request `line` and returns the next line of the program, without line feed. `name`:
   /// of the request, for messages. `stop` may be empty; it is polled ten times a second, and if it
-  /// returns true the program is killed and there is no answer. Throws Error if the program ends
-  /// (the message says how), if its line exceeds 1 MiB or does not come within `limit`, and if it
-  /// wrote an unrequested line before.
+  /// returns true the program is killed and there is no answer. Throws ProgramEnded if the
+  /// program ends (the message says how), StrayLine if it wrote an unrequested line before, and
+  /// Error if its line exceeds 1 MiB or does not come within `limit`.
   std::optional<std::string> ask(std::string_view name, const std::string& line,
                                  const std::function<bool()>& stop = {},
                                  std::optional<std::chrono::milliseconds> limit = {});
-  /// Throws Error if the program has written an unrequested line.
-  void refuse_stray_line();
+  /// Throws StrayLine if the program has written an unrequested line. `request`: the name of the
+  /// request that the line answers again; empty: the last one.
+  void refuse_stray_line(std::string_view request = {});
   /// Returns the program's whole output after it has exited with status 0. Throws InputError if it
   /// ends otherwise, takes more than a minute, or prints more than 1 MiB.
   std::string output();

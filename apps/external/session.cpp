@@ -11,6 +11,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
@@ -18,6 +19,7 @@
 #include "external/description.hpp"
 #include "json/json_fields.hpp"
 #include "json/json_text.hpp"
+#include "process/stop_request.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::external {
@@ -48,8 +50,9 @@ ordered_json parse_answer(const std::filesystem::path& file, std::string_view re
   }
   if (!json.is_object()) refuse(file, request, answer, "it is not a JSON object");
   if (request != "fit" && json.contains("iterations")) {
-    throw Error(fmt::format("the program {} answered the request 'fit' twice, the second time {}",
-                            file.string(), quoted_line(answer)));
+    throw StrayLine(
+        fmt::format("the program {} answered the request 'fit' twice, the second time {}",
+                    file.string(), quoted_line(answer)));
   }
   if (json.contains("error")) {
     const JsonFields fields(json);
@@ -140,32 +143,44 @@ ExternalSession::~ExternalSession() {
       close();
     } catch (const std::exception& error) {
       program_.process.reset();
-      program_.close_failure = error.what();
+      program_.close_failure = printable(error.what());
     }
   });
 }
 
-// A stray line at this point is a late second answer to the former session's `close`. It is
-// recorded as that session's failure and the program is replaced, so that no trial of this session
-// fails.
-void ExternalSession::replace_after_stray_line() {
-  if (program_.process == nullptr) return;
-  try {
-    program_.process->refuse_stray_line();
-  } catch (const Error& error) {
-    program_.process.reset();
-    program_.close_failure = error.what();
-  }
-}
-
-// Starts the program if it is not running, and opens the data set in it.
+// Starts the program if it is not running, and opens the data set in it. If the program served
+// another session before, a stray line is a late second answer to that session, and an end of the
+// program is the end of that session. Both are recorded as that session's failure, and the program
+// is replaced, so that no trial of this session fails.
 void ExternalSession::open() {
-  replace_after_stray_line();
-  if (program_.process == nullptr) {
-    program_.process = std::make_unique<Program>(program_.file, "serve");
-  }
+  const bool served = program_.process != nullptr;
+  const auto replace = [&](const Error& error) {
+    program_.process.reset();
+    if (!served) throw;
+    program_.close_failure = error.what();
+    open();
+  };
   try {
-    parse_answer(program_.file, "open", *program_.process->ask("open", open_request_));
+    if (served) {
+      program_.process->refuse_stray_line();
+    } else {
+      program_.process = std::make_unique<Program>(program_.file, "serve");
+    }
+    const std::optional<std::string> answer =
+        program_.process->ask("open", open_request_, apps::interrupted);
+    if (!answer) {
+      throw StatusError(StatusCode::cancelled,
+                        fmt::format("the program {} was killed while it opened the data: the "
+                                    "command was interrupted",
+                                    program_.file.string()));
+    }
+    parse_answer(program_.file, "open", *answer);
+    // The late answer may have been taken for that to `open`, which then comes behind it.
+    if (served) program_.process->refuse_stray_line("close' or 'open");
+  } catch (const StrayLine& late) {
+    replace(late);
+  } catch (const ProgramEnded& end) {
+    replace(end);
   } catch (...) {
     program_.process.reset();
     throw;

@@ -43,7 +43,6 @@ class ExternalSession final : public Session, public SessionNotes {
 
  private:
   void open();
-  void replace_after_stray_line();
   void close();
   void run_fit(const FitSpec& spec, Observer* observer, FitResult& result);
   void read_answer(const FitSpec& spec, const std::string& answer, FitResult& result);

@@ -91,10 +91,14 @@ Received receive_packet(int socket, bool wait, Packet& packet) {
   if (count <= 0) return Received::end;
   packet.text.resize(static_cast<std::size_t>(count));
   take_descriptors(message, packet.descriptors);
-  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+  if ((message.msg_flags & MSG_CTRUNC) == 0) return Received::packet;
+  if (packet.descriptors.size() < kMaxDescriptors) {
     throw Error(fmt::format("cannot receive descriptors from another process: {}",
                             descriptor_error(EMFILE)));
   }
+  // The peer sent more descriptors than any message of the protocol has.
+  packet.text.clear();
+  packet.descriptors.clear();
   return Received::packet;
 }
 

@@ -29,8 +29,8 @@ bool send_packet(int socket, std::string_view text, const std::vector<int>& desc
 
 enum class Received { packet, nothing, end };
 /// Receives one packet; waits for it if `wait` is true. `end`: the peer is closed. A packet is
-/// truncated to kMaxPacketBytes. Throws Error if there are no descriptors left for those in the
-/// packet.
+/// truncated to kMaxPacketBytes; one with more than 4 descriptors arrives empty. Throws Error if
+/// this process has no free descriptors for those in the packet.
 Received receive_packet(int socket, bool wait, Packet& packet);
 
 }  // namespace lloyd::apps

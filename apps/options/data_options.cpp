@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
@@ -33,10 +35,9 @@ void append_columns(const std::string& list, std::vector<std::string>& columns) 
 
 void DataOptions::add_to(CLI::App& command) {
   command
-      .add_option(
-          "DATA", file,
-          "Samples: a .csv, .tsv or .txt file (optionally .gz), or .npy, .fvecs, .bvecs, .h5 "
-          "or .hdf5")
+      .add_option("DATA", file,
+                  fmt::format("Samples: a {} file; text optionally as .gz",
+                              enumerated(readable_extensions(), "or")))
       ->required();
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");

@@ -18,7 +18,8 @@
 namespace lloyd::apps {
 
 void print_json(const nlohmann::ordered_json& json) {
-  write_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  // Escaped to ASCII: names may hold control characters beyond it.
+  write_result(json.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
 void check_extension(const std::filesystem::path& file,

@@ -29,6 +29,10 @@ struct Unblocked {
   int descriptor = -1;  // negative: cannot be opened
 };
 
+std::mutex unblocked_mutex;
+std::array<Unblocked, 2> unblocked;  // one for messages, one for results
+std::size_t next_unblocked = 0;
+
 // A terminal that poll(2) reports as writable may have room for a single byte, and another process
 // may fill a pipe after poll(2): write(2) would block. Pipes and terminals are therefore reopened
 // with O_NONBLOCK; setting the flag on `descriptor` would affect the processes that share it.
@@ -40,18 +44,15 @@ int without_waiting(int descriptor) {
   if (!S_ISFIFO(status.st_mode) && ::isatty(descriptor) == 0) return descriptor;
   unsigned int terminal = 0;
   if (::ioctl(descriptor, TIOCGPTN, &terminal) == 0) return descriptor;  // a master
-  static std::mutex mutex;
-  static std::array<Unblocked, 2> opened;  // one for messages, one for results
-  static std::size_t next = 0;
-  const std::lock_guard lock(mutex);
-  for (const Unblocked& known : opened) {
+  const std::lock_guard lock(unblocked_mutex);
+  for (const Unblocked& known : unblocked) {
     if (known.device != status.st_dev || known.inode != status.st_ino) continue;
     return known.descriptor < 0 ? descriptor : known.descriptor;
   }
   std::array<char, 32> path;  // no allocation: used by messages about lack of memory
   std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", descriptor);
   const Descriptor low(::open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  Unblocked& entry = opened[next++ % opened.size()];
+  Unblocked& entry = unblocked[next_unblocked++ % unblocked.size()];
   if (entry.descriptor >= 0) ::close(entry.descriptor);
   entry = {status.st_dev, status.st_ino, low ? copy_to_high_number(low.get()) : -1};
   return entry.descriptor < 0 ? descriptor : entry.descriptor;
@@ -110,6 +111,14 @@ ssize_t write_to_reader(int descriptor, std::string_view text, std::chrono::mill
     }
     pollfd ready{descriptor, POLLOUT, 0};
     ::poll(&ready, 1, kMilliseconds);
+  }
+}
+
+void forget_readers() {
+  const std::lock_guard lock(unblocked_mutex);
+  for (Unblocked& known : unblocked) {
+    if (known.descriptor >= 0) ::close(known.descriptor);
+    known = {};
   }
 }
 

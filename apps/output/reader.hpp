@@ -18,4 +18,8 @@ ssize_t write_at_once(int descriptor, std::string_view text);
 /// later.
 ssize_t write_to_reader(int descriptor, std::string_view text, std::chrono::milliseconds grace);
 
+/// Closes the private descriptors of the files that were written to: in a forked child that must
+/// not keep the pipes of its parent open.
+void forget_readers();
+
 }  // namespace lloyd::apps

@@ -25,6 +25,7 @@ constexpr std::chrono::seconds kReaderGrace{1};
 
 int results = STDOUT_FILENO;
 std::string kept;
+bool reader_loss_is_error = false;
 
 }  // namespace
 
@@ -53,7 +54,7 @@ void flush_results() {
     const ssize_t written = write_to_reader(results, rest, kReaderGrace);
     if (written == 0) throw Error("interrupted before the whole result was printed");
     if (written < 0) {
-      if (errno == EPIPE) {
+      if (errno == EPIPE && !reader_loss_is_error) {
         ::raise(SIGPIPE);  // the default of programs that print
         errno = EPIPE;
       }
@@ -61,6 +62,12 @@ void flush_results() {
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+ReaderLossAsError::ReaderLossAsError() : former_(std::exchange(reader_loss_is_error, true)) {}
+
+ReaderLossAsError::~ReaderLossAsError() {
+  reader_loss_is_error = former_;
 }
 
 }  // namespace lloyd::apps

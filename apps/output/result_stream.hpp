@@ -16,7 +16,21 @@ void keep_results_apart();
 void write_result(std::string_view text);
 /// Writes and clears the buffer. Throws std::system_error, with a sentence for the user, if
 /// standard output cannot be written. After a stop request, see interrupted(), it throws Error if
-/// the reader takes nothing for a second.
+/// the reader takes nothing for a second. If the reader is gone, raises SIGPIPE first, unless a
+/// ReaderLossAsError exists.
 void flush_results();
+
+/// While an object exists, flush_results() reports a reader that is gone by its exception alone
+/// (EPIPE). Not thread-safe, as the other functions of this header.
+class ReaderLossAsError {
+ public:
+  ReaderLossAsError();
+  ~ReaderLossAsError();
+  ReaderLossAsError(const ReaderLossAsError&) = delete;
+  ReaderLossAsError& operator=(const ReaderLossAsError&) = delete;
+
+ private:
+  bool former_;
+};
 
 }  // namespace lloyd::apps

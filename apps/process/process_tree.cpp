@@ -89,6 +89,9 @@ std::optional<std::vector<pid_t>> listed_children(pid_t parent) {
 
 using Clock = std::chrono::steady_clock;
 
+// Time that processes are given to end after SIGKILL.
+constexpr Clock::duration kKillGrace = std::chrono::seconds(2);
+
 // Kills the children of `ancestor` until no new one appears. A scan of all of /proc can miss a
 // process that forks its successor and exits within a millisecond; that successor becomes a child
 // of `ancestor` if `ancestor` is a subreaper.
@@ -136,6 +139,26 @@ Descendants find_descendants(pid_t ancestor, const std::set<pid_t>& spared = {})
   return found;
 }
 
+// Kills all descendants of `ancestor`, see kill_descendants(). Returns false if some were left at
+// the deadline.
+bool kill_descendants_until(Clock::time_point deadline, pid_t ancestor,
+                            const std::set<pid_t>& spared) {
+  // Avoids the scan of /proc, which takes milliseconds.
+  if (ancestor == ::getpid() && !has_children()) return true;
+  std::vector<pid_t> known_zombies;
+  for (;;) {
+    kill_children(ancestor, spared, deadline);
+    Descendants found = find_descendants(ancestor, spared);
+    for (const pid_t pid : found.living) ::kill(pid, SIGKILL);
+    // A process that became a zombie during the scan may have forked before it ended: scan again
+    // until the zombies are the same.
+    if (found.living.empty() && found.zombies == known_zombies) return true;
+    if (Clock::now() >= deadline) return false;
+    known_zombies = std::move(found.zombies);
+    if (!found.living.empty()) ::poll(nullptr, 0, 1);
+  }
+}
+
 }  // namespace
 
 bool has_children() {
@@ -158,21 +181,7 @@ std::vector<pid_t> descendants_of(pid_t ancestor) {
 }
 
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
-  // Avoids the scan of /proc, which takes milliseconds.
-  if (ancestor == ::getpid() && !has_children()) return;
-  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
-  std::vector<pid_t> known_zombies;
-  for (;;) {
-    kill_children(ancestor, spared, deadline);
-    Descendants found = find_descendants(ancestor, spared);
-    for (const pid_t pid : found.living) ::kill(pid, SIGKILL);
-    // A process that became a zombie during the scan may have forked before it ended: scan again
-    // until the zombies are the same.
-    const bool complete = found.living.empty() && found.zombies == known_zombies;
-    if (complete || Clock::now() >= deadline) return;
-    known_zombies = std::move(found.zombies);
-    if (!found.living.empty()) ::poll(nullptr, 0, 1);
-  }
+  kill_descendants_until(Clock::now() + kKillGrace, ancestor, spared);
 }
 
 bool can_adopt_orphans() {
@@ -189,7 +198,13 @@ void kill_orphans(const std::set<pid_t>& own) {
   const auto children = listed_children(::getpid());
   const auto is_own = [&](pid_t child) { return own.contains(child); };
   if (children && std::all_of(children->begin(), children->end(), is_own)) return;
-  kill_descendants(::getpid(), own);
+  // Orphans that cannot be killed share one grace period: this is called after every process.
+  constexpr Clock::duration kMinGrace = std::chrono::milliseconds(50);
+  static Clock::duration grace = kKillGrace;
+  const Clock::time_point begin = Clock::now();
+  if (!kill_descendants_until(begin + grace, ::getpid(), own)) {
+    grace = std::max(kMinGrace, grace - (Clock::now() - begin));
+  }
   for (const pid_t zombie : find_descendants(::getpid(), own).zombies) {
     ::waitpid(zombie, nullptr, WNOHANG);  // otherwise zombies accumulate in a long run
   }

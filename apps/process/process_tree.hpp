@@ -35,7 +35,8 @@ bool can_adopt_orphans();
 void adopt_orphans();
 
 /// After adopt_orphans(): kills the adopted orphans and their descendants, see kill_descendants().
-/// `own`: the children that this process started itself; they are spared.
+/// `own`: the children that this process started itself; they are spared. Once orphans that cannot
+/// be killed have taken two seconds, in this call or in former ones, it waits 50 milliseconds only.
 void kill_orphans(const std::set<pid_t>& own);
 
 }  // namespace lloyd::apps

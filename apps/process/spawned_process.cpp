@@ -20,13 +20,16 @@ std::string ProcessEnd::text() const {
 
 namespace {
 
-// The processes of all SpawnedProcess objects that have not been reaped.
 std::set<pid_t>& own_processes() {
   static std::set<pid_t> processes;
   return processes;
 }
 
 }  // namespace
+
+const std::set<pid_t>& SpawnedProcess::all() {
+  return own_processes();
+}
 
 void SpawnedProcess::adopt(pid_t pid) {
   pid_ = pid;

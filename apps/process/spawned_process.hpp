@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 
 namespace lloyd::apps {
@@ -28,6 +29,9 @@ class SpawnedProcess {
   ~SpawnedProcess() { kill(); }
   SpawnedProcess(const SpawnedProcess&) = delete;
   SpawnedProcess& operator=(const SpawnedProcess&) = delete;
+
+  /// The processes of all objects that have not been reaped.
+  static const std::set<pid_t>& all();
 
   void adopt(pid_t pid);
   pid_t pid() const { return pid_; }

@@ -53,7 +53,7 @@ void close_descriptors() {
 }
 
 // `signals` must be blocked.
-[[noreturn]] void supervise(pid_t parent, pid_t child, const sigset_t& signals) {
+[[noreturn]] void run_supervisor(pid_t parent, pid_t child, const sigset_t& signals) {
   close_descriptors();
   for (;;) {
     siginfo_t info{};
@@ -97,7 +97,7 @@ void run_supervised(pid_t parent, ChildGroup group) {
   if (group == ChildGroup::parents) ::setpgid(0, 0);
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
-  if (child > 0) supervise(parent, child, signals);
+  if (child > 0) run_supervisor(parent, child, signals);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(EXIT_FAILURE);
   ::setpgid(0, group == ChildGroup::own ? 0 : group_before);

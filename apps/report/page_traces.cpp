@@ -60,11 +60,12 @@ void add_traces(const RecordedRun& run, ordered_json& data) {
       data["rows"][r]["trace"] = trace_json(*record.trace);
       if (!record.trace->replay) continue;
       ordered_json replay = to_json(*record.trace->replay);
-      bytes += replay.dump().size();
-      if (bytes > kMaxReplayBytes) {
-        ++left_out;
+      const std::size_t size = replay.dump().size();
+      if (bytes + size > kMaxReplayBytes) {
+        ++left_out;  // later ones may be smaller
         continue;
       }
+      bytes += size;
       replay["row"] = r;
       data["replays"].push_back(std::move(replay));
     }

@@ -38,20 +38,23 @@ void write_error(const char* text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-// Ends the process with a message that blames the file, not a plugin. Async-signal-safe.
-[[noreturn]] void end_by_file(const char* file, const char* reason) {
+// Ends the process with a message about the file, which blames no plugin. Async-signal-safe.
+[[noreturn]] void end_by_file(const char* file, const char* reason, int status = kBadInput) {
   remove_temporary_files();
   write_error("lloyd: ");
   write_error(file);
   write_error(reason);
-  report_own_end(kBadInput);
-  ::_exit(kBadInput);
+  report_own_end(status);
+  ::_exit(status);
 }
 
-// Ends the process if the crash happened while a library was reading a file.
+// Ends the process if the crash happened while a library was reading or writing a file.
 void report_library_crash() {
   if (const char* const file = file_read_by_library()) {
     end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
+  }
+  if (const char* const file = file_written_by_library()) {
+    end_by_file(file, ": the library that writes the file crashed; memory may be short\n", kFailed);
   }
 }
 

@@ -99,7 +99,8 @@ std::string signal_text(int signal) {
 
 class Supervisor {
  public:
-  /// `adopts`: true if all other children of this process were adopted from a supervisor.
+  /// `adopts`: true if all children of this process were started by it or adopted from a
+  /// supervisor.
   Supervisor(pid_t child, const SupervisionBoard& board, Descriptor output, Descriptor signals,
              seconds limit, bool adopts)
       : board_(board),
@@ -126,7 +127,8 @@ class Supervisor {
       wake_supervisor();
       if (killed_.empty()) end_what_takes_too_long();
     }
-    if (adopts_) kill_descendants(::getpid());
+    // Spares the remover of the scratch folder, in case this process is killed from now on.
+    if (adopts_) kill_descendants(::getpid(), SpawnedProcess::all());
     read_signals();  // a signal of the terminal may have ended the child since they were read
     const Conclusion conclusion = conclude();
     const Clock::time_point ended_at = Clock::now();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -89,6 +90,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
                                   [&](const auto& entry) { return entry.first == unit; });
   const double bytes = found == kUnits.end() ? 0 : number * found->second;
   if (error != std::errc() || !(bytes >= 1) || !(bytes <= 0x1p62)) return std::nullopt;
+  if (found->second == 1 && bytes != std::floor(bytes)) return std::nullopt;
   return static_cast<std::int64_t>(bytes);
 }
 

@@ -18,6 +18,7 @@
 #include <lloyd/error.hpp>
 
 #include "output/messages.hpp"
+#include "output/reader.hpp"
 #include "process/sanitizer.hpp"
 #include "process/supervisor.hpp"
 #include "process/termination.hpp"
@@ -55,6 +56,7 @@ void redirect_standard_streams(int output) {
 [[noreturn]] void run_child(pid_t parent, int pipe, int output,
                             const ChildProcess::Work& work) noexcept {
   redirect_standard_streams(output);
+  forget_readers();
   try {
     run_supervised(parent);
   } catch (const Error& error) {

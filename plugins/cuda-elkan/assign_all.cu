@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kMaxWarpThreads) assign_all_kernel(Part<T> par
       const std::int64_t columns_left = pass.clusters - column;
       const int column_count =
           static_cast<int>(columns_left < kTileColumns ? columns_left : kTileColumns);
-      tile_distances(part.samples.row(first), part.samples.row_step, row_count,
+      tile_distances(part.samples.row(first), part.samples.row_stride, row_count,
                      pass.centroids + column * d, column_count, d, memory);
       if (grouped) {
         add_groups(part, row, valid, column, column_count, memory, group, nearest);

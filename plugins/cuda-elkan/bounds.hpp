@@ -7,7 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "cuda/passes/samples.hpp"  // LLOYD_CUDA_BOTH
+#include "cuda/passes/samples.hpp"  // LLOYD_HOST_DEVICE
 
 namespace lloyd_cuda_elkan {
 
@@ -128,7 +128,7 @@ inline Real root_up(Real a) {
 
 /// Lower bound of the true distance, from the squared distance that float64 arithmetic gives in any
 /// order of summation. Finite and >= 0; for infinity the largest float32.
-LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
+LLOYD_HOST_DEVICE inline float lower_bound(double squared) {
   float lower;
   if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     lower = multiply_down(root_down(round_down(squared)), 1 - kDistanceMargin);
@@ -141,7 +141,7 @@ LLOYD_CUDA_BOTH inline float lower_bound(double squared) {
 }
 
 /// Upper bound of the true distance; infinite beyond the range of float32.
-LLOYD_CUDA_BOTH inline float upper_bound(double squared) {
+LLOYD_HOST_DEVICE inline float upper_bound(double squared) {
   if (squared > kMinFloat32Square && squared < kMaxFloat32Square) {
     return multiply_up(root_up(round_up(squared)), 1 + kDistanceMargin);
   }
@@ -151,7 +151,7 @@ LLOYD_CUDA_BOTH inline float upper_bound(double squared) {
 
 /// If the lower bound of a centroid exceeds this limit, the centroid's squared distance by the
 /// definition is greater than that of a centroid within `upper`: it is neither nearer nor tied.
-LLOYD_CUDA_BOTH inline float exclusion_limit(float upper) {
+LLOYD_HOST_DEVICE inline float exclusion_limit(float upper) {
   return add_up(multiply_up(upper, 1 + kCompareMargin), kSlack);
 }
 
@@ -164,32 +164,32 @@ struct Drift {
 };
 
 /// Rounds an accumulated drift, a float64 sum that was rounded up at each addition, to both sides.
-LLOYD_CUDA_BOTH inline Drift round_outward(double total) {
+LLOYD_HOST_DEVICE inline Drift round_outward(double total) {
   return {round_down(total), round_up(total)};
 }
 
 /// Stores a lower bound in the form that needs no update while centroids move: plus the drift so
 /// far.
-LLOYD_CUDA_BOTH inline float store_lower(float lower, Drift drift) {
+LLOYD_HOST_DEVICE inline float store_lower(float lower, Drift drift) {
   return add_down(lower, drift.down);
 }
 /// The current lower bound from its stored form: minus the drift so far.
-LLOYD_CUDA_BOTH inline float lower_now(float stored, Drift drift) {
+LLOYD_HOST_DEVICE inline float lower_now(float stored, Drift drift) {
   return add_down(stored, -drift.up);
 }
 /// Stores an upper bound in the form that needs no update while its centroid moves: minus the drift
 /// so far.
-LLOYD_CUDA_BOTH inline float store_upper(float upper, Drift drift) {
+LLOYD_HOST_DEVICE inline float store_upper(float upper, Drift drift) {
   return add_up(upper, -drift.down);
 }
 /// The current upper bound from its stored form: plus the drift so far.
-LLOYD_CUDA_BOTH inline float upper_now(float stored, Drift drift) {
+LLOYD_HOST_DEVICE inline float upper_now(float stored, Drift drift) {
   return add_up(stored, drift.up);
 }
 
 /// Lower bound of a sample's distance to a centroid, from the triangle inequality: the centroid is
 /// at least `separation` from the sample's own centroid, which is within `upper` of the sample.
-LLOYD_CUDA_BOTH inline float lower_across(float separation, float upper) {
+LLOYD_HOST_DEVICE inline float lower_across(float separation, float upper) {
   return add_down(separation, -upper);
 }
 
@@ -204,7 +204,7 @@ struct NearestTwo {
   int label = kNoCentroid;     ///< index of the nearest; ties to the lowest index
 
   /// Merges the result of a disjoint set of centroids in other groups.
-  LLOYD_CUDA_BOTH void merge(const NearestTwo& other) {
+  LLOYD_HOST_DEVICE void merge(const NearestTwo& other) {
     const bool nearer = other.first < first || (other.first == first && other.label < label);
     if (nearer) {
       second = fmin(first, other.second);
@@ -217,13 +217,13 @@ struct NearestTwo {
   }
 
   /// Merges the result of other centroids of the same group.
-  LLOYD_CUDA_BOTH void merge_in_group(const NearestTwo& other) {
+  LLOYD_HOST_DEVICE void merge_in_group(const NearestTwo& other) {
     merge(other);
     in_group = second;
   }
 
   /// Adds a centroid of the same group.
-  LLOYD_CUDA_BOTH void add_in_group(double squared, int centroid) {
+  LLOYD_HOST_DEVICE void add_in_group(double squared, int centroid) {
     merge_in_group({squared, HUGE_VAL, HUGE_VAL, centroid});
   }
 };

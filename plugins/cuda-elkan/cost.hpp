@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/passes/samples.hpp"  // LLOYD_CUDA_BOTH
+#include "cuda/passes/samples.hpp"  // LLOYD_HOST_DEVICE
 
 namespace lloyd_cuda_elkan {
 
@@ -20,7 +20,7 @@ struct PartCost {
 /// True if computing all distances of the part in tiles costs less than scanning bounds and
 /// computing the remaining distances sample by sample. The constants are clock cycles of a quarter
 /// of a multiprocessor, estimated from the instructions of both kernels.
-LLOYD_CUDA_BOTH inline bool assigning_all_pays(const PartCost& cost) {
+LLOYD_HOST_DEVICE inline bool assigning_all_pays(const PartCost& cost) {
   const auto d = static_cast<float>(cost.features);
   const float pair = 1.4f + 0.19f * d;
   const float all = static_cast<float>(cost.samples) * static_cast<float>(cost.clusters) * pair;

@@ -58,7 +58,7 @@ struct ElkanPlugin {
                                         const lloyd::ParameterList& parameters) {
     const auto plan = lloyd_cuda_elkan::plan_for(shape, parameters.integer("memory_limit"),
                                                  card_bytes(parameters));
-    return lloyd_cuda::memory_of(plan.host_bytes, plan.device_bytes);
+    return lloyd_cuda::make_estimate(plan.host_bytes, plan.device_bytes);
   }
 
   template <class T>

@@ -11,8 +11,8 @@ namespace {
 constexpr int kThreads = 256;
 
 // Values are >= 0, for which floats and their bit patterns have the same order.
-__device__ void atomic_min(float* least, float value) {
-  atomicMin(reinterpret_cast<unsigned*>(least), __float_as_uint(value));
+__device__ void atomic_min(float* lowest, float value) {
+  atomicMin(reinterpret_cast<unsigned*>(lowest), __float_as_uint(value));
 }
 
 // One warp per centroid. The order of summation differs from the definition's; the margins of the

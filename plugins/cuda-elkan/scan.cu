@@ -26,8 +26,8 @@ struct Sample {
   std::int64_t row = 0;
   std::int32_t label = 0;
   double own = 0;            // squared distance to the centroid of `label`
-  double least = 0;          // smallest computed so far, including `own`
-  float limit = 0;           // exclusion_limit() of `least`
+  double lowest = 0;         // smallest computed so far, including `own`
+  float limit = 0;           // exclusion_limit() of `lowest`
   NearestTwo found;          // among the distances of this lane
   float excluded = FLT_MAX;  // smallest lower bound by which this lane excluded a group
 };
@@ -55,7 +55,7 @@ class Scan {
     Sample sample;
     sample.row = part_.pass.rows.begin + part_.lists.listed[place];
     sample.label = part_.pass.labels[sample.row];
-    sample.own = sample.least = part_.lists.own_distance[place];
+    sample.own = sample.lowest = part_.lists.own_distance[place];
     const float upper = upper_bound(sample.own);
     sample.limit = exclusion_limit(upper);
     const int at_once = kWarp / width_;  // groups per call of compute()
@@ -154,13 +154,13 @@ class Scan {
       }
       sample.found.merge(group);
     }
-    if (__ballot_sync(kFullWarp, sample.found.first < sample.least) == 0) return;
-    double least = sample.found.first;
+    if (__ballot_sync(kFullWarp, sample.found.first < sample.lowest) == 0) return;
+    double lowest = sample.found.first;
     for (int offset = kWarp / 2; offset > 0; offset /= 2) {
-      least = fmin(least, __shfl_xor_sync(kFullWarp, least, offset));
+      lowest = fmin(lowest, __shfl_xor_sync(kFullWarp, lowest, offset));
     }
-    sample.least = least;
-    sample.limit = exclusion_limit(upper_bound(least));
+    sample.lowest = lowest;
+    sample.limit = exclusion_limit(upper_bound(lowest));
   }
 
   // Stores label and bounds of a sample after all groups were checked.

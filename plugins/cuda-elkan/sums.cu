@@ -9,8 +9,8 @@
 namespace lloyd_cuda_elkan {
 namespace {
 
+using lloyd_cuda::DeviceInt128;
 using lloyd_cuda::Totals;
-using lloyd_cuda::Words;
 
 // Maximum number of feature tiles, each of which reads the labels again. Beyond it, values are
 // added to the totals directly: then there are so many cells that threads rarely collide.
@@ -38,16 +38,16 @@ struct Lanes {
 __device__ void add_shared(unsigned long long* sum, long long value) {
   atomicAdd(sum, static_cast<unsigned long long>(value));
 }
-__device__ void add_shared(lloyd::SumWords* sum, Words value) {
-  lloyd_cuda::add_to(sum, value);
+__device__ void add_shared(lloyd::SumWords* sum, DeviceInt128 value) {
+  lloyd_cuda::atomic_add(sum, value);
 }
-__device__ Words taken(unsigned long long& sum) {
-  const Words value = lloyd_cuda::widen(static_cast<long long>(sum));
+__device__ DeviceInt128 taken(unsigned long long& sum) {
+  const DeviceInt128 value = lloyd_cuda::sign_extend(static_cast<long long>(sum));
   sum = 0;
   return value;
 }
-__device__ Words taken(lloyd::SumWords& sum) {
-  const Words value{sum.low, sum.high};
+__device__ DeviceInt128 taken(lloyd::SumWords& sum) {
+  const DeviceInt128 value{sum.low, sum.high};
   sum = {0, 0};
   return value;
 }
@@ -95,10 +95,11 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
 
   for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
-    const Words sum = taken(sums[at]);
+    const DeviceInt128 sum = taken(sums[at]);
     if (sum.low == 0 && sum.high == 0) continue;
     const std::int64_t cluster = at / features;
-    lloyd_cuda::add_to(totals.sums + cluster * d + first_feature + (at - cluster * features), sum);
+    lloyd_cuda::atomic_add(totals.sums + cluster * d + first_feature + (at - cluster * features),
+                           sum);
   }
   if (!counts) return;
   for (std::int64_t c = threadIdx.x; c < pass.clusters; c += blockDim.x) {
@@ -119,7 +120,8 @@ __global__ void __launch_bounds__(kThreads) direct_sums_kernel(Part<T> part, Tot
     const std::int64_t label = pass.labels[i];
     const T* x = part.samples.row(i);
     for (std::int64_t j = lanes.feature; j < d; j += lanes.width) {
-      lloyd_cuda::add_to(totals.sums + label * d + j, lloyd_cuda::exact_value(x[j], pass.scale, j));
+      lloyd_cuda::atomic_add(totals.sums + label * d + j,
+                             lloyd_cuda::exact_value(x[j], pass.scale, j));
     }
     if (lanes.feature == 0) atomicAdd(totals.counts + label, 1ull);
   }
@@ -140,9 +142,9 @@ __global__ void __launch_bounds__(kThreads) changed_sums_kernel(Part<T> part, To
     const std::int64_t to = pass.labels[i];
     const T* x = part.samples.row(i);
     for (std::int64_t j = lanes.feature; j < d; j += lanes.width) {
-      const Words value = lloyd_cuda::exact_value(x[j], pass.scale, j);
-      lloyd_cuda::add_to(totals.sums + from * d + j, -value);
-      lloyd_cuda::add_to(totals.sums + to * d + j, value);
+      const DeviceInt128 value = lloyd_cuda::exact_value(x[j], pass.scale, j);
+      lloyd_cuda::atomic_add(totals.sums + from * d + j, -value);
+      lloyd_cuda::atomic_add(totals.sums + to * d + j, value);
     }
     if (lanes.feature == 0) {
       atomicAdd(totals.counts + from, ~0ull);  // -1
@@ -159,7 +161,7 @@ __global__ void publish_kernel(lloyd_cuda::Pass pass, std::int64_t d, Totals tot
        at < cells; at += step) {
     const lloyd::SumWords from = totals.sums[at];
     lloyd::SumWords& to = pass.totals.sums[at];
-    const Words sum = Words{to.low, to.high} + Words{from.low, from.high};
+    const DeviceInt128 sum = DeviceInt128{to.low, to.high} + DeviceInt128{from.low, from.high};
     to = {sum.low, sum.high};
     if (at < pass.clusters) pass.totals.counts[at] += totals.counts[at];
   }

@@ -44,11 +44,11 @@ __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
       if (i >= pass.rows.end) continue;
       const std::int64_t label = pass.labels[i];
       if (label < first_cluster || label >= first_cluster + tile.clusters) continue;
-      const T* x = samples.row(i) + first_feature * samples.feature_step;
+      const T* x = samples.row(i) + first_feature * samples.feature_stride;
       unsigned long long* sum = sums.sum_of(label);
       for (std::int64_t j = 0; j < features; ++j) {
-        lloyd_cuda::add_to_limbs(sum + j, tile.limb_stride, x[j * samples.feature_step], pass.scale,
-                                 first_feature + j, d);
+        lloyd_cuda::add_to_limbs(sum + j, tile.limb_stride, x[j * samples.feature_stride],
+                                 pass.scale, first_feature + j, d);
       }
       if (first_feature == 0) sums.count(label);
     }

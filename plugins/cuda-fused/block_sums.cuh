@@ -56,7 +56,7 @@ struct BlockSums {
       const std::int64_t cluster = at / tile.features;
       const std::int64_t feature = at - cluster * tile.features;
       if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
-      lloyd_cuda::Words value{0, 0};
+      lloyd_cuda::DeviceInt128 value{0, 0};
       for (int limb = 0; limb < scale.limbs; ++limb) {
         for (int copy = 0; copy < tile.copies; ++copy) {
           const unsigned long long sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
@@ -65,7 +65,7 @@ struct BlockSums {
         }
       }
       if (value.low == 0 && value.high == 0) continue;
-      lloyd_cuda::add_to(
+      lloyd_cuda::atomic_add(
           totals.sums + (first_cluster + cluster) * features + first_feature + feature, value);
     }
     if (first_feature != 0) return;

@@ -4,7 +4,7 @@
 
 #include "block_sums.cuh"
 #include "cuda/device/check.hpp"
-#include "cuda/device/constant_turn.hpp"
+#include "cuda/device/constant_memory_lock.hpp"
 #include "cuda/device/shared_memory.hpp"
 #include "cuda/passes/distance.cuh"
 #include "kernels.hpp"
@@ -47,12 +47,12 @@ struct Centroids {
 
 template <class Real>
 struct Nearest {
-  Real least = std::numeric_limits<Real>::infinity();
+  Real lowest = std::numeric_limits<Real>::infinity();
   std::int32_t label = 0;
 
-  __device__ void offer(Real distance, std::int64_t c) {
-    if (distance < least) {
-      least = distance;
+  __device__ void update(Real distance, std::int64_t c) {
+    if (distance < lowest) {
+      lowest = distance;
       label = static_cast<std::int32_t>(c);
     }
   }
@@ -70,7 +70,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
     for (int j = 0; j < D; ++j) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        x[r][j] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_step]);
+        x[r][j] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_stride]);
       }
     }
     const int k = static_cast<int>(clusters);
@@ -85,7 +85,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
         }
       }
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) nearest[r].offer(distance[r], c);
+      for (int r = 0; r < kRows; ++r) nearest[r].update(distance[r], c);
     }
   } else {
     const std::int64_t d = samples.features;
@@ -97,7 +97,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
         Real x[kRows];
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          x[r] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_step]);
+          x[r] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_stride]);
         }
 #pragma unroll
         for (int g = 0; g < kGroup; ++g) {
@@ -114,7 +114,7 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
       for (int g = 0; g < kGroup; ++g) {
         if (first + g > last) break;
 #pragma unroll
-        for (int r = 0; r < kRows; ++r) nearest[r].offer(distance[r][g], first + g);
+        for (int r = 0; r < kRows; ++r) nearest[r].update(distance[r][g], first + g);
       }
     }
   }
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
 #pragma unroll
       for (int j = 0; j < features; ++j) {
         lloyd_cuda::add_to_limbs(sum + j, configuration.tile.limb_stride,
-                                 x[j * samples.feature_step], pass.scale, j, d);
+                                 x[j * samples.feature_stride], pass.scale, j, d);
       }
       sums.count(label);
     }
@@ -243,7 +243,7 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
   const auto blocks = static_cast<unsigned>(
       std::min<std::int64_t>(tiles, limits.multiprocessors * per_multiprocessor));
   if constexpr (Space == CentroidSpace::constant) {
-    const lloyd_cuda::ConstantTurn turn(pass.stream);
+    const lloyd_cuda::ConstantMemoryLock lock(pass.stream);
     lloyd_cuda::check(cudaMemcpyToSymbolAsync(
                           constant_memory, centroids,
                           static_cast<std::size_t>(pass.clusters * samples.features) * sizeof(Real),

@@ -52,7 +52,7 @@ class HybridBackend final : public lloyd::Backend {
       const std::int64_t step = narrow ? Step<float>::estimate_bytes(shape, parameters)
                                        : Step<double>::estimate_bytes(shape, parameters);
       memory.device_bytes =
-          lloyd_cuda::memory_of(0, samples + static_cast<double>(step)).device_bytes;
+          lloyd_cuda::make_estimate(0, samples + static_cast<double>(step)).device_bytes;
     });
   }
 

@@ -11,7 +11,7 @@
 #include "cuda/device/buffer.hpp"
 #include "cuda/device/device.hpp"
 #include "cuda/device/stream.hpp"
-#include "cuda/memory/parameters.hpp"
+#include "cuda/parameters.hpp"
 #include "cuda/resident/resident_samples.hpp"
 
 namespace lloyd_cuda_hybrid {

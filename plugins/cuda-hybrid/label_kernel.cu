@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(1024)
       portion[at] = task.groups[begin + at];
     }
     if (__syncthreads_or(halted)) return;
-    search.take(portion, count, x, task.samples.feature_step, task.samples.features);
+    search.take(portion, count, x, task.samples.feature_stride, task.samples.features);
   }
   if (is_sample) task.labels[i - task.rows.begin] = search.nearest();
 }

@@ -26,8 +26,8 @@ __global__ void atomic_kernel(Pass pass, Samples<T> samples) {
   const T* x = samples.row(i);
   const std::int64_t label = pass.labels[i];
   for (std::int64_t j = 0; j < samples.features; ++j) {
-    lloyd_cuda::add_to(pass.totals.sums + label * samples.features + j,
-                       lloyd_cuda::exact_value(x[j], pass.scale, j));
+    lloyd_cuda::atomic_add(pass.totals.sums + label * samples.features + j,
+                           lloyd_cuda::exact_value(x[j], pass.scale, j));
   }
   atomicAdd(pass.totals.counts + label, 1ull);
 }
@@ -35,7 +35,7 @@ __global__ void atomic_kernel(Pass pass, Samples<T> samples) {
 // The first thread of a block sums the block's samples locally, as many cells at a time as fit.
 template <class T>
 __global__ void block_kernel(Pass pass, Samples<T> samples) {
-  __shared__ lloyd_cuda::Words sums[kBlockCells];
+  __shared__ lloyd_cuda::DeviceInt128 sums[kBlockCells];
   if (threadIdx.x != 0) return;
   const std::int64_t d = samples.features;
   const std::int64_t cells = pass.clusters * d;
@@ -53,13 +53,13 @@ __global__ void block_kernel(Pass pass, Samples<T> samples) {
         const std::int64_t from = first > row_cell ? first - row_cell : 0;
         const std::int64_t to = last - row_cell < d ? last - row_cell : d;
         for (std::int64_t j = from; j < to; ++j) {
-          lloyd_cuda::Words& sum = sums[row_cell + j - first];
+          lloyd_cuda::DeviceInt128& sum = sums[row_cell + j - first];
           sum = sum + lloyd_cuda::exact_value(x[j], pass.scale, j);
         }
       }
       for (std::int64_t at = first; at < last; ++at) {
         if (sums[at - first].low != 0 || sums[at - first].high != 0) {
-          lloyd_cuda::add_to(pass.totals.sums + at, sums[at - first]);
+          lloyd_cuda::atomic_add(pass.totals.sums + at, sums[at - first]);
         }
       }
     }
@@ -79,7 +79,7 @@ __global__ void serial_kernel(Pass pass, Samples<T> samples) {
        at < cells; at += step) {
     const std::int64_t cluster = at / d;
     const std::int64_t feature = at - cluster * d;
-    lloyd_cuda::Words sum{0, 0};
+    lloyd_cuda::DeviceInt128 sum{0, 0};
     unsigned long long count = 0;
     for (std::int64_t i = pass.rows.begin; i < pass.rows.end; ++i) {
       if ((i - pass.rows.begin) % kRowsBetweenLooks == 0 && *pass.halt != 0) return;
@@ -87,7 +87,7 @@ __global__ void serial_kernel(Pass pass, Samples<T> samples) {
       sum = sum + lloyd_cuda::exact_value(samples.row(i)[feature], pass.scale, feature);
       ++count;
     }
-    lloyd_cuda::add_to(pass.totals.sums + at, sum);
+    lloyd_cuda::atomic_add(pass.totals.sums + at, sum);
     if (feature == 0) pass.totals.counts[cluster] += count;
   }
 }

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "cuda/device/check.hpp"
-#include "cuda/device/constant_turn.hpp"
+#include "cuda/device/constant_memory_lock.hpp"
 #include "cuda/device/shared_memory.hpp"
 #include "cuda/passes/distance.cuh"
 #include "kernels.hpp"
@@ -55,7 +55,7 @@ __global__ void assign_kernel(Pass pass, Samples<T> samples, const Real* centroi
       const std::int64_t last = pass.clusters - 1;
       Real distance[kGroup] = {};
       for (std::int64_t j = 0; j < d; ++j) {
-        const Real value = static_cast<Real>(x[j * samples.feature_step]);
+        const Real value = static_cast<Real>(x[j * samples.feature_stride]);
 #pragma unroll
         for (int g = 0; g < kGroup; ++g) {
           const std::int64_t c = first + g < last ? first + g : last;
@@ -105,7 +105,7 @@ void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* ce
       pass.clusters * samples.features * static_cast<std::int64_t>(sizeof(Real));
   switch (space) {
     case CentroidSpace::constant: {
-      const lloyd_cuda::ConstantTurn turn(pass.stream);
+      const lloyd_cuda::ConstantMemoryLock lock(pass.stream);
       lloyd_cuda::check(
           cudaMemcpyToSymbolAsync(constant_memory, centroids, static_cast<std::size_t>(bytes), 0,
                                   cudaMemcpyDeviceToDevice, pass.stream),

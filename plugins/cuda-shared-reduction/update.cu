@@ -9,9 +9,9 @@
 namespace lloyd_cuda_shared_reduction {
 namespace {
 
+using lloyd_cuda::DeviceInt128;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
-using lloyd_cuda::Words;
 
 // Threads per multiprocessor that keep it busy.
 constexpr std::int64_t kThreadsPerMultiprocessor = 2048;
@@ -21,7 +21,7 @@ constexpr unsigned kMaxBlocks = 65535;
 
 // Partial sum of a thread, then of a block, for its cluster and feature.
 struct Part {
-  Words sum;
+  DeviceInt128 sum;
   unsigned long long count;
 };
 
@@ -55,7 +55,7 @@ class ThreadSum {
 
  private:
   __device__ void flush() {
-    total_ = total_ + lloyd_cuda::widen(narrow_);
+    total_ = total_ + lloyd_cuda::sign_extend(narrow_);
     narrow_ = 0;
     since_flush_ = 0;
   }
@@ -65,7 +65,7 @@ class ThreadSum {
   int exponent_;
   long long narrow_ = 0;
   std::int64_t since_flush_ = 0;
-  Words total_{0, 0};
+  DeviceInt128 total_{0, 0};
   unsigned long long count_ = 0;
 };
 
@@ -78,7 +78,7 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
   for (std::int64_t at = blockIdx.x; at < cells; at += gridDim.x) {
     const std::int64_t cluster = at / d;
     const std::int64_t feature = at - cluster * d;
-    const T* values = samples.data + feature * samples.feature_step;
+    const T* values = samples.data + feature * samples.feature_stride;
     ThreadSum<T, Narrow> own(pass.scale, feature);
     const std::int64_t block_rows = static_cast<std::int64_t>(blockDim.x) * kLabels;
     for (std::int64_t begin = pass.rows.begin + blockIdx.y * block_rows; begin < pass.rows.end;
@@ -91,7 +91,7 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
       for (int l = 0; l < kLabels; ++l) {
         const std::int64_t i = begin + l * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
         const bool of_cluster = i < pass.rows.end && pass.labels[i] == cluster;
-        mine[l] = of_cluster ? values[(i - samples.first_row) * samples.row_step] : T{0};
+        mine[l] = of_cluster ? values[(i - samples.first_row) * samples.row_stride] : T{0};
         count += of_cluster ? 1 : 0;
       }
       own.add(mine, count);
@@ -108,7 +108,7 @@ __global__ void update_kernel(Pass pass, Samples<T> samples) {
       __syncthreads();
     }
     if (threadIdx.x == 0 && parts[0].count != 0) {
-      lloyd_cuda::add_to(pass.totals.sums + at, parts[0].sum);
+      lloyd_cuda::atomic_add(pass.totals.sums + at, parts[0].sum);
       if (feature == 0) atomicAdd(pass.totals.counts + cluster, parts[0].count);
     }
     __syncthreads();

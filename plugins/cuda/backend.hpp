@@ -14,7 +14,7 @@
 #include "cuda/device/device.hpp"
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_estimate.hpp"
-#include "cuda/memory/parameters.hpp"
+#include "cuda/parameters.hpp"
 
 namespace lloyd_cuda {
 
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kCudaCapabilities =
     lloyd::kCapabilityFloat32 | lloyd::kCapabilityFloat64 | lloyd::kCapabilityStrided |
     lloyd::kCapabilityHostMemory;
 
-/// Description of a backend that computes distances in the type of the samples (for float64: as the
+/// Description of a backend that computes distances in the type of the samples (for float64: by the
 /// definition) and exact sums. Texts and schema must live as long as the plugin.
 template <std::int64_t Count>
 constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t preference,
@@ -74,9 +74,9 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
     return static_cast<lloyd::SessionNotes*>(this);
   }
   const char* notes() const noexcept override {
-    // A text that was returned stays valid until the next request.
+    // The returned text stays valid until the next request.
     if (!std::exchange(notes_current_, true)) {
-      notes_.clear();  // out of memory: no notes
+      notes_.clear();  // stays empty if notes() throws
       lloyd::guarded([&] { notes_ = parts_->step->notes(); });
     }
     return notes_.c_str();

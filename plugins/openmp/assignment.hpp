@@ -1,4 +1,4 @@
-// Assignment: labels all samples in a pass, by rows or in spatial order.
+// Assignment: labels all samples in a pass, in row order or in spatial order.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace lloyd_openmp {
 
-/// A fit runs in spatial order as long as SpatialScreen is faster, otherwise by rows. T: type of
-/// the samples.
+/// A fit runs in spatial order as long as SpatialScreen prunes enough distances, otherwise in row
+/// order. T: type of the samples.
 template <class T>
 class Assignment {
  public:
@@ -64,11 +64,11 @@ class Assignment {
   void set_centroids(const double* centroids, std::int64_t k, bool any_order) {
     rows_.set_centroids(centroids, k);
     const DatasetScreen<T>& screens = rows_.screens();
-    // A fit that stores nothing has no use for the pages that earlier fits left.
+    // A fit that stores no samples does not need the pages that earlier fits left in the cache.
     if (fit_begins_ && !spatial_allowed_ && !screens.uses_stored_tiles()) trim_pages();
     if (!any_order) {
       spatial_.skip_pass();
-      // If the first pass of a fit is by rows, all of them are.
+      // A fit whose first pass is in row order stays in row order.
       if (fit_begins_ && spatial_allowed_) leave_spatial_order();
     } else if (spatial_.begin_pass(centroids, k, screens.origin(),
                                    screens.fits() ? &screens.unmarked_limit() : nullptr,
@@ -82,15 +82,15 @@ class Assignment {
     for (RowWorker<T>& worker : workers_) rows_.prepare(worker);
   }
 
-  /// RowAssignment::assign() by thread number `thread`.
+  /// RowAssignment::assign() with the scratch memory of thread number `thread`.
   template <class Report>
   std::int64_t assign(int thread, lloyd::RowRange block, std::int32_t* labels,
                       const Report& report) {
     return rows_.assign(worker(thread), block, labels, report);
   }
 
-  /// Gives the array of the labels of all rows. Call on any thread of the pass, in every pass of a
-  /// fit that uses assign_positions(): the spatial order reads and copies these labels.
+  /// Sets the array of the labels of all rows, which the spatial order reads. Call on any thread of
+  /// the pass, in every pass of a fit that uses assign_positions().
   void set_all_labels(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
 
   /// True if assign_positions() labels rows outside of its block in this pass.
@@ -162,7 +162,7 @@ class Assignment {
     }
   }
 
-  // Assigns by rows for the rest of the fit.
+  // Switches to row order for the rest of the fit.
   void leave_spatial_order() {
     spatial_.begin_fit(false);
     rows_.begin_bounds(true);

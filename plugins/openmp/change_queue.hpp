@@ -23,12 +23,12 @@ class ChangeQueue {
 
   void add(const lloyd::LabelChange& change) { changes_.push_back(change); }
 
-  /// Call after each tile. `prefetched`: the screen does not load the rows of changes; the caller
-  /// prefetches them, or the sum kernels if `batched`. Calls send(changes, count) for the changes
-  /// whose rows have arrived.
+  /// Call after each tile. Calls send(changes, count) for the changes whose rows have arrived in
+  /// cache. `rows_uncached`: the screen did not load the changed rows; the caller has prefetched
+  /// them, or the sum kernels will if `batched`.
   template <class Send>
-  void end_tile(bool prefetched, const Send& send) {
-    const bool delay = prefetched && !changes_.empty() && changes_.back().from >= 0;
+  void end_tile(bool rows_uncached, const Send& send) {
+    const bool delay = rows_uncached && !changes_.empty() && changes_.back().from >= 0;
     if (!delay || batched_) ready_ = changes_.size();
     const bool full =
         batched_ ? std::ssize(changes_) >= kMaxBatchedSamples : ++tiles_ == kTilesPerReport;
@@ -49,8 +49,8 @@ class ChangeQueue {
   }
 
  private:
-  /// A batch, the changes of a tile, and those of the waiting rows of each kind, which are fewer
-  /// than two tiles.
+  /// A batch, the changes of one tile, and those of fewer than two tiles of waiting rows in each of
+  /// the four queues of a worker.
   static constexpr std::size_t kCapacity = kMaxBatchedSamples + 9 * kTile;
   /// If more tiles wait, the prefetched rows may already have left the caches.
   static constexpr int kTilesPerReport = 4;

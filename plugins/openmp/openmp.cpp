@@ -19,16 +19,16 @@
 namespace {
 
 constexpr lloyd::ParameterInfo kParameters[] = {
-    lloyd::integer_parameter("threads", 0, 0, 1024, "threads of the pool; 0: one per core"),
+    lloyd::integer_parameter("threads", 0, 0, 1024, "number of threads; 0: one per core"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
-        "rows that a thread takes at a time, best a multiple of 1024; 0: chosen from n"),
+        "rows that a thread takes at a time, preferably a multiple of 1024; 0: chosen from n"),
     lloyd::choice_parameter("isa", lloyd_openmp::InstructionSet::kNames,
-                            "instruction set; auto: the best one that the machine has"),
+                            "instruction set; auto: the best one that the machine supports"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "pruning; lloyd: keeps no bounds; hamerly, elkan, yinyang: by bounds of the last pass; "
-        "auto: lloyd, hamerly or yinyang, by the times of the last passes"),
+        "pruning; lloyd: no stored bounds; hamerly, elkan, yinyang: by bounds kept across passes; "
+        "auto: lloyd, hamerly or yinyang, chosen by the times of recent passes"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {
@@ -52,10 +52,10 @@ int thread_count(const lloyd::ParameterList& parameters) {
 lloyd_openmp::InstructionSet checked_instruction_set(const lloyd::ParameterList& parameters) {
   using lloyd_openmp::InstructionSet;
   const std::int64_t choice = parameters.integer("isa");
-  if (!InstructionSet::has(choice)) {
+  if (!InstructionSet::supported(choice)) {
     throw lloyd::StatusError(lloyd::StatusCode::unsupported,
                              std::string("this machine has no ") + InstructionSet::kNames[choice] +
-                                 "; it has " + InstructionSet::all());
+                                 "; it has " + InstructionSet::supported_names());
   }
   return InstructionSet(choice);
 }
@@ -89,7 +89,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // Seeding uses one tile per thread and one more, and copies its centroids.
+    // Seeding uses a tile per thread, one more from which these are copied, and two copies of the
+    // centroids.
     const std::int64_t tile =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);
@@ -147,8 +148,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChangeSums<T>& changes) {
-    const bool by_rows = !any_order_ || !assignment_.in_spatial_order();
-    if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && by_rows) {
+    const bool in_row_order = !any_order_ || !assignment_.in_spatial_order();
+    if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && in_row_order) {
       return assign_first(block, labels, changes);
     }
     const auto report = [&](const T* samples, std::int64_t stride,
@@ -175,7 +176,7 @@ class OpenmpStep : public lloyd::StepBase {
   static constexpr std::int64_t kMaxFirstPassFeatures = 8;
 
   // The first pass of a fit, in which no row has a label: rows are summed in small batches while
-  // they are still in L1 or L2. With many features too few rows fit into these caches.
+  // they are still in L1 or L2. With many features, too few rows fit into these caches.
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChangeSums<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
@@ -193,8 +194,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
-  // Enough chunks to balance the load, but large enough to amortise scheduling. A multiple of the
-  // tile size, because only whole tiles are stored as integers.
+  // Small enough to balance the load, large enough to amortise scheduling. A multiple of the tile
+  // size, because only whole tiles are stored as integers.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     const std::int64_t unit =
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;

@@ -24,7 +24,7 @@
 
 namespace lloyd_openmp {
 
-/// A cascade, from cheap to expensive; each stage takes the rows that the one before leaves open:
+/// A cascade, from cheap to expensive; each stage takes the rows that the previous one leaves open:
 ///   1. stored bounds (if the pass uses bounds), then bounds with the measured own distance;
 ///   2. a scan of centroid groups, or a screen of a whole tile in integers or floating point;
 ///   3. the definition, in float64.
@@ -63,7 +63,7 @@ class RowAssignment {
     scans_.reset();
   }
 
-  /// Begins to keep bounds in a fit that did not keep them so far; false: stops.
+  /// Starts storing bounds within a fit; false: stops it.
   void begin_bounds(bool wanted) { pruning_.begin(wanted, dataset_.samples); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass.
@@ -100,14 +100,14 @@ class RowAssignment {
   std::int64_t assign(RowWorker<T>& worker, lloyd::RowRange block, std::int32_t* labels,
                       const Report& report) const {
     std::int32_t* const row_labels = labels - block.begin;
-    const bool prefetched = screens_.uses_stored_tiles();
-    const bool prefetches = prefetched && dataset_.features < kMinBatchedFeatures;
+    const bool rows_uncached = screens_.uses_stored_tiles();
+    const bool prefetch_changes = rows_uncached && dataset_.features < kMinBatchedFeatures;
     std::int64_t changed = 0;
     const auto relabel = [&](std::int64_t row, std::int32_t label) {
       std::int32_t& former = row_labels[row];
       if (former == label) return;
       worker.changes.add({row, former, label});
-      if (former >= 0 && prefetches) prefetch(row);
+      if (former >= 0 && prefetch_changes) prefetch(row);
       former = label;
       ++changed;
     };
@@ -119,13 +119,13 @@ class RowAssignment {
       if (screens_.fits()) {
         assign_tile(begin, rows, row_labels + begin, worker, relabel);
       } else {
-        leave_to_definition(begin, rows, worker);
+        queue_for_exact(begin, rows, worker);
       }
       if (worker.bound_open.has_full_tile()) tighten_bounds(row_labels, worker, relabel);
       if (worker.tightened_open.has_full_tile()) screen_tightened(row_labels, worker, relabel);
       if (worker.integer_open.has_full_tile()) screen_again(row_labels, worker, relabel);
       if (worker.needs_exact.has_full_tile()) label_waiting_exactly(worker, relabel);
-      worker.changes.end_tile(prefetched, send);
+      worker.changes.end_tile(rows_uncached, send);
     }
     while (!worker.bound_open.empty()) tighten_bounds(row_labels, worker, relabel);
     while (!worker.tightened_open.empty()) screen_tightened(row_labels, worker, relabel);
@@ -148,9 +148,9 @@ class RowAssignment {
   }
 
  private:
-  /// If more rows of a tile are open, the whole tile is screened in place: gathering the open rows
-  /// would cost more than skipping the proven ones saves.
-  static constexpr int kMaxOpenRows = 48;
+  /// If at least this many rows of a tile are open, the whole tile is screened in place: gathering
+  /// the open rows would cost more than skipping the proven ones saves.
+  static constexpr int kMinOpenRowsInPlace = 48;
 
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(dataset_.data) + i * dataset_.stride;
@@ -166,7 +166,7 @@ class RowAssignment {
   }
 
   // For centroids without an error bound: leaves the rows to the exact fallback.
-  void leave_to_definition(std::int64_t begin, std::int64_t rows, RowWorker<T>& worker) const {
+  void queue_for_exact(std::int64_t begin, std::int64_t rows, RowWorker<T>& worker) const {
     for (std::int64_t i = begin; i < begin + rows; ++i) {
       worker.needs_exact.add(i);
       if (pruning_.keeps_bounds()) reset_bounds(pruning_.bounds().of(i));
@@ -195,7 +195,7 @@ class RowAssignment {
       const std::uint64_t open_mask = bounds.find_open_rows(set_, begin, rows, former);
       const int count = std::popcount(open_mask);
       worker.open_count += count;
-      if (count < std::min<std::int64_t>(rows, kMaxOpenRows)) {
+      if (count < std::min<std::int64_t>(rows, kMinOpenRowsInPlace)) {
         for (std::uint64_t left = open_mask; left != 0; left &= left - 1) {
           const std::int64_t waiting = begin + std::countr_zero(left);
           worker.bound_open.add(waiting);
@@ -211,13 +211,13 @@ class RowAssignment {
     worker.distances += rows * clusters_;
     if (pruning_.keeps_bounds()) bounds.store_tile(set_, begin, rows, nearest);
     if (pruning_.scans_groups()) scans_.cover_former_centroids(begin, rows, labels, nearest);
-    apply(
+    apply_labels(
         nearest, rows, [begin](int lane) { return begin + lane; },
         screens_.screens_twice() ? worker.integer_open : worker.needs_exact, relabel);
   }
 
   // Replaces the upper bounds of up to a tile of rows by their measured distances to their own
-  // centroids. Rows that stay open are scanned at once, or wait for a screen.
+  // centroids. Rows that stay open are scanned immediately, or wait for a screen.
   template <class Relabel>
   void tighten_bounds(const std::int32_t* labels, RowWorker<T>& worker,
                       const Relabel& relabel) const {
@@ -292,7 +292,7 @@ class RowAssignment {
     if (pruning_.keeps_bounds()) nearest.bounds = &bounds;
     screen(rows, count, former, worker.screens, nearest);
     if (pruning_.keeps_bounds()) pruning_.bounds().store_rows(set_, rows, count, nearest);
-    apply(
+    apply_labels(
         nearest, count, [rows](int lane) { return rows[lane]; }, open_rows, relabel);
     waiting.drop(count);
   }
@@ -300,8 +300,8 @@ class RowAssignment {
   // Calls relabel() for proven labels that changed; unproven rows go to `open_rows`. row_of(lane):
   // the row in a lane of the tile.
   template <class RowOf, class Relabel>
-  static void apply(const TileLabels& nearest, std::int64_t rows, const RowOf& row_of,
-                    WaitingRows& open_rows, const Relabel& relabel) {
+  static void apply_labels(const TileLabels& nearest, std::int64_t rows, const RowOf& row_of,
+                           WaitingRows& open_rows, const Relabel& relabel) {
     const std::uint64_t used = lane_mask(rows);
     for (std::uint64_t left = nearest.unproven & used; left != 0; left &= left - 1) {
       open_rows.add(row_of(std::countr_zero(left)));

@@ -29,8 +29,8 @@ struct alignas(64) RowWorker {
   WaitingRows tightened_open;  ///< rows not proven by the measured distance to their own centroid
   WaitingRows integer_open;    ///< rows not proven by the integer screen
   WaitingRows needs_exact;     ///< rows not proven by any screen
-  ChangeQueue changes;         ///< label changes that are not reported so far
-  std::int32_t* labels = nullptr;    ///< of all rows, if known in this fit
+  ChangeQueue changes;         ///< label changes that have not been reported yet
+  std::int32_t* labels = nullptr;    ///< labels of all rows; null: unknown
   std::int64_t exact_fallbacks = 0;  ///< labels that the definition decided
   std::int64_t distances = 0;        ///< computed or screened
   std::int64_t open_count = 0;       ///< rows whose stored bounds proved nothing in this pass

@@ -9,9 +9,10 @@
 
 namespace lloyd_openmp {
 
+/// A queue of row numbers.
 class WaitingRows {
  public:
-  /// Adds a row. Requires that fewer than 8 kTile rows wait; callers stay below 7 kTile.
+  /// Adds a row. Requires that fewer than kCapacity rows wait; callers stay a tile below that.
   void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
   bool empty() const { return waiting_ == 0; }
   bool has_full_tile() const { return waiting_ >= kTile; }
@@ -25,7 +26,9 @@ class WaitingRows {
   }
 
  private:
-  std::array<std::int64_t, 8 * kTile> rows_;
+  static constexpr std::int64_t kCapacity = 8 * kTile;
+
+  std::array<std::int64_t, kCapacity> rows_;
   std::int64_t waiting_ = 0;
 };
 

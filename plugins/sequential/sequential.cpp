@@ -1,4 +1,4 @@
-// The baseline: the textbook's loops on one thread.
+// The baseline: textbook loops on one thread.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -11,7 +11,7 @@ enum Layout : std::int64_t { kAos = 0, kSoa = 1 };
 constexpr const char* kLayouts[] = {"aos", "soa"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::choice_parameter("layout", kLayouts,
-                            "aos: samples as they are; soa: a copy with each feature contiguous"),
+                            "aos: samples in place; soa: a copy with each feature contiguous"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {
@@ -28,25 +28,25 @@ constexpr lloyd::BackendInfo kInfo = {
     .parameter_count = 1,
 };
 
-// One assignment by the textbook's loops. Feature j of row i is x[i*row_step + j*feature_step].
+// One assignment, by textbook loops. Feature j of row i is x[i*row_stride + j*feature_stride].
 // Distances are computed in Real. Returns the number of changed labels.
 template <class T, class Real>
-std::int64_t assign_rows(const T* x, std::int64_t row_step, std::int64_t feature_step,
+std::int64_t assign_rows(const T* x, std::int64_t row_stride, std::int64_t feature_stride,
                          std::int64_t n, std::int64_t d, const Real* centroids, std::int64_t k,
                          std::int32_t* labels) {
   std::int64_t changed = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    Real least = std::numeric_limits<Real>::infinity();
+    Real lowest = std::numeric_limits<Real>::infinity();
     std::int32_t nearest = 0;
     for (std::int64_t c = 0; c < k; ++c) {
       Real distance = 0;
       for (std::int64_t j = 0; j < d; ++j) {
         const Real difference =
-            static_cast<Real>(x[i * row_step + j * feature_step]) - centroids[c * d + j];
+            static_cast<Real>(x[i * row_stride + j * feature_stride]) - centroids[c * d + j];
         distance += difference * difference;
       }
-      if (distance < least) {
-        least = distance;
+      if (distance < lowest) {
+        lowest = distance;
         nearest = static_cast<std::int32_t>(c);
       }
     }

@@ -89,12 +89,18 @@ def twice(line):
 
 def serve():
     samples = None
+    former = {}  # the last answer to each request
     for line in sys.stdin:
         request = json.loads(line)
         answer = {}
+        late = ""
+        if request["request"] == "open" and (answered := MODE.removeprefix("answers-after-open-")) in former:
+            late = former[answered] + "\n"
         if request["request"] == "open":
             assert set(request["parameters"]) == {"speed", "threads", "loud"}, request
             samples = read_npy(request["samples"])
+            if MODE == "open-hangs":
+                time.sleep(1000)
             if MODE == "answers-open-twice":
                 twice("{}")
                 continue
@@ -104,10 +110,13 @@ def serve():
         elif request["request"] == "close":
             if MODE == "close-exits":
                 sys.exit(4)
+            if MODE == "closes-and-exits":
+                print("{}", flush=True)
+                sys.exit(4)
             if MODE == "close-hangs":
                 time.sleep(1000)
             if MODE == "close-fails":
-                answer = {"error": "the lid is stuck"}
+                answer = {"error": "the \033[1mlid\033[0m is stuck\n"}
             if MODE == "answers-close-twice":
                 twice("{}")
                 continue
@@ -142,7 +151,9 @@ def serve():
                 if MODE == "answers-fit-late":
                     print(json.dumps(answer), flush=True)
                     sys.stdin.readline()  # the request is `close`
-        print(json.dumps(answer), flush=True)
+        former[request["request"]] = json.dumps(answer)
+        sys.stdout.write(f"{late}{json.dumps(answer)}\n")  # in one call, so that both arrive together
+        sys.stdout.flush()
 
 
 if sys.argv[1] == "serve":

@@ -47,6 +47,7 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
   }
   std::set<std::string> seen;
   for (const ConfigNode& value : axis.children) {
+    if (value.is_null()) value.fail(fmt::format("a value of the axis '{}' is empty", axis.key));
     if (!seen.insert(value.describe()).second) {
       value.fail(fmt::format("the axis '{}' has the value {} twice", axis.key, value.describe()));
     }

@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<std::string> kModes = {"worker", "trial", "none"};
 
-bool read_processor(std::string_view& text, int& value) {
+bool take_processor(std::string_view& text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool read = error == std::errc() && value >= 0 && value < CPU_SETSIZE;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -129,11 +129,11 @@ std::vector<int> parse_processors(std::string_view text) {
   std::set<int> cpus;
   while (true) {
     int first = 0;
-    if (!read_processor(text, first)) return {};
+    if (!take_processor(text, first)) return {};
     int last = first;
     if (text.starts_with('-')) {
       text.remove_prefix(1);
-      if (!read_processor(text, last) || last < first) return {};
+      if (!take_processor(text, last) || last < first) return {};
     }
     for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
     if (text.empty()) return {cpus.begin(), cpus.end()};

@@ -1,6 +1,7 @@
 #include "experiment/config/setting.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +20,17 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxClusters = 2'147'483'647;  // labels are int32
 
+// The path of `file` relative to `folder`, without "." and, where the path names the same file as
+// the system's does, without "..": after a symbolic link, ".." is the parent of the link's target.
 fs::path in_folder(const fs::path& folder, const std::string& file) {
-  return (folder / file).lexically_normal();
+  const fs::path path = folder / file;
+  fs::path before;
+  for (const fs::path& part : path) {
+    std::error_code ignored;
+    if (part == ".." && fs::is_symlink(before, ignored)) return path;
+    before /= part;
+  }
+  return path.lexically_normal();
 }
 
 BlobsSpec read_blobs(const ConfigNode& node) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -29,24 +30,27 @@ std::string folder_of(const std::filesystem::path& file) {
 }
 
 // Syncs the parent folders of a file: a new file, or a new folder, is durable only after its parent
-// folder is synced.
+// folder is synced. Which folders are new is not known, but all of them are on one file system: a
+// mount point and the folders above it existed before.
 void sync_folders(const std::filesystem::path& file) {
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::canonical(file, error).parent_path();
-  for (std::filesystem::path path = folder;; path = path.parent_path()) {
+  std::filesystem::path path = std::filesystem::canonical(file, error);
+  std::optional<dev_t> file_system;
+  while (path.has_relative_path()) {
+    path = path.parent_path();
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0) return;
+    if (!file_system) file_system = status.st_dev;
+    if (status.st_dev != *file_system) return;
     // A folder with search but without read permission cannot be opened.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) {
-      const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
-      ::close(descriptor);
-      // EINVAL: this file system cannot sync folders. Errors of folders further up are ignored,
-      // since these mostly existed before.
-      if (failure != 0 && failure != EINVAL && path == folder) {
-        throw InputError(fmt::format("cannot write the folder {} to the disk: {}", path.string(),
-                                     std::strerror(failure)));
-      }
-    }
-    if (!path.has_relative_path()) return;
+    if (descriptor < 0) continue;
+    const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
+    ::close(descriptor);
+    // EINVAL: this file system cannot sync folders.
+    if (failure == 0 || failure == EINVAL) continue;
+    throw InputError(fmt::format("cannot write the folder {} to the disk: {}", path.string(),
+                                 std::strerror(failure)));
   }
 }
 

@@ -30,7 +30,7 @@ TimeRatio too_few(const MedianInterval& ratio, std::size_t timings) {
 }
 
 bool is_same(const MedianInterval& ratio) {
-  return ratio.low >= 1 - kSameMargin && ratio.high <= 1 + kSameMargin;
+  return verdict_of(ratio) == Verdict::same;
 }
 
 double disturbance(const std::vector<double>& times) {
@@ -54,9 +54,11 @@ std::string_view to_string(Verdict verdict) {
 }
 
 Verdict verdict_of(const MedianInterval& ratio) {
-  if (ratio.low > 1 + kSameMargin) return Verdict::slower;
-  if (ratio.high < 1 / (1 + kSameMargin)) return Verdict::faster;
-  return is_same(ratio) ? Verdict::same : Verdict::unclear;
+  constexpr double kHighest = 1 + kSameMargin;
+  constexpr double kLowest = 1 / kHighest;
+  if (ratio.low > kHighest) return Verdict::slower;
+  if (ratio.high < kLowest) return Verdict::faster;
+  return ratio.low >= kLowest && ratio.high <= kHighest ? Verdict::same : Verdict::unclear;
 }
 
 TimeRatio compare_rounds(const Timings& older, const Timings& newer) {

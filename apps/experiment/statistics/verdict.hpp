@@ -14,7 +14,8 @@ namespace lloyd::experiment {
 enum class Verdict { faster, slower, same, unclear };
 std::string_view to_string(Verdict verdict);
 
-/// A ratio of times is `same` if its interval lies within 1 +- 3 %.
+/// A ratio of times is `same` if its interval lies between 1 / 1.03 and 1.03. The limits are
+/// reciprocal, so that exchanging the sides gives the opposite verdict.
 inline constexpr double kSameMargin = 0.03;
 /// Relative difference of the fastest times that the machine alone may cause between two runs that
 /// were not interleaved.
@@ -35,7 +36,7 @@ struct TimeRatio {
 };
 
 /// `slower` if the interval lies above 1 + kSameMargin, `faster` if it lies below 1 / (1 +
-/// kSameMargin), `same` if it lies within 1 +- kSameMargin, else `unclear`.
+/// kSameMargin), `same` if it lies between these limits, else `unclear`.
 Verdict verdict_of(const MedianInterval& ratio);
 
 /// Compares two variants of one run by the ratios of their common rounds; the verdict is

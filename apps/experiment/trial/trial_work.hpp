@@ -44,6 +44,7 @@ struct TrialWork {
   std::function<void(bool released)> on_release = {};
 };
 
+/// A worker sends it to `lloyd run`, see answer_outcome().
 struct TrialOutcome {
   std::string failure;  ///< empty on success
   bool probe_failed = false;

@@ -146,19 +146,19 @@ std::string answer_failure(std::string_view failure) {
 }
 
 std::string answer_outcome(const TrialOutcome& outcome) {
-  ordered_json json = {{"answer", "outcome"},
-                       {"failure", outcome.failure},
-                       {"probe_failed", outcome.probe_failed},
-                       {"cancelled", outcome.cancelled},
-                       {"after_one", nullptr},
-                       {"fit", nullptr}};
-  if (outcome.after_one) {
-    json["after_one"] = {{"inertia", finite_or_null(outcome.after_one->inertia)},
-                         {"wrong_labels", outcome.after_one->labels.wrong},
-                         {"worst_ratio", finite_or_null(outcome.after_one->labels.worst_ratio)}};
+  // Names every member, so that this does not compile after one was added: send it here, and read
+  // it in read_outcome().
+  const auto& [failure, probe_failed, cancelled, after_one, fit, process] = outcome;
+  ordered_json json = {{"answer", "outcome"},          {"failure", failure},
+                       {"probe_failed", probe_failed}, {"cancelled", cancelled},
+                       {"after_one", nullptr},         {"fit", nullptr}};
+  if (after_one) {
+    json["after_one"] = {{"inertia", finite_or_null(after_one->inertia)},
+                         {"wrong_labels", after_one->labels.wrong},
+                         {"worst_ratio", finite_or_null(after_one->labels.worst_ratio)}};
   }
-  if (outcome.fit) json["fit"] = to_json(*outcome.fit);
-  if (outcome.process) json["process"] = to_json(*outcome.process);
+  if (fit) json["fit"] = to_json(*fit);
+  if (process) json["process"] = to_json(*process);
   return packet_text(json);
 }
 

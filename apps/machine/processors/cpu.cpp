@@ -185,11 +185,16 @@ double highest_clock_mhz(const std::vector<int>& processors, const SystemFiles& 
     highest = std::max(highest, static_cast<double>(khz) / 1e3);
   }
   if (highest > 0) return highest;
-  // Virtual machines have no cpufreq, but /proc/cpuinfo may have "cpu MHz : 2596.122" for each
-  // processor.
+  // Virtual machines have no cpufreq, but /proc/cpuinfo may have "processor : 0" and later
+  // "cpu MHz : 2596.122" for each processor.
   const std::string cpuinfo = files.text("/proc/cpuinfo");
+  bool is_asked = false;  // the processor of the current lines is among `processors`
   for (const std::string_view line : lines_of(cpuinfo)) {
-    if (!line.starts_with("cpu MHz")) continue;
+    if (line.starts_with("processor")) {
+      const std::int64_t number = number_of(field_of(line, "processor"));
+      is_asked = std::find(processors.begin(), processors.end(), number) != processors.end();
+    }
+    if (!is_asked || !line.starts_with("cpu MHz")) continue;
     const std::int64_t mhz = number_of(field_of(line, "cpu MHz"));
     highest = std::max(highest, static_cast<double>(mhz));
   }

@@ -101,6 +101,11 @@ class BackendSession {
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia);
 
+  /// Throws the error with which the last call could not read the data set, if any, and InputError
+  /// if the file of the data set has changed. Call it after an error: the file, not the backend,
+  /// may be the cause.
+  void check_source() const;
+
   /// The session of the backend. This object releases it.
   Session& session() { return *session_; }
   /// The backend of the session.

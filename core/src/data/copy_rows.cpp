@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -71,22 +73,47 @@ class VanishedColumns {
   std::vector<Column> columns_;
 };
 
+// The nearest value of the type; nullopt if it is infinite, or `value` not a number.
+template <class To>
+std::optional<To> round_to(double value) {
+  constexpr double kMax = std::numeric_limits<To>::max();
+  const double size = std::fabs(value);
+  if (size <= kMax) return static_cast<To>(value);
+  // Converting a value beyond the range is undefined. Below the midpoint to the next power of two
+  // it rounds to the largest value.
+  if (sizeof(To) == sizeof(float) && size < 0x1.ffffffp127) {
+    return static_cast<To>(std::copysign(kMax, value));
+  }
+  return std::nullopt;
+}
+
 // Converts a block to the output type; `first` is the number of its first row.
 template <class To, class From>
 void convert(const std::string& name, std::int64_t first, std::int64_t features,
              const std::vector<From>& from, std::vector<To>& to, VanishedColumns& vanished) {
   to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
-    // Compared in float64, because converting a value beyond float32 is undefined.
-    if (!(std::fabs(static_cast<double>(from[i])) <= std::numeric_limits<To>::max())) {
+    const std::optional<To> rounded = round_to<To>(static_cast<double>(from[i]));
+    if (!rounded) {
       const auto at = static_cast<std::int64_t>(i);
       fail_value(name, first + at / features, at % features, static_cast<double>(from[i]));
     }
-    to[i] = static_cast<To>(from[i]);
+    to[i] = *rounded;
     if constexpr (sizeof(To) < sizeof(From)) {
       const auto at = static_cast<std::int64_t>(i);
       vanished.add(first + at / features, i % static_cast<std::size_t>(features), from[i], to[i]);
     }
+  }
+}
+
+// Returns false if the system has no resources for another thread.
+template <class Work>
+bool start_thread(std::vector<std::jthread>& threads, const Work& work) {
+  try {
+    threads.emplace_back(work);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
   }
 }
 
@@ -108,11 +135,7 @@ void read_rows(const RowSource& source, RowRange rows, void* values, std::int64_
           errors[static_cast<std::size_t>(t)] = std::current_exception();
         }
       };
-      if (t + 1 < threads) {
-        workers.emplace_back(read);
-      } else {
-        read();
-      }
+      if (t + 1 == threads || !start_thread(workers, read)) read();
     }
   }
   for (const std::exception_ptr& error : errors) {

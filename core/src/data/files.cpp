@@ -1,9 +1,8 @@
 #include <lloyd/data/files.hpp>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include <lloyd/data/npy.hpp>
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "data/fvecs/fvecs_rows.hpp"
 #include "data/hdf5/hdf5_files.hpp"
@@ -23,30 +23,83 @@
 namespace lloyd {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FileFormat>, 11> kExtensions = {
-    {{".csv", FileFormat::csv},
-     {".tsv", FileFormat::csv},
-     {".txt", FileFormat::csv},
-     {".csv.gz", FileFormat::csv},
-     {".tsv.gz", FileFormat::csv},
-     {".txt.gz", FileFormat::csv},
-     {".npy", FileFormat::npy},
-     {".fvecs", FileFormat::fvecs},
-     {".bvecs", FileFormat::fvecs},
-     {".h5", FileFormat::hdf5},
-     {".hdf5", FileFormat::hdf5}}};
+Dataset read_text(const std::filesystem::path& file, const FileOptions& options) {
+  return read_csv(file, options.csv);
+}
 
-[[noreturn]] void fail_extension(const std::filesystem::path& file, const char* known) {
+std::unique_ptr<RowSource> refuse_text_rows(const std::filesystem::path& file, const FileOptions&) {
+  throw InputError(
+      fmt::format("{}: text cannot be read from its middle, so it must fit into memory; 'lloyd "
+                  "data convert' makes an .npy file of it, which need not",
+                  file.string()));
+}
+
+Dataset read_npy_file(const std::filesystem::path& file, const FileOptions&) {
+  return read_npy_dataset(file);
+}
+
+std::unique_ptr<RowSource> open_npy_rows(const std::filesystem::path& file, const FileOptions&) {
+  return std::make_unique<NpyRows>(file);
+}
+
+Dataset read_fvecs_file(const std::filesystem::path& file, const FileOptions&) {
+  return Dataset(file.filename().string(), read_fvecs(file));
+}
+
+std::unique_ptr<RowSource> open_fvecs_rows(const std::filesystem::path& file, const FileOptions&) {
+  return std::make_unique<FvecsRows>(file);
+}
+
+Dataset read_hdf5_file(const std::filesystem::path& file, const FileOptions& options) {
+  return Dataset(file.filename().string(), read_hdf5(file, options.hdf5_dataset));
+}
+
+std::unique_ptr<RowSource> open_hdf5_file(const std::filesystem::path& file,
+                                          const FileOptions& options) {
+  return open_hdf5_rows(file, options.hdf5_dataset);
+}
+
+struct Extension {
+  std::string_view name;
+  FileFormat format;
+  Dataset (*read)(const std::filesystem::path&, const FileOptions&);
+  std::unique_ptr<RowSource> (*open)(const std::filesystem::path&, const FileOptions&);
+  /// Null if files of this extension are only read.
+  std::unique_ptr<RowWriter> (*create)(const std::filesystem::path&, const TableFormat&);
+};
+
+// All that depends on the extension. Messages, help texts and tests list these.
+constexpr Extension kExtensions[] = {
+    {".csv", FileFormat::csv, read_text, refuse_text_rows, create_csv_rows},
+    {".tsv", FileFormat::csv, read_text, refuse_text_rows, nullptr},
+    {".txt", FileFormat::csv, read_text, refuse_text_rows, nullptr},
+    {".csv.gz", FileFormat::csv, read_text, refuse_text_rows, nullptr},
+    {".tsv.gz", FileFormat::csv, read_text, refuse_text_rows, nullptr},
+    {".txt.gz", FileFormat::csv, read_text, refuse_text_rows, nullptr},
+    {".npy", FileFormat::npy, read_npy_file, open_npy_rows, create_npy_rows},
+    {".fvecs", FileFormat::fvecs, read_fvecs_file, open_fvecs_rows, create_fvecs_rows},
+    {".bvecs", FileFormat::fvecs, read_fvecs_file, open_fvecs_rows, nullptr},
+    {".h5", FileFormat::hdf5, read_hdf5_file, open_hdf5_file, create_hdf5_rows},
+    {".hdf5", FileFormat::hdf5, read_hdf5_file, open_hdf5_file, create_hdf5_rows},
+};
+
+// Null if the extension is unknown.
+const Extension* find_extension(const std::filesystem::path& file) {
+  const std::string name = lower_case_extension(file);
+  const auto* const found =
+      std::find_if(std::begin(kExtensions), std::end(kExtensions),
+                   [&](const Extension& known) { return known.name == name; });
+  return found == std::end(kExtensions) ? nullptr : found;
+}
+
+[[noreturn]] void fail_extension(const std::filesystem::path& file, std::string_view known) {
   throw InputError(fmt::format("{}: the extension '{}' is unknown; {} are known", file.string(),
                                file.extension().string(), known));
 }
 
-FileFormat format_of(const std::filesystem::path& file) {
-  const std::optional<FileFormat> format = find_format(file);
-  if (format) return *format;
-  fail_extension(file,
-                 ".csv, .tsv and .txt (with or without .gz), .npy, .fvecs, .bvecs, .h5 "
-                 "and .hdf5");
+const Extension& extension_of(const std::filesystem::path& file) {
+  if (const Extension* const known = find_extension(file)) return *known;
+  fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)");
 }
 
 bool is_npy_output(const std::filesystem::path& file) {
@@ -66,53 +119,40 @@ std::string lower_case_extension(const std::filesystem::path& file) {
 }
 
 std::optional<FileFormat> find_format(const std::filesystem::path& file) {
-  const std::string extension = lower_case_extension(file);
-  for (const auto& [known, format] : kExtensions) {
-    if (extension == known) return format;
+  const Extension* const known = find_extension(file);
+  return known == nullptr ? std::nullopt : std::optional(known->format);
+}
+
+std::vector<std::string> readable_extensions() {
+  std::vector<std::string> names;
+  for (const Extension& known : kExtensions) {
+    if (!known.name.ends_with(".gz")) names.emplace_back(known.name);
   }
-  return std::nullopt;
+  return names;
+}
+
+std::vector<std::string> writable_extensions() {
+  std::vector<std::string> names;
+  for (const Extension& known : kExtensions) {
+    if (known.create != nullptr) names.emplace_back(known.name);
+  }
+  return names;
 }
 
 Dataset read_dataset(const std::filesystem::path& file, const FileOptions& options) {
-  switch (format_of(file)) {
-    case FileFormat::csv:
-      return read_csv(file, options.csv);
-    case FileFormat::fvecs:
-      return Dataset(file.filename().string(), read_fvecs(file));
-    case FileFormat::hdf5:
-      return Dataset(file.filename().string(), read_hdf5(file, options.hdf5_dataset));
-    case FileFormat::npy:
-      break;
-  }
-  return read_npy_dataset(file);
+  return extension_of(file).read(file, options);
 }
 
 std::unique_ptr<RowSource> open_rows(const std::filesystem::path& file,
                                      const FileOptions& options) {
-  switch (format_of(file)) {
-    case FileFormat::csv:
-      throw InputError(
-          fmt::format("{}: text cannot be read from its middle, so it must fit into memory; 'lloyd "
-                      "data convert' makes an .npy file of it, which need not",
-                      file.string()));
-    case FileFormat::fvecs:
-      return std::make_unique<FvecsRows>(file);
-    case FileFormat::hdf5:
-      return open_hdf5_rows(file, options.hdf5_dataset);
-    case FileFormat::npy:
-      break;
-  }
-  return std::make_unique<NpyRows>(file);
+  return extension_of(file).open(file, options);
 }
 
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file,
                                        const TableFormat& table) {
-  const std::string extension = lower_case_extension(file);
-  if (extension == ".csv") return create_csv_rows(file, table);
-  if (extension == ".npy") return create_npy_rows(file, table);
-  if (extension == ".fvecs") return create_fvecs_rows(file, table);
-  if (extension == ".h5" || extension == ".hdf5") return create_hdf5_rows(file, table);
-  fail_extension(file, ".csv, .npy, .fvecs, .h5 and .hdf5");
+  const Extension* const known = find_extension(file);
+  if (known != nullptr && known->create != nullptr) return known->create(file, table);
+  fail_extension(file, enumerated(writable_extensions(), "and"));
 }
 
 void write_dataset(const std::filesystem::path& file, const Dataset& dataset) {

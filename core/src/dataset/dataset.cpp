@@ -97,7 +97,8 @@ Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_row
 void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
   const auto start = std::chrono::steady_clock::now();
   const FloatEnvironment environment;
-  StatisticsPass pass(name_, samples(), features(), dtype());
+  const std::string place = matrix_.file == nullptr ? name_ : matrix_.file->path();
+  StatisticsPass pass(place, samples(), features(), dtype());
   read(pass);
   statistics_ = pass.statistics();
   average_variance();

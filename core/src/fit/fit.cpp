@@ -295,8 +295,7 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
     throw BackendError(StatusCode::internal,
                        backend_->name() + ": it ended the fit as cancelled without a request");
   }
-  rethrow_source_failure();
-  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
+  check_source();  // first: a changed file is not the backend's fault
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   fit.notes = session_notes(*session_);  // valid until the next call of the session
   handed.check(backend_->name(), "initial centroids");
@@ -339,8 +338,7 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
   const Clock::time_point start = Clock::now();
   const Status status = session_->label(request, observer, result);
   const double label_ms = milliseconds_since(start);
-  rethrow_source_failure();
-  dataset_.check_unchanged();
+  check_source();
   throw_unless_ok(backend_->name(), status);
   handed.check(backend_->name(), "centroids");
   check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result, label_ms);
@@ -353,6 +351,11 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
 // An error of reading the data set is not blamed on the backend.
 void BackendSession::rethrow_source_failure() const {
   if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
+}
+
+void BackendSession::check_source() const {
+  rethrow_source_failure();
+  dataset_.check_unchanged();
 }
 
 // A plugin can write to values that it receives as const.
@@ -387,7 +390,12 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
       body(rows.begin, block);
     });
   };
-  return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+  try {
+    return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+  } catch (const BackendError&) {
+    check_source();  // the file may have changed meanwhile
+    throw;
+  }
 }
 
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer) {

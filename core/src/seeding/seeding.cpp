@@ -215,8 +215,19 @@ std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters
     check_given_centroids(dataset, clusters, seeding);
     return seeding.centroids;
   }
+  std::vector<std::int64_t> indices;
+  try {
+    indices = seed_indices(dataset, clusters, seeding, restart, resources);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    if (resources.session != nullptr) resources.session->check_source();
+    dataset.check_unchanged();  // a changed file is the better explanation
+    throw;
+  }
+  dataset.check_unchanged();
   std::vector<double> centroids;
-  for (const std::int64_t index : seed_indices(dataset, clusters, seeding, restart, resources)) {
+  for (const std::int64_t index : indices) {
     const std::vector<double> sample = dataset.sample(index);
     centroids.insert(centroids.end(), sample.begin(), sample.end());
   }

@@ -1,7 +1,7 @@
 // HandedValues: protects values from being changed by a plugin that may only read them.
 #pragma once
 
-#include <algorithm>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,7 +27,10 @@ class HandedValues {
       : values_(values), copy_(values.begin(), values.end()) {}
   /// The copy for the plugin.
   const double* data() const { return copy_.data(); }
-  bool changed() const { return !std::equal(copy_.begin(), copy_.end(), values_.begin()); }
+  /// Compares bits, so that a NaN is equal to itself.
+  bool changed() const {
+    return std::memcmp(copy_.data(), values_.data(), copy_.size() * sizeof(double)) != 0;
+  }
   /// Throws BackendError, with the backend's name in front, if the copy of `what` was changed.
   void check(const std::string& backend, const char* what) const {
     if (!changed()) return;

@@ -26,12 +26,11 @@ inline lloyd::StatusCode status_code(cudaError_t error) {
   }
 }
 
-/// Throws StatusError for any error. `doing` completes the message, for example "copying the
-/// labels".
-inline void check(cudaError_t error, const char* doing) {
+/// Throws StatusError for any error. `action` completes the message: "copying the labels".
+inline void check(cudaError_t error, const char* action) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // resets the error, so that the next call starts clean
-  throw lloyd::StatusError(status_code(error), std::string("CUDA failed ") + doing + ": " +
+  cudaGetLastError();  // resets the error, so that it is not reported again by a later call
+  throw lloyd::StatusError(status_code(error), std::string("CUDA failed while ") + action + ": " +
                                                    cudaGetErrorName(error) + ", " +
                                                    cudaGetErrorString(error));
 }

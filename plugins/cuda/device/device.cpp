@@ -48,7 +48,7 @@ Status probe(lloyd::DeviceList* devices) noexcept {
       info.index = device;
       info.kind = lloyd::DeviceKind::gpu;
       info.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-      std::memcpy(info.name, properties.name, sizeof(info.name) - 1);  // longer names are cut
+      std::memcpy(info.name, properties.name, sizeof(info.name) - 1);  // longer names are truncated
     }
   });
 }
@@ -85,7 +85,7 @@ DeviceLimits read_limits(int device) {
 
 DeviceScope::DeviceScope(int device) {
   check(cudaGetDevice(&former_), "reading the current device");
-  check(cudaSetDevice(device), "choosing the device");
+  check(cudaSetDevice(device), "selecting the device");
 }
 
 DeviceScope::~DeviceScope() {

@@ -12,7 +12,9 @@ namespace lloyd_cuda {
 /// A stream on the device that was current at construction.
 class Stream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  Stream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -37,7 +39,7 @@ class Stream {
 /// An event: a mark in a stream.
 class Event {
  public:
-  Event() { check(cudaEventCreate(&event_), "making an event"); }
+  Event() { check(cudaEventCreate(&event_), "creating an event"); }
   ~Event() {
     if (event_ != nullptr) cudaEventDestroy(event_);
   }

@@ -41,7 +41,7 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double host =
       cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
-  return memory_of(host, device);
+  return make_estimate(host, device);
 }
 
 template <class T>
@@ -51,11 +51,11 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   if (clusters != clusters_) {
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     const std::int64_t cells = clusters * dataset_.features;
-    for (int half = 0; half < 2; ++half) {
-      centroids_[half].resize(cells);
-      if constexpr (sizeof(T) == sizeof(float)) rounded_[half].resize(cells);
-      sums_[half].resize(cells);
-      counts_[half].resize(clusters);
+    for (int slot = 0; slot < 2; ++slot) {
+      centroids_[slot].resize(cells);
+      if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
+      sums_[slot].resize(cells);
+      counts_[slot].resize(clusters);
     }
     clusters_ = clusters;
   }
@@ -80,22 +80,22 @@ void DeviceLoop<T>::start_from(const double* centroids) {
     in_float64_ = !range.covers(centroids, clusters_) || !range.covers(corner.data(), 1);
   }
   labels_.fill_bytes(0xff, stream_);
-  for (int half = 0; half < 2; ++half) {
-    sums_[half].fill_bytes(0, stream_);
-    counts_[half].fill_bytes(0, stream_);
+  for (int slot = 0; slot < 2; ++slot) {
+    sums_[slot].fill_bytes(0, stream_);
+    counts_[slot].fill_bytes(0, stream_);
   }
   state_ = {};
-  put_state();
+  upload_state();
 }
 
 template <class T>
 Pass DeviceLoop<T>::pass_of(std::int64_t iteration, RowRange rows) const {
-  const auto half = static_cast<std::size_t>(iteration % 2);
+  const auto slot = static_cast<std::size_t>(iteration % 2);
   Pass pass;
   pass.rows = rows;
   pass.clusters = clusters_;
-  pass.centroids = centroids_[half].data();
-  pass.rounded = rounded_[half].data();
+  pass.centroids = centroids_[slot].data();
+  pass.rounded = rounded_[slot].data();
   pass.in_float64 = in_float64_;
   pass.scale = scale_.get();
   pass.labels = labels_.data();
@@ -106,16 +106,16 @@ Pass DeviceLoop<T>::pass_of(std::int64_t iteration, RowRange rows) const {
 
 template <class T>
 Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) const {
-  const auto half = static_cast<std::size_t>(iteration % 2);
+  const auto slot = static_cast<std::size_t>(iteration % 2);
   Finish finish;
   finish.clusters = clusters_;
   finish.features = dataset_.features;
   finish.scale = scale_.get();
-  finish.totals = {sums_[half].data(), counts_[half].data()};
-  finish.next_totals = {sums_[1 - half].data(), counts_[1 - half].data()};
-  finish.centroids = centroids_[half].data();
-  finish.next_centroids = centroids_[1 - half].data();
-  finish.next_rounded = rounded_[1 - half].data();
+  finish.totals = {sums_[slot].data(), counts_[slot].data()};
+  finish.next_totals = {sums_[1 - slot].data(), counts_[1 - slot].data()};
+  finish.centroids = centroids_[slot].data();
+  finish.next_centroids = centroids_[1 - slot].data();
+  finish.next_rounded = rounded_[1 - slot].data();
   finish.state = device_state_.data();
   finish.progress = device_progress_;
   finish.halt_when_empty = spec.empty_clusters != lloyd::EmptyClusters::keep;
@@ -146,11 +146,11 @@ void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long
 
 template <class T>
 void DeviceLoop<T>::fetch_sums(std::int64_t iteration, ClusterSums& sums) {
-  const auto half = static_cast<std::size_t>(iteration % 2);
+  const auto slot = static_cast<std::size_t>(iteration % 2);
   std::vector<lloyd::SumWords> words(static_cast<std::size_t>(cells()));
   std::vector<unsigned long long> device_counts(static_cast<std::size_t>(clusters_));
-  sums_[half].download(words.data(), cells(), stream_);
-  counts_[half].download(device_counts.data(), clusters_, stream_);
+  sums_[slot].download(words.data(), cells(), stream_);
+  counts_[slot].download(device_counts.data(), clusters_, stream_);
   stream_.synchronize();
   const std::vector<std::int64_t> counts(device_counts.begin(), device_counts.end());
   sums.load(words.data(), counts.data());
@@ -203,8 +203,8 @@ void DeviceLoop<T>::fetch_state() {
 }
 
 template <class T>
-void DeviceLoop<T>::put_state() {
-  stream_.synchronize();  // an earlier copy may still be reading it
+void DeviceLoop<T>::upload_state() {
+  stream_.synchronize();  // an earlier copy may still be reading host_state_
   host_state_[0] = state_;
   progress_[0] = static_cast<unsigned long long>(state_.iterations) << kProgressHaltBits |
                  static_cast<unsigned long long>(state_.halt);

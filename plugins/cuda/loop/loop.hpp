@@ -28,8 +28,9 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
 
 /// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
 /// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
-/// host, except if the observer wants iteration records, a cluster is empty, or sums are
-/// compensated. Methods throw StatusError; call them inside guarded(), with the device current.
+/// host, unless the observer wants iteration records, the fit is profiled, a cluster is empty, or
+/// sums are compensated. Methods throw StatusError; call them inside guarded(), with the device
+/// current.
 template <class T>
 class DeviceLoop {
  public:
@@ -68,11 +69,13 @@ class DeviceLoop {
   void fetch_sums(std::int64_t iteration, lloyd::ClusterSums& sums);
   void fetch_counts(const DeviceBuffer<unsigned long long>& from, std::int64_t* counts);
   void fetch_distances(double* squared_distances);
+  std::vector<lloyd::FarSample> find_farthest(const lloyd::PartialRequest& request,
+                                              const lloyd::PartialResult& result);
 
   void wait();
   bool poll_cancel();
   void fetch_state();
-  void put_state();
+  void upload_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
   void raise_cancel();
 
@@ -85,11 +88,11 @@ class DeviceLoop {
 
   std::int64_t clusters_ = 0;
   lloyd::Observer* observer_ = nullptr;
-  bool cancel_raised_ = false;  // since prepare()
+  bool cancel_raised_ = false;  // cancellation was requested since prepare()
   typename Step<T>::CancelRequested cancel_requested_;
-  bool in_float64_ = false;  // true: float32 is not accurate enough for this fit
+  bool in_float64_ = false;  // this fit is outside of lloyd::Float32Range
 
-  // Iteration i reads index i % 2 and writes the other one.
+  // Double buffers: iteration i reads slot i % 2 and writes the other one.
   DeviceBuffer<double> centroids_[2];
   DeviceBuffer<float> rounded_[2];
   DeviceBuffer<lloyd::SumWords> sums_[2];

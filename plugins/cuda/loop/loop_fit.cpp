@@ -30,8 +30,8 @@ template <class T>
 DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* observer)
     : loop_(loop), spec_(spec) {
   const bool observed = observer != nullptr && spec.observe != 0;
-  ahead_ = !observed && spec.profile == 0 && loop.plan_.is_integer();
-  changes_wanted_ = !ahead_ || spec.stop_rule == lloyd::StopRule::converge;
+  runs_ahead_ = !observed && spec.profile == 0 && loop.plan_.is_integer();
+  changes_wanted_ = !runs_ahead_ || spec.stop_rule == lloyd::StopRule::converge;
 }
 
 template <class T>
@@ -46,7 +46,7 @@ void DeviceLoop<T>::Passes::begin() {
 template <class T>
 void DeviceLoop<T>::Passes::assign() {
   if (loop_.poll_cancel()) lloyd::throw_cancelled();
-  if (!ahead_) enqueue_assignment(loop_.state_.iterations);
+  if (!runs_ahead_) enqueue_assignment(loop_.state_.iterations);
 }
 
 template <class T>
@@ -65,7 +65,7 @@ template <class T>
 FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
   const std::int64_t iteration = loop_.state_.iterations;
   relocations_ = 0;
-  if (ahead_) {
+  if (runs_ahead_) {
     if (loop_.state_.halt == kHaltNone) run_ahead();
     // An iteration that the host has to finish is an update of its own.
     if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_on_host();
@@ -143,9 +143,9 @@ void DeviceLoop<T>::Passes::finish_observed(std::int64_t iteration) {
     return;
   }
   if (loop_.state_.halt != kHaltEmpty && loop_.plan_.is_integer()) return;
-  const Clock::time_point updating = Clock::now();
+  const Clock::time_point update_start = Clock::now();
   finish_on_host();
-  phases_.add(Phase::update, milliseconds_between(updating, Clock::now()));
+  phases_.add(Phase::update, milliseconds_between(update_start, Clock::now()));
 }
 
 template <class T>
@@ -160,7 +160,8 @@ template <class T>
 std::span<const double> DeviceLoop<T>::Passes::centroids() {
   const Clock::time_point start = Clock::now();
   fetch_centroids();
-  transfer_ms_ += milliseconds_between(start, Clock::now());
+  // Copies for an observer belong to no phase, as those of labels.
+  if (closed_) transfer_ms_ += milliseconds_between(start, Clock::now());
   return centroids_;
 }
 
@@ -177,7 +178,7 @@ void DeviceLoop<T>::Passes::close(FitResult& result) {
   if (loop_.poll_cancel()) lloyd::throw_cancelled();
   const std::int64_t iteration = loop_.state_.iterations;
   loop_.state_.halt = kHaltNone;
-  loop_.put_state();
+  loop_.upload_state();
   Pass pass = loop_.pass_of(iteration, loop_.all_rows());
   if (iteration > 0) pass.former_centroids = loop_.centroids_[(iteration + 1) % 2].data();
   pass.changed = &loop_.device_state_.data()->changed;

@@ -5,14 +5,14 @@ namespace lloyd_cuda {
 
 using lloyd::ClusterSums;
 
-// By the functions that update on the CPU.
+// Uses the functions of the SDK that update on the host.
 template <class T>
 void DeviceLoop<T>::Passes::finish_on_host() {
   LoopState& state = loop_.state_;
   const std::int64_t iteration = state.iterations;
   state.halt = kHaltNone;
   if (!changes_wanted_) {  // labels were not kept up to date
-    loop_.put_state();
+    loop_.upload_state();
     Pass pass = loop_.pass_of(iteration, loop_.all_rows());
     pass.changed = &loop_.device_state_.data()->changed;
     loop_.step_.assign(pass);
@@ -36,20 +36,20 @@ void DeviceLoop<T>::Passes::finish_on_host() {
   lloyd::move_to_means(sums, loop_.dataset_.features, next);
 
   const std::int64_t finished = iteration + 1;
-  const auto half = static_cast<std::size_t>(finished % 2);
-  loop_.centroids_[half].upload(next.data(), loop_.cells(), loop_.stream_);
+  const auto slot = static_cast<std::size_t>(finished % 2);
+  loop_.centroids_[slot].upload(next.data(), loop_.cells(), loop_.stream_);
   if constexpr (sizeof(T) == sizeof(float)) {
-    enqueue_rounding(loop_.centroids_[half].data(), loop_.rounded_[half].data(), loop_.cells(),
+    enqueue_rounding(loop_.centroids_[slot].data(), loop_.rounded_[slot].data(), loop_.cells(),
                      loop_.stream_);
   }
-  loop_.sums_[half].fill_bytes(0, loop_.stream_);
-  loop_.counts_[half].fill_bytes(0, loop_.stream_);
+  loop_.sums_[slot].fill_bytes(0, loop_.stream_);
+  loop_.counts_[slot].fill_bytes(0, loop_.stream_);
   const auto changed = static_cast<std::int64_t>(state.changed);
   state = {};
   state.iterations = finished;
   state.last_changed = changed;
   state.shift = lloyd::squared_shift(centroids_, next);
-  loop_.put_state();
+  loop_.upload_state();
 }
 
 template <class T>

@@ -11,9 +11,9 @@
 
 namespace lloyd_cuda {
 
-/// Iterations are finished by the device, which decides by itself when a fit ends: without a
-/// profile or an observer of iterations, update() enqueues them ahead of it. The host updates after
-/// an iteration with empty clusters, and where sums are compensated.
+/// The device finishes iterations and decides when a fit ends. Unless the fit is profiled or its
+/// iterations are observed, update() enqueues iterations ahead of the device. The host updates if
+/// clusters are empty or sums are compensated.
 template <class T>
 class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::RelocationPasses {
  public:
@@ -46,14 +46,14 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
 
   DeviceLoop& loop_;
   const lloyd::FitSpec& spec_;
-  bool ahead_;           // the host does not wait for each iteration
+  bool runs_ahead_;      // the host does not wait for each iteration
   bool changes_wanted_;  // the device counts changed labels and keeps all labels up to date
   bool closed_ = false;
   std::int64_t relocations_ = 0;  // of the last finished iteration
   double transfer_ms_ = 0;
-  Phases phases_;
-  std::vector<std::int32_t> labels_;  // as last fetched, as are the next
-  std::vector<double> centroids_;
+  PhaseTimer phases_;
+  std::vector<std::int32_t> labels_;  // last fetched from the device
+  std::vector<double> centroids_;     // the same
 };
 
 }  // namespace lloyd_cuda

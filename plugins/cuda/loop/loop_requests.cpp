@@ -11,7 +11,7 @@ using lloyd::RowRange;
 
 namespace {
 
-// Rows per piece for which label() copies distances to the host.
+// Rows per copy of distances to the host, in label().
 constexpr std::int64_t kDistanceRows = std::int64_t{1} << 20;
 
 }  // namespace
@@ -83,6 +83,8 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   wait();
   fetch_state();
   if (cancelled()) lloyd::throw_cancelled();
+  const std::vector<lloyd::FarSample> farthest = find_farthest(request, result);
+  // No cancellation from here on: the caller could not tell sums that were changed from others.
 
   std::vector<std::int32_t> own_labels;
   std::int32_t* labels = result.labels;
@@ -106,19 +108,25 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   result.sum_form = plan_.form;
   result.changed = static_cast<std::int64_t>(state_.changed);
   if (result.inertia != nullptr) result.inertia->add(inertia_.fetch(stream_));
-  result.farthest_count = 0;
-  const std::int64_t far = result.farthest == nullptr
-                               ? 0
-                               : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
-  if (far == 0) return;
-  FarthestPass farthest(far);
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  if (result.farthest != nullptr) std::copy(farthest.begin(), farthest.end(), result.farthest);
+  result.farthest_count = static_cast<std::int64_t>(farthest.size());
+}
+
+// The farthest samples of a partial pass, as many as `request` and `result` want.
+template <class T>
+std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(const lloyd::PartialRequest& request,
+                                                           const lloyd::PartialResult& result) {
+  const std::int64_t wanted =
+      result.farthest == nullptr
+          ? 0
+          : std::clamp<std::int64_t>(request.farthest_wanted, 0, request.rows.size());
+  if (wanted == 0) return {};
+  FarthestPass farthest(wanted);
+  step_.for_each_part(request.rows, [&](RowRange part, const Samples<T>& samples) {
     farthest.add(part, samples, centroids_[0].data(), labels_.data(), stream_);
   });
   if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
-  const std::vector<lloyd::FarSample> found = farthest.sorted();
-  std::copy(found.begin(), found.end(), result.farthest);
-  result.farthest_count = static_cast<std::int64_t>(found.size());
+  return farthest.sorted();
 }
 
 template class DeviceLoop<float>;

@@ -9,7 +9,7 @@
 namespace lloyd_cuda {
 
 /// An estimate from sizes in float64, capped at 2^62.
-inline lloyd::MemoryEstimate memory_of(double host_bytes, double device_bytes) {
+inline lloyd::MemoryEstimate make_estimate(double host_bytes, double device_bytes) {
   const auto clamped = [](double bytes) {
     return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
   };
@@ -19,7 +19,7 @@ inline lloyd::MemoryEstimate memory_of(double host_bytes, double device_bytes) {
   return memory;
 }
 
-/// The sum of two sizes, saturated at the largest value.
+/// The sum of two sizes, saturating.
 inline std::int64_t add_bytes(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;

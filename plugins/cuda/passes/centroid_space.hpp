@@ -31,7 +31,7 @@ inline std::string note_of(CentroidSpace space) {
   return std::string("centroids in ") + name_of(space) + " memory";
 }
 
-/// Bytes for centroids, out of the 64 KiB of constant memory.
+/// Bytes of constant memory (64 KiB) that are reserved for centroids.
 inline constexpr std::int64_t kConstantBytes = 60 * 1024;
 
 }  // namespace lloyd_cuda

@@ -38,11 +38,11 @@ class ResidentScale {
     scale_.limbs = plan.limbs;
     scale_.limb_bits = plan.limb_bits;
     scale_.flush_rows = plan.flush_rows;
-    scale_.scales = put(plan.scales, scales_);
-    scale_.quanta = put(plan.quanta, quanta_);
-    scale_.exponents =
-        put(std::vector<std::int32_t>(plan.quantum_exponents.begin(), plan.quantum_exponents.end()),
-            exponents_);
+    scale_.scales = upload(plan.scales, scales_);
+    scale_.quanta = upload(plan.quanta, quanta_);
+    scale_.exponents = upload(
+        std::vector<std::int32_t>(plan.quantum_exponents.begin(), plan.quantum_exponents.end()),
+        exponents_);
   }
 
   /// The scale to pass to kernels.
@@ -53,7 +53,7 @@ class ResidentScale {
   // memory has ended, and the streams of a session do not wait for the default stream, so
   // synchronize explicitly.
   template <class T>
-  static const T* put(const std::vector<T>& values, DeviceBuffer<T>& buffer) {
+  static const T* upload(const std::vector<T>& values, DeviceBuffer<T>& buffer) {
     buffer.resize(static_cast<std::int64_t>(values.size()));
     check(
         cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),

@@ -32,7 +32,7 @@ __device__ inline double exact_distance(const Samples<T>& samples, std::int64_t 
   const T* x = samples.row(row);
   double sum = 0;
   for (std::int64_t j = 0; j < samples.features; ++j) {
-    const double value = static_cast<double>(x[j * samples.feature_step]);
+    const double value = static_cast<double>(x[j * samples.feature_stride]);
     sum = add_square(sum, subtract(value, centroid[j]));
   }
   return sum;

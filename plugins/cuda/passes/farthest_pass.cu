@@ -16,9 +16,9 @@ bool farther(const lloyd::FarSample& a, const lloyd::FarSample& b) {
 }
 
 template <class T>
-__global__ void far_kernel(lloyd::RowRange rows, Samples<T> samples, const double* centroids,
-                           const std::int32_t* labels, double threshold,
-                           lloyd::FarSample* candidates, unsigned int* count) {
+__global__ void farthest_kernel(lloyd::RowRange rows, Samples<T> samples, const double* centroids,
+                                const std::int32_t* labels, double threshold,
+                                lloyd::FarSample* candidates, unsigned int* count) {
   const std::int64_t i =
       rows.begin + static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= rows.end) return;
@@ -33,20 +33,20 @@ template <class T>
 void FarthestPass::add(lloyd::RowRange rows, const Samples<T>& samples, const double* centroids,
                        const std::int32_t* labels, cudaStream_t stream) {
   if (wanted_ == 0) return;
-  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kRows) {
-    const lloyd::RowRange piece{begin, std::min(begin + kRows, rows.end)};
+  for (std::int64_t begin = rows.begin; begin < rows.end; begin += kPieceRows) {
+    const lloyd::RowRange piece{begin, std::min(begin + kPieceRows, rows.end)};
     count_.fill_bytes(0, stream);
     const auto blocks = static_cast<int>((piece.size() + kThreads - 1) / kThreads);
-    far_kernel<T><<<blocks, kThreads, 0, stream>>>(piece, samples, centroids, labels, threshold_,
-                                                   candidates_.data(), count_.data());
-    check_launch("far_kernel");
+    farthest_kernel<T><<<blocks, kThreads, 0, stream>>>(
+        piece, samples, centroids, labels, threshold_, candidates_.data(), count_.data());
+    check_launch("farthest_kernel");
     unsigned int found = 0;
     count_.download(&found, 1, stream);
-    check(cudaStreamSynchronize(stream), "looking for far samples");
+    check(cudaStreamSynchronize(stream), "searching for the farthest samples");
     const std::size_t kept = farthest_.size();
     farthest_.resize(kept + found);
     candidates_.download(farthest_.data() + kept, found, stream);
-    check(cudaStreamSynchronize(stream), "copying far samples");
+    check(cudaStreamSynchronize(stream), "copying the farthest samples");
     keep_farthest();
   }
 }

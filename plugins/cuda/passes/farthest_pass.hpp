@@ -15,25 +15,26 @@
 
 namespace lloyd_cuda {
 
-/// Finds the m farthest samples. For each piece of rows, the device returns the samples that are
-/// farther than the m-th farthest so far.
+/// Finds the `wanted` farthest samples. The rows are processed in pieces; for each, the device
+/// returns the samples that are farther than the last of the `wanted` farthest so far.
 class FarthestPass {
  public:
   /// Rows per piece.
-  static constexpr std::int64_t kRows = std::int64_t{1} << 18;
+  static constexpr std::int64_t kPieceRows = std::int64_t{1} << 18;
   /// Device memory of this object, bytes.
-  static constexpr std::int64_t kDeviceBytes = kRows * sizeof(lloyd::FarSample);
+  static constexpr std::int64_t kDeviceBytes = kPieceRows * sizeof(lloyd::FarSample);
 
-  /// Allocates its memory. Throws StatusError.
+  /// Allocates kDeviceBytes. Throws StatusError.
   explicit FarthestPass(std::int64_t wanted) : wanted_(wanted) {}
 
-  /// Adds the samples of `rows`; pieces must come in ascending order. `centroids` (k x d) and
-  /// `labels` (n) are in device memory. Waits for the stream.
+  /// Adds the samples of `rows`. Calls must be in ascending order of rows, because the first of
+  /// equally far samples is kept. `centroids` (k x d) and `labels` (n) are in device memory. Waits
+  /// for the stream.
   template <class T>
   void add(lloyd::RowRange rows, const Samples<T>& samples, const double* centroids,
            const std::int32_t* labels, cudaStream_t stream);
 
-  /// At most m samples at a distance > 0, by descending distance, then ascending row.
+  /// At most `wanted` samples at a distance > 0, by descending distance, then ascending row.
   std::vector<lloyd::FarSample> sorted();
 
  private:
@@ -42,7 +43,7 @@ class FarthestPass {
   std::int64_t wanted_;
   double threshold_ = 0;  // only larger squared distances are candidates
   std::vector<lloyd::FarSample> farthest_;
-  DeviceBuffer<lloyd::FarSample> candidates_{kRows};
+  DeviceBuffer<lloyd::FarSample> candidates_{kPieceRows};
   DeviceBuffer<unsigned int> count_{1};
 };
 

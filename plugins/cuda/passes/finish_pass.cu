@@ -66,7 +66,7 @@ __device__ void report(const Finish& finish) {
 __global__ void decision_kernel(Finish finish) {
   __shared__ double partial_sums[kDecisionThreads];
   LoopState& state = *finish.state;
-  // One thread reads the flag for all, since the host may set it at any time.
+  // One thread reads the flag for the block, since the host may set it at any time.
   __shared__ bool halted;
   if (threadIdx.x == 0) halted = *static_cast<volatile std::int32_t*>(&state.halt) != kHaltNone;
   __syncthreads();
@@ -92,7 +92,7 @@ __global__ void decision_kernel(Finish finish) {
   state.last_changed = changed;
   state.shift = shift;
   ++state.iterations;
-  // lloyd::stop_reason(), by which the host says why.
+  // The rule of lloyd::stop_reason(), from which the host derives the reason.
   const bool converged =
       finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
   if (converged || state.iterations >= finish.max_iterations) {

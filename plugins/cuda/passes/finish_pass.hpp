@@ -11,7 +11,7 @@
 
 namespace lloyd_cuda {
 
-/// Why the device stopped a fit; while it is not `none`, kernels return at once.
+/// Why the device stopped a fit. Unless it is kHaltNone, kernels return immediately.
 enum Halt : std::int32_t {
   kHaltNone = 0,
   kHaltStopped = 1,    ///< a stop rule was met
@@ -28,8 +28,8 @@ struct LoopState {
   std::int32_t halt;           ///< a Halt
 };
 
-/// Number of low bits of the progress word that hold the Halt; the iterations are above them. The
-/// device reports the word to the host.
+/// The device reports its progress to the host in one word: the number of finished iterations,
+/// shifted left by kProgressHaltBits, and the Halt in the low bits.
 inline constexpr int kProgressHaltBits = 8;
 
 /// Arguments of the end of an iteration. All pointers are device memory.
@@ -43,7 +43,7 @@ struct Finish {
   double* next_centroids = nullptr;                 ///< k x d, output
   float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
   LoopState* state = nullptr;                       ///< input and output
-  volatile unsigned long long* progress = nullptr;  ///< mapped host memory: iterations << 8 | halt
+  volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
   bool halt_when_empty = false;                     ///< true: the host handles empty clusters
   bool may_converge = false;                        ///< lloyd::StopRule::converge
   bool shift_wanted = false;  ///< true: the shift is observed or a stop rule uses it

@@ -8,23 +8,23 @@
 namespace lloyd_cuda {
 
 /// A 128-bit integer, two's complement.
-struct Words {
+struct DeviceInt128 {
   unsigned long long low;
   unsigned long long high;
 };
 
-__device__ inline Words operator+(Words a, Words b) {
+__device__ inline DeviceInt128 operator+(DeviceInt128 a, DeviceInt128 b) {
   const unsigned long long low = a.low + b.low;
   return {low, a.high + b.high + (low < a.low ? 1u : 0u)};
 }
 
-__device__ inline Words operator-(Words a) {
+__device__ inline DeviceInt128 operator-(DeviceInt128 a) {
   const unsigned long long low = ~a.low + 1;
   return {low, ~a.high + (low == 0 ? 1u : 0u)};
 }
 
 /// Sign-extends a 64-bit integer.
-__device__ inline Words widen(long long value) {
+__device__ inline DeviceInt128 sign_extend(long long value) {
   return {static_cast<unsigned long long>(value), value < 0 ? ~0ull : 0ull};
 }
 
@@ -36,14 +36,14 @@ __device__ inline long long narrow_value(T x, double scale) {
 
 /// Converts a value, which must be a multiple of 2^exponent, to that multiple.
 template <class T>
-__device__ inline Words wide_value(T x, int exponent) {
+__device__ inline DeviceInt128 wide_value(T x, int exponent) {
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(x)));
   const int biased = static_cast<int>(bits >> 52 & 0x7ff);
   unsigned long long mantissa = bits & ((1ull << 52) - 1);
   if (biased > 0) mantissa |= 1ull << 52;
   if (mantissa == 0) return {0, 0};
   const int shift = (biased > 0 ? biased - 1 : 0) - 1074 - exponent;
-  Words value{0, 0};
+  DeviceInt128 value{0, 0};
   if (shift <= 0) {
     value.low = mantissa >> -shift;  // the bits shifted out are zeros
   } else if (shift < 64) {
@@ -57,12 +57,13 @@ __device__ inline Words wide_value(T x, int exponent) {
 
 /// Converts a value of feature j in either form.
 template <class T>
-__device__ inline Words exact_value(T x, const SumScale& scale, std::int64_t j) {
-  return scale.narrow ? widen(narrow_value(x, scale.scales[j])) : wide_value(x, scale.exponents[j]);
+__device__ inline DeviceInt128 exact_value(T x, const SumScale& scale, std::int64_t j) {
+  return scale.narrow ? sign_extend(narrow_value(x, scale.scales[j]))
+                      : wide_value(x, scale.exponents[j]);
 }
 
 /// Shifts left by less than 128 bits.
-__device__ inline Words shifted(Words value, int bits) {
+__device__ inline DeviceInt128 shift_left(DeviceInt128 value, int bits) {
   if (bits == 0) return value;
   if (bits >= 64) return {0, value.low << (bits - 64)};
   return {value.low << bits, value.high << bits | value.low >> (64 - bits)};
@@ -85,13 +86,14 @@ __device__ inline void add_to_limbs(unsigned long long* sum, std::int64_t limb_s
 }
 
 /// The weighted value of a limb's 64-bit sum.
-__device__ inline Words limb_value(unsigned long long sum, int limb, const SumScale& scale) {
-  return shifted(widen(static_cast<long long>(sum)), limb * scale.limb_bits);
+__device__ inline DeviceInt128 limb_value(unsigned long long sum, int limb, const SumScale& scale) {
+  return shift_left(sign_extend(static_cast<long long>(sum)), limb * scale.limb_bits);
 }
 
-/// Adds to a total in device or shared memory that other threads update concurrently. Independent
-/// of the order: the thread that causes a carry out of the low word adds it to the high word.
-__device__ inline void add_to(lloyd::SumWords* total, Words value) {
+/// Adds to a total in device or shared memory that other threads update concurrently. The result
+/// does not depend on their order: the thread that causes a carry out of the low word adds it to
+/// the high word.
+__device__ inline void atomic_add(lloyd::SumWords* total, DeviceInt128 value) {
   const unsigned long long former =
       atomicAdd(reinterpret_cast<unsigned long long*>(&total->low), value.low);
   const unsigned long long high = value.high + (former + value.low < former ? 1u : 0u);
@@ -99,7 +101,7 @@ __device__ inline void add_to(lloyd::SumWords* total, Words value) {
 }
 
 /// The integer rounded once to float64, to nearest, ties to even.
-__device__ inline double to_double(Words value) {
+__device__ inline double to_double(DeviceInt128 value) {
   const bool negative = value.high >> 63 != 0;
   if (negative) value = -value;
   double result;
@@ -116,7 +118,8 @@ __device__ inline double to_double(Words value) {
       kept = value.high << (64 - shift) | value.low >> shift;
       sticky = value.low << (64 - shift) != 0;
     }
-    // Rounding 64 bits to 53 needs only to know whether any lower bit is set: the last bit says so.
+    // The last of the 64 bits is a sticky bit: set if any lower bit is. So they are rounded
+    // correctly to 53 bits.
     result = ldexp(__ull2double_rn(kept | (sticky ? 1u : 0u)), shift);
   }
   return negative ? -result : result;

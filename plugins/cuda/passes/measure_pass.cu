@@ -13,7 +13,7 @@ constexpr int kThreads = 256;
 constexpr int kBlocks = 2048;
 constexpr int kChunks = lloyd::ExactSum::kChunks;
 // Maximum number of clusters whose counts a block keeps in shared memory: 16 KiB.
-constexpr std::int64_t kSharedCounts = 4096;
+constexpr std::int64_t kMaxSharedCounts = 4096;
 
 // lloyd::ExactSum::add() for values >= 0. Each thread caches the three chunks of its last value in
 // registers, since consecutive values usually have the same exponent range.
@@ -53,9 +53,9 @@ struct ThreadSum {
 template <class T>
 __global__ void measure_kernel(Measurement<T> m) {
   __shared__ unsigned long long chunks[kChunks];
-  __shared__ unsigned int shared_counts[kSharedCounts];
+  __shared__ unsigned int shared_counts[kMaxSharedCounts];
   if (m.halt != nullptr && *m.halt == kHaltCancelled) return;
-  const bool counts_in_shared = m.counts != nullptr && m.clusters <= kSharedCounts;
+  const bool counts_in_shared = m.counts != nullptr && m.clusters <= kMaxSharedCounts;
   for (int i = threadIdx.x; i < kChunks; i += kThreads) chunks[i] = 0;
   if (counts_in_shared) {
     for (int c = threadIdx.x; c < m.clusters; c += kThreads) shared_counts[c] = 0;
@@ -109,7 +109,7 @@ lloyd::ExactSum ResidentExactSum::fetch(cudaStream_t stream) const {
   check(cudaStreamSynchronize(stream), "summing the inertia");
   lloyd::ExactSum sum;
   for (int i = 0; i < kChunks; ++i) sum.chunks[i] = static_cast<std::int64_t>(chunks[i]);
-  // An upper bound of the additions by all blocks: the next addition carries first.
+  // Makes the next addition carry first: the number of additions by all blocks is not known.
   sum.adds_since_carry = lloyd::ExactSum::kAddsBeforeCarry - 1;
   return sum;
 }

@@ -1,5 +1,5 @@
-// Step: the interface that a CUDA backend implements. It assigns samples and sums clusters on the
-// device.
+// Step: the interface that a CUDA backend implements, which assigns samples and sums clusters on
+// the device. Pass: the arguments of one assignment.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda/passes/cluster_sums.hpp"
-#include "cuda/passes/phases.hpp"
+#include "cuda/passes/phase_timer.hpp"
 #include "cuda/passes/samples.hpp"
 
 namespace lloyd_cuda {
@@ -24,18 +24,18 @@ struct Pass {
   const float* rounded = nullptr;     ///< k x d, in float32; null for float64 samples
   /// Centroids of the previous iteration (k x d) if this pass continues it, else null.
   const double* former_centroids = nullptr;
-  bool in_float64 = false;         ///< true: float32 is not accurate enough for these distances
+  bool in_float64 = false;         ///< true: outside of lloyd::Float32Range, compute in float64
   std::int32_t* labels = nullptr;  ///< n; in: former labels (-1: none), out: new labels
   /// The number of changed labels is added to it. Null: neither labels nor changes are needed, and
   /// `labels` need not be written.
   unsigned long long* changed = nullptr;
   Totals totals;                       ///< sums to add to; null members: no sums
   SumScale scale;                      ///< conversion of values to integers for `totals`
-  const std::int32_t* halt = nullptr;  ///< kernels return at once if it is not 0
+  const std::int32_t* halt = nullptr;  ///< kernels return immediately if it is not 0
   cudaStream_t stream = nullptr;       ///< the stream of all work
-  Phases* phases = nullptr;            ///< phase timer; null: not profiled
+  PhaseTimer* phases = nullptr;        ///< phase timer; null: not profiled
 
-  LLOYD_CUDA_BOTH bool accumulates() const { return totals.sums != nullptr; }
+  LLOYD_HOST_DEVICE bool accumulates() const { return totals.sums != nullptr; }
 };
 
 /// Assignment and sums of a backend over its resident samples. Serves one thread.
@@ -45,7 +45,7 @@ class Step {
   virtual ~Step() = default;
 
   /// Polled by steps that wait for the device while they enqueue a pass: once it returns true, the
-  /// pass is cancelled and its kernels return at once.
+  /// pass is cancelled and its kernels return immediately.
   using CancelRequested = std::function<bool()>;
   /// Called before the passes of a fit or a request; `clusters` may differ from the last call.
   /// `cancel_requested` stays valid until the next call.

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #ifdef __CUDACC__
-#define LLOYD_CUDA_BOTH __host__ __device__
+#define LLOYD_HOST_DEVICE __host__ __device__
 #else
-#define LLOYD_CUDA_BOTH
+#define LLOYD_HOST_DEVICE
 #endif
 
 namespace lloyd_cuda {
@@ -20,14 +20,16 @@ enum class Layout : std::int64_t {
 /// A range of rows of a data set in device memory, in either layout.
 template <class T>
 struct Samples {
-  const T* data = nullptr;        ///< the value of row `first_row`, feature 0
-  std::int64_t first_row = 0;     ///< row of the data set with which `data` begins
-  std::int64_t row_step = 0;      ///< distance of rows, in values
-  std::int64_t feature_step = 0;  ///< distance of features, in values
-  std::int64_t features = 0;      ///< d
+  const T* data = nullptr;          ///< the value of row `first_row`, feature 0
+  std::int64_t first_row = 0;       ///< row of the data set with which `data` begins
+  std::int64_t row_stride = 0;      ///< from one row to the next, in values
+  std::int64_t feature_stride = 0;  ///< from one feature to the next, in values
+  std::int64_t features = 0;        ///< d
 
   /// Pointer to feature 0 of row i.
-  LLOYD_CUDA_BOTH const T* row(std::int64_t i) const { return data + (i - first_row) * row_step; }
+  LLOYD_HOST_DEVICE const T* row(std::int64_t i) const {
+    return data + (i - first_row) * row_stride;
+  }
 };
 
 }  // namespace lloyd_cuda

@@ -39,7 +39,7 @@ __global__ void transpose_kernel(const T* from, std::int64_t rows, std::int64_t 
   }
 }
 
-// Copies rows of a view to row-major device memory without gaps.
+// Copies rows of a view to device memory, row-major and densely packed.
 template <class T>
 void copy_rows(const lloyd::DatasetView& dataset, std::int64_t begin, std::int64_t rows, T* to,
                cudaStream_t stream) {
@@ -78,8 +78,8 @@ ResidentSamples<T>::ResidentSamples(const lloyd::DatasetView& dataset, Layout la
   if (layout == Layout::aos || d == 1) {
     copy_rows(dataset, 0, n, values_.data(), stream);
   } else {
-    samples_.row_step = 1;
-    samples_.feature_step = n;
+    samples_.row_stride = 1;
+    samples_.feature_stride = n;
     const std::int64_t rows = std::clamp<std::int64_t>(kStagingValues / d, 1, n);
     const DeviceBuffer<T> staging(rows * d);
     for (std::int64_t begin = 0; begin < n; begin += rows) {
@@ -87,7 +87,7 @@ ResidentSamples<T>::ResidentSamples(const lloyd::DatasetView& dataset, Layout la
       copy_rows(dataset, begin, part, staging.data(), stream);
       enqueue_transposition(staging.data(), part, d, values_.data() + begin, n, stream);
     }
-    // The staging memory must not be freed before.
+    // The staging memory must not be freed before the copies have finished.
     check(cudaStreamSynchronize(stream), "copying the samples");
   }
   check(cudaStreamSynchronize(stream), "copying the samples");

@@ -19,7 +19,7 @@ template <class T>
 void enqueue_transposition(const T* from, std::int64_t rows, std::int64_t features, T* to,
                            std::int64_t to_rows, cudaStream_t stream);
 
-/// All samples of a data set, without gaps, in either layout.
+/// All samples of a data set, densely packed, in either layout.
 template <class T>
 class ResidentSamples {
  public:

@@ -43,8 +43,9 @@ struct ResidentPlugin {
   }
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
                                         const lloyd::ParameterList&) {
-    return memory_of(0, static_cast<double>(shape.samples) * static_cast<double>(shape.features) *
-                            static_cast<double>(lloyd::size_of(shape.dtype)));
+    return make_estimate(0, static_cast<double>(shape.samples) *
+                                static_cast<double>(shape.features) *
+                                static_cast<double>(lloyd::size_of(shape.dtype)));
   }
   template <class T>
   static std::unique_ptr<Step<T>> make_step(const lloyd::DatasetView& dataset,

@@ -47,15 +47,15 @@ void store_bounds_in(const TileLabels& nearest, std::uint64_t unproven, const Ce
                      StoredBounds bounds) {
   const BoundTag tag;
   const auto max_drift = hn::Set(tag, drift.maximum().lower);
-  const auto outward = hn::Set(tag, static_cast<float>(kBoundExcess));
-  const auto inward = hn::Set(tag, static_cast<float>(1 - kBoundExcess));
+  const auto excess = hn::Set(tag, static_cast<float>(kBoundExcess));
+  const auto shrink = hn::Set(tag, static_cast<float>(1 - kBoundExcess));
   for (std::size_t at = 0; at < kTile; at += hn::Lanes(tag)) {
     const auto own_drift =
         gather_drift<Side::lower>(hn::Load(LabelTag(), nearest.labels + at), drift);
     const auto upper = hn::Sub(hn::Load(tag, nearest.bounds->upper + at), own_drift);
-    hn::StoreU(hn::MulAdd(hn::Abs(upper), outward, upper), tag, bounds.upper + at);
+    hn::StoreU(hn::MulAdd(hn::Abs(upper), excess, upper), tag, bounds.upper + at);
     const auto lower = hn::Add(hn::Load(tag, nearest.bounds->lower + at), max_drift);
-    hn::StoreU(hn::Mul(lower, inward), tag, bounds.lower + at);
+    hn::StoreU(hn::Mul(lower, shrink), tag, bounds.lower + at);
   }
   for (std::uint64_t left = unproven; left != 0; left &= left - 1) {
     reset_bounds({bounds.upper + std::countr_zero(left), bounds.lower + std::countr_zero(left)});

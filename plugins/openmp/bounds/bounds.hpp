@@ -84,11 +84,11 @@ inline float lower_bound(double squared) {
 /// Drift of each centroid since begin().
 class CentroidDrift {
  public:
-  /// Starts at these centroids: k x d.
+  /// Resets all drifts. `centroids`: their current positions, k x d.
   void begin(const double* centroids, std::int64_t k, std::int64_t d) {
     d_ = d;
     centroids_.assign(centroids, centroids + k * d);
-    last_.assign(static_cast<std::size_t>(k), 0);
+    last_drifts_.assign(static_cast<std::size_t>(k), 0);
     distances_.assign(static_cast<std::size_t>(k), 0);
     drifts_.assign(static_cast<std::size_t>(k), round_outward(0));
     accumulated_max_ = 0;
@@ -97,7 +97,7 @@ class CentroidDrift {
 
   /// The centroids have moved to these positions: k x d.
   void move(const double* centroids) {
-    double longest = 0;
+    double largest = 0;
     for (std::size_t c = 0; c < distances_.size(); ++c) {
       double squared = 0;
       const std::size_t first = c * static_cast<std::size_t>(d_);
@@ -106,21 +106,21 @@ class CentroidDrift {
         squared += difference * difference;
         centroids_[j] = centroids[j];
       }
-      // The rounding error is below (d + 3) 2^-53 for up to 2^16 features, plus underflow.
+      // The rounding error is below (d + 3) 2^-53 < 2^-36 for up to 2^16 features, plus underflow.
       const double distance = squared == 0 ? 0 : std::sqrt(squared) * (1 + 0x1p-36) + 0x1p-500;
-      last_[c] = distance;
+      last_drifts_[c] = distance;
       if (distance > 0) distances_[c] = std::nextafter(distances_[c] + distance, kInfinity);
       drifts_[c] = round_outward(distances_[c]);
-      longest = std::max(longest, distance);
+      largest = std::max(largest, distance);
     }
-    if (longest > 0) accumulated_max_ = std::nextafter(accumulated_max_ + longest, kInfinity);
+    if (largest > 0) accumulated_max_ = std::nextafter(accumulated_max_ + largest, kInfinity);
     max_drift_ = round_outward(accumulated_max_);
   }
 
   Drift of(std::int64_t c) const { return drifts_[static_cast<std::size_t>(c)]; }
   const Drift* all() const { return drifts_.data(); }  ///< k values
   /// Upper bound on the drift of centroid c in the last iteration.
-  double last_drift(std::int64_t c) const { return last_[static_cast<std::size_t>(c)]; }
+  double last_drift(std::int64_t c) const { return last_drifts_[static_cast<std::size_t>(c)]; }
   /// The largest drift of each iteration, accumulated.
   Drift maximum() const { return max_drift_; }
 
@@ -132,10 +132,10 @@ class CentroidDrift {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   std::int64_t d_ = 0;
-  std::vector<double> centroids_;  // k x d
-  std::vector<double> last_;       // k: of the last iteration
-  std::vector<double> distances_;  // k: accumulated
-  std::vector<Drift> drifts_;      // k
+  std::vector<double> centroids_;    // k x d
+  std::vector<double> last_drifts_;  // k: of the last iteration
+  std::vector<double> distances_;    // k: accumulated
+  std::vector<Drift> drifts_;        // k
   double accumulated_max_ = 0;
   Drift max_drift_;
 };

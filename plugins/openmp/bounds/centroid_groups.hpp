@@ -11,7 +11,7 @@
 
 namespace lloyd_openmp {
 
-/// Centroids of a group; they fill one or more vectors.
+/// Centroids per group; they fill one or more vectors.
 inline constexpr std::int64_t kGroupCentroids = 16;
 
 constexpr std::int64_t groups_of(std::int64_t k) {
@@ -38,8 +38,8 @@ class CentroidGroups {
     return groups_of(k) * kGroupCentroids * ((d + 1) * static_cast<std::int64_t>(sizeof(Real)) + 8);
   }
 
-  /// `centroids`: k x d.
-  void make(const double* centroids, std::int64_t k, std::int64_t d) {
+  /// Forms the groups. `centroids`: k x d.
+  void build(const double* centroids, std::int64_t k, std::int64_t d) {
     d_ = d;
     clusters_ = k;
     std::vector<std::int32_t> order(static_cast<std::size_t>(k));
@@ -79,7 +79,7 @@ class CentroidGroups {
  private:
   using Order = std::vector<std::int32_t>::iterator;
 
-  // Splits a set along its widest feature until each part is one group.
+  // Splits a set along its widest feature, recursively, until each part is one group.
   void split(const double* centroids, Order begin, Order end) const {
     if (end - begin <= kGroupCentroids) return;
     std::int64_t widest = 0;
@@ -95,7 +95,7 @@ class CentroidGroups {
         widest = j;
       }
     }
-    // The lower part gets whole groups.
+    // The lower part consists of full groups.
     const Order middle = begin + (groups_of(end - begin) + 1) / 2 * kGroupCentroids;
     std::nth_element(begin, middle, end, [&](std::int32_t a, std::int32_t b) {
       const double value_a = centroids[a * d_ + widest], value_b = centroids[b * d_ + widest];

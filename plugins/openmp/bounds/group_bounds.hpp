@@ -21,7 +21,7 @@ class GroupBoundStore {
     return (n * 4 + 16) * bounds_per_sample(kind, k);
   }
 
-  /// Starts with undefined bounds; call fill() for every sample in the same pass.
+  /// Allocates uninitialised bounds; call fill() for every sample in the same pass.
   void begin(BoundKind kind, std::int64_t n, std::int64_t k) {
     kind_ = kind;
     clusters_ = k;
@@ -36,13 +36,13 @@ class GroupBoundStore {
   void add_drift(const CentroidDrift& drift, const std::int32_t* labels) {
     const std::int64_t slots = kind_ == BoundKind::group ? kGroupCentroids : 1;
     for (std::int64_t first = 0, bound = 0; first < clusters_; first += slots, ++bound) {
-      double longest = 0;
+      double largest = 0;
       for (std::int64_t s = first; s < std::min(first + slots, clusters_); ++s) {
-        longest = std::max(longest, drift.last_drift(labels[s]));
+        largest = std::max(largest, drift.last_drift(labels[s]));
       }
-      if (longest == 0) continue;
+      if (largest == 0) continue;
       double& distance = distances_[static_cast<std::size_t>(bound)];
-      distance = std::nextafter(distance + longest, std::numeric_limits<double>::infinity());
+      distance = std::nextafter(distance + largest, std::numeric_limits<double>::infinity());
       drift_[static_cast<std::size_t>(bound)] = round_outward(distance);
     }
   }
@@ -56,16 +56,17 @@ class GroupBoundStore {
     std::fill(bounds + used, bounds + bounds_per_sample_, std::numeric_limits<float>::infinity());
   }
 
-  /// Lowers the bound of the group (or slot) of `slot` to at most `lower`: no centroid there, apart
-  /// from the sample's own, is nearer than the result.
-  void limit_bound(std::int64_t sample, std::int64_t slot, float lower) const {
+  /// Lowers the bound of the group (or slot) of `slot` to at most `lower`, so that no centroid
+  /// there, apart from the sample's own, is nearer than the bound.
+  void cap_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = for_sample(sample);
     const Drift drift = bounds.drift[bound];
     // With one bound per centroid, `slot` is the former own centroid, whose stored bound is
     // meaningless.
-    const float now = kind_ == BoundKind::group ? read_lower(bounds.lower[bound], drift) : lower;
-    bounds.lower[bound] = store_lower(now > lower ? lower : now > 0 ? now : 0, drift);
+    const float current =
+        kind_ == BoundKind::group ? read_lower(bounds.lower[bound], drift) : lower;
+    bounds.lower[bound] = store_lower(current > lower ? lower : current > 0 ? current : 0, drift);
   }
 
   BoundKind kind() const { return kind_; }

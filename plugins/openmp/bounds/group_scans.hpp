@@ -53,7 +53,7 @@ class GroupScans {
   void begin_pass(const Pruning& pruning, std::int64_t n, const double* centroids, std::int64_t k,
                   std::int64_t d) {
     if (pruning.begins_groups()) {
-      groups_.make(centroids, k, d);
+      groups_.build(centroids, k, d);
       bounds_.begin(pruning.bound_kind(), n, k);
     } else {
       bounds_.add_drift(pruning.bounds().drift(), groups_.centroids().labels);
@@ -68,8 +68,8 @@ class GroupScans {
   /// Sets all bounds of a sample to `lower`; 0 makes them prove nothing.
   void fill(std::int64_t row, float lower) const { bounds_.fill(row, lower); }
 
-  /// Call after a tile was screened. If a label changes, the former centroid becomes one of the
-  /// other centroids, which the bound of its group must cover.
+  /// Call after a tile was screened. If a label changes, the former centroid becomes one
+  /// of the other centroids, which the bound of its group must cover.
   void cover_former_centroids(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
                               const TileLabels& nearest) const {
     std::uint64_t left = (nearest.changed | nearest.unproven) & lane_mask(rows);
@@ -77,7 +77,7 @@ class GroupScans {
       const int lane = std::countr_zero(left);
       const bool proven = (nearest.unproven >> lane & 1) == 0;
       const std::int32_t slot = groups_.centroids().slots[former[lane]];
-      bounds_.limit_bound(begin + lane, slot, proven ? nearest.bounds->lower[lane] : 0);
+      bounds_.cap_bound(begin + lane, slot, proven ? nearest.bounds->lower[lane] : 0);
     }
   }
 

@@ -20,8 +20,8 @@ inline constexpr const char* kAlgorithmNames[] = {"lloyd", "hamerly", "elkan", "
 /// - Pass 1 labels all samples without bounds. The centroids move farthest after it, which would
 ///   make bounds useless.
 /// - Pass 2 labels all samples again and stores two bounds for each.
-/// - Pass 3 and later passes use these bounds. Bounds per group or centroid start in pass 3, from
-///   the lower bound; `auto` tries bounds per group from pass 8 on.
+/// - Pass 3 and later passes use these bounds. Bounds per group or centroid start in pass 3, with
+///   the value of the sample's lower bound; `auto` tries bounds per group from pass 8 on.
 class Pruning {
  public:
   explicit Pruning(Algorithm algorithm) : algorithm_(algorithm) {}
@@ -113,7 +113,7 @@ class Pruning {
   // Decides about the next pass from the times of the last ones.
   void adapt(double last_ms, std::int64_t open_count, std::int64_t k, std::int64_t d) {
     constexpr double kGain = 0.95, kMaxOpenShare = 0.75;
-    // With many features a scan costs little compared to the distances that it saves.
+    // With many features, a scan costs little compared with the distances that it saves.
     constexpr std::int64_t kMinGroupFeatures = 128;
     if (!uses_bounds_) {
       full_ms_ = last_ms;

@@ -22,7 +22,7 @@ class SampleBounds {
     return n * 2 * static_cast<std::int64_t>(sizeof(float)) + CentroidDrift::bytes(k, d);
   }
 
-  /// Allocates bounds for n samples; their values are undefined.
+  /// Allocates uninitialised bounds for n samples.
   void reserve(std::int64_t n) {
     if (n == samples_) return;
     upper_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(n));

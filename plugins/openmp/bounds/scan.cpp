@@ -18,14 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// The values of a group in vectors.
+// One value for each centroid of a group, in kGroupVectors vectors.
 template <class Real>
 using GroupTag = hn::CappedTag<Real, kGroupCentroids>;
 template <class Real>
-constexpr std::size_t kParts = kGroupCentroids / hn::MaxLanes(GroupTag<Real>());
+constexpr std::size_t kGroupVectors = kGroupCentroids / hn::MaxLanes(GroupTag<Real>());
 
-// Groups that are scored together: enough sums to hide the latency of multiply-adds.
-constexpr std::size_t kBatch = 4;
+// Groups that are scored together, with enough sums to hide the latency of multiply-adds.
+constexpr std::size_t kBatchGroups = 4;
 
 template <class Real>
 class GroupScan {
@@ -64,7 +64,7 @@ class GroupScan {
     auto lowest_closed = infinite;
     for (std::int64_t first = 0; first < count; first += kGroupCentroids) {
       std::uint64_t bits = 0;
-      for (std::size_t part = 0; part < kParts<float>; ++part) {
+      for (std::size_t part = 0; part < kGroupVectors<float>; ++part) {
         const std::int64_t at = first + static_cast<std::int64_t>(part * kLanes);
         hn::Vec<GroupTag<float>> drift_below, drift_above;
         hn::LoadInterleaved2(tag, &bounds.drift[at].lower, drift_below, drift_above);
@@ -80,22 +80,22 @@ class GroupScan {
         }
         bits |= bits_of(tag, hn::Not(closed)) << (part * kLanes);
       }
-      // Bounds beyond the last one belong to no centroid.
+      // Bounds beyond the last one are padding.
       if (count - first < kGroupCentroids) bits &= (std::uint64_t{1} << (count - first)) - 1;
       if (bits != 0) visit(first, bits);
     }
     lowest_closed_ = hn::GetLane(hn::MinOfLanes(tag, lowest_closed));
   }
 
-  // Queues a group for scoring; finished(group, minimum) is called for each group after scoring.
-  template <class Finished>
-  HWY_INLINE void enqueue(std::int64_t group, const Finished& finished) {
+  // Queues a group for scoring. Calls on_scored(group, minimum) for each scored group.
+  template <class OnScored>
+  HWY_INLINE void enqueue(std::int64_t group, const OnScored& on_scored) {
     batch_[queued_++] = group;
-    if (queued_ == kBatch) flush(finished);
+    if (queued_ == kBatchGroups) flush(on_scored);
   }
-  template <class Finished>
-  HWY_INLINE void flush(const Finished& finished) {
-    score_batch<kBatch>();
+  template <class OnScored>
+  HWY_INLINE void flush(const OnScored& on_scored) {
+    score_batch<kBatchGroups>();
     for (std::size_t i = 0; i < queued_; ++i) {
       const std::int64_t group = batch_[i];
       ++groups_;
@@ -110,12 +110,13 @@ class GroupScan {
       } else {
         second_ = std::min(second_, lowest);
       }
-      finished(group, lowest);
+      on_scored(group, lowest);
     }
     queued_ = 0;
   }
 
-  // Removes the nearest centroid from its group and returns its slot; -1 if nothing was scored.
+  // Excludes the nearest centroid from the scores of its group, and returns its slot; -1 if nothing
+  // was scored.
   std::int64_t remove_nearest() {
     if (lowest_group_ < 0) return -1;
     Real* const scores = scores_ + lowest_group_ * kGroupCentroids;
@@ -129,7 +130,7 @@ class GroupScan {
   Real group_minimum(std::int64_t group) const {
     const GroupTag<Real> tag;
     auto lowest = hn::Load(tag, scores_ + group * kGroupCentroids);
-    for (std::size_t part = 1; part < kParts<Real>; ++part) {
+    for (std::size_t part = 1; part < kGroupVectors<Real>; ++part) {
       lowest =
           hn::Min(lowest, hn::Load(tag, scores_ + group * kGroupCentroids + part * hn::Lanes(tag)));
     }
@@ -147,7 +148,7 @@ class GroupScan {
   Real second() const { return second_; }
   float lowest_closed() const { return lowest_closed_; }  // the lowest bound above the limit
   std::int64_t own_slot() const { return own_slot_; }
-  std::int64_t screened() const { return groups_ * kGroupCentroids; }
+  std::int64_t screened_distances() const { return groups_ * kGroupCentroids; }
   const Real* scores(std::int64_t group) const { return scores_ + group * kGroupCentroids; }
 
  private:
@@ -162,20 +163,20 @@ class GroupScan {
       const GroupTag<Real> tag;
       constexpr std::size_t kLanes = hn::MaxLanes(GroupTag<Real>());
       const Real* factors[Count];
-      hn::Vec<GroupTag<Real>> sums[Count][kParts<Real>];
+      hn::Vec<GroupTag<Real>> sums[Count][kGroupVectors<Real>];
       unroll<Count>([&](auto i) HWY_ATTR {
         factors[i] =
             centroids_.factors + batch_[i] * static_cast<std::int64_t>(d_) * kGroupCentroids;
-        unroll<kParts<Real>>([&](auto part) HWY_ATTR {
+        unroll<kGroupVectors<Real>>([&](auto part) HWY_ATTR {
           sums[i][part] = hn::LoadU(
               tag, centroids_.squared_norms + batch_[i] * kGroupCentroids + part * kLanes);
         });
       });
       for (std::size_t begin = 0; begin < d_; begin += kScoreBlock) {
         const std::size_t end = std::min<std::size_t>(d_, begin + kScoreBlock);
-        hn::Vec<GroupTag<Real>> before[Count][kParts<Real>];
+        hn::Vec<GroupTag<Real>> before[Count][kGroupVectors<Real>];
         unroll<Count>([&](auto i) HWY_ATTR {
-          unroll<kParts<Real>>([&](auto part) HWY_ATTR {
+          unroll<kGroupVectors<Real>>([&](auto part) HWY_ATTR {
             before[i][part] = sums[i][part];
             if (begin > 0) sums[i][part] = hn::Zero(tag);
           });
@@ -183,7 +184,7 @@ class GroupScan {
         for (std::size_t j = begin; j < end; ++j) {
           const auto y = hn::Set(tag, y_[j]);
           unroll<Count>([&](auto i) HWY_ATTR {
-            unroll<kParts<Real>>([&](auto part) HWY_ATTR {
+            unroll<kGroupVectors<Real>>([&](auto part) HWY_ATTR {
               sums[i][part] =
                   hn::MulAdd(hn::LoadU(tag, factors[i] + j * kGroupCentroids + part * kLanes), y,
                              sums[i][part]);
@@ -192,12 +193,12 @@ class GroupScan {
         }
         if (begin == 0) continue;
         unroll<Count>([&](auto i) HWY_ATTR {
-          unroll<kParts<Real>>(
+          unroll<kGroupVectors<Real>>(
               [&](auto part) HWY_ATTR { sums[i][part] = hn::Add(before[i][part], sums[i][part]); });
         });
       }
       unroll<Count>([&](auto i) HWY_ATTR {
-        unroll<kParts<Real>>([&](auto part) HWY_ATTR {
+        unroll<kGroupVectors<Real>>([&](auto part) HWY_ATTR {
           hn::Store(sums[i][part], tag, scores_ + batch_[i] * kGroupCentroids + part * kLanes);
         });
       });
@@ -213,7 +214,7 @@ class GroupScan {
   Real* scores_;  // per slot
   Real norm_;     // |y|^2
   Real excess_;   // error bound of a squared distance
-  std::int64_t batch_[kBatch];
+  std::int64_t batch_[kBatchGroups];
   std::size_t queued_ = 0;
   std::int64_t groups_ = 0;
   Real lowest_ = kInfinity;
@@ -223,7 +224,7 @@ class GroupScan {
 };
 
 template <class T>
-HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T* origin,
+HWY_INLINE ScanResult scan_one(BoundKind kind, const T* x, std::int64_t d, const T* origin,
                                const GroupedCentroids<T>& centroids, std::int32_t own,
                                double own_squared, GroupBounds bounds, T* workspace) {
   GroupScan<T> scan(x, static_cast<std::size_t>(d), origin, centroids, own, workspace);
@@ -233,19 +234,19 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   const float own_upper = upper_bound(own_squared), own_lower = lower_bound(own_squared);
   const float limit = own_upper * static_cast<float>(1 + kBoundMargin);
   const std::int64_t own_bound =
-      of == BoundKind::group ? scan.own_slot() / kGroupCentroids : scan.own_slot();
-  if (of == BoundKind::group) {
-    const auto finished = [&](std::int64_t group, T lowest)
-                              HWY_ATTR { store(group, scan.lower_of(lowest)); };
+      kind == BoundKind::group ? scan.own_slot() / kGroupCentroids : scan.own_slot();
+  if (kind == BoundKind::group) {
+    const auto on_scored = [&](std::int64_t group, T lowest)
+                               HWY_ATTR { store(group, scan.lower_of(lowest)); };
     scan.visit_open(bounds, centroids.groups, limit, -1,
                     [&](std::int64_t first, std::uint64_t bits) HWY_ATTR {
                       for (; bits != 0; bits &= bits - 1) {
-                        scan.enqueue(first + std::countr_zero(bits), finished);
+                        scan.enqueue(first + std::countr_zero(bits), on_scored);
                       }
                     });
-    scan.flush(finished);
+    scan.flush(on_scored);
   } else {
-    const auto finished = [&](std::int64_t group, T) HWY_ATTR {
+    const auto on_scored = [&](std::int64_t group, T) HWY_ATTR {
       const T* scores = scan.scores(group);
       for (std::int64_t lane = 0; lane < kGroupCentroids; ++lane) {
         store(group * kGroupCentroids + lane, scan.lower_of(scores[lane]));
@@ -253,17 +254,17 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
     };
     scan.visit_open(bounds, centroids.groups * kGroupCentroids, limit, own_bound,
                     [&](std::int64_t first, std::uint64_t)
-                        HWY_ATTR { scan.enqueue(first / kGroupCentroids, finished); });
-    scan.flush(finished);
+                        HWY_ATTR { scan.enqueue(first / kGroupCentroids, on_scored); });
+    scan.flush(on_scored);
   }
 
-  ScanResult found{own, true, own_upper, 0, scan.screened()};
+  ScanResult found{own, true, own_upper, 0, scan.screened_distances()};
   found.lower = std::min(scan.lower_of(scan.lowest()), scan.lowest_closed());
   if (proves_label(own_upper, found.lower)) return found;
 
   // Another centroid may be nearer. Then the own centroid becomes one of the others and needs a
   // bound.
-  const float other_lower = of == BoundKind::group
+  const float other_lower = kind == BoundKind::group
                                 ? read_lower(bounds.lower[own_bound], bounds.drift[own_bound])
                                 : own_lower;
   store(own_bound, other_lower > own_lower ? own_lower : other_lower > 0 ? other_lower : 0);
@@ -273,7 +274,7 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   found.proven = slot >= 0 && proves_label(found.upper, found.lower);
   if (!found.proven) return found;
   found.label = centroids.labels[slot];
-  if (of == BoundKind::group) {
+  if (kind == BoundKind::group) {
     const std::int64_t group = slot / kGroupCentroids;
     const float next_in_group = scan.lower_of(scan.group_minimum(group));
     store(group, group == own_bound ? std::min(next_in_group, own_lower) : next_in_group);
@@ -281,15 +282,15 @@ HWY_INLINE ScanResult scan_one(BoundKind of, const T* x, std::int64_t d, const T
   return found;
 }
 
-ScanResult scan_float(BoundKind of, const float* x, std::int64_t d, const float* origin,
+ScanResult scan_float(BoundKind kind, const float* x, std::int64_t d, const float* origin,
                       const GroupedCentroids<float>& centroids, std::int32_t own,
                       double own_squared, GroupBounds bounds, float* workspace) {
-  return scan_one(of, x, d, origin, centroids, own, own_squared, bounds, workspace);
+  return scan_one(kind, x, d, origin, centroids, own, own_squared, bounds, workspace);
 }
-ScanResult scan_double(BoundKind of, const double* x, std::int64_t d, const double* origin,
+ScanResult scan_double(BoundKind kind, const double* x, std::int64_t d, const double* origin,
                        const GroupedCentroids<double>& centroids, std::int32_t own,
                        double own_squared, GroupBounds bounds, double* workspace) {
-  return scan_one(of, x, d, origin, centroids, own, own_squared, bounds, workspace);
+  return scan_one(kind, x, d, origin, centroids, own, own_squared, bounds, workspace);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -303,18 +304,18 @@ HWY_EXPORT(scan_float);
 HWY_EXPORT(scan_double);
 
 template <>
-ScanResult scan_sample(InstructionSet set, BoundKind of, const float* x, std::int64_t d,
+ScanResult scan_sample(InstructionSet set, BoundKind kind, const float* x, std::int64_t d,
                        const float* origin, const GroupedCentroids<float>& centroids,
                        std::int32_t own, double own_squared, GroupBounds bounds, float* workspace) {
-  return LLOYD_DISPATCH(set, scan_float)(of, x, d, origin, centroids, own, own_squared, bounds,
+  return LLOYD_DISPATCH(set, scan_float)(kind, x, d, origin, centroids, own, own_squared, bounds,
                                          workspace);
 }
 template <>
-ScanResult scan_sample(InstructionSet set, BoundKind of, const double* x, std::int64_t d,
+ScanResult scan_sample(InstructionSet set, BoundKind kind, const double* x, std::int64_t d,
                        const double* origin, const GroupedCentroids<double>& centroids,
                        std::int32_t own, double own_squared, GroupBounds bounds,
                        double* workspace) {
-  return LLOYD_DISPATCH(set, scan_double)(of, x, d, origin, centroids, own, own_squared, bounds,
+  return LLOYD_DISPATCH(set, scan_double)(kind, x, d, origin, centroids, own, own_squared, bounds,
                                           workspace);
 }
 

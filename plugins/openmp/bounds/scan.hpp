@@ -11,7 +11,7 @@ namespace lloyd_openmp {
 
 /// The centroids that a lower bound covers.
 enum class BoundKind {
-  group,     ///< all centroids of a group except the own one: Yinyang (Ding et al. 2015)
+  group,     ///< all centroids of a group except the sample's own: Yinyang (Ding et al. 2015)
   centroid,  ///< one centroid, by slot: Elkan (2003)
 };
 
@@ -32,9 +32,10 @@ struct ScanResult {
 
 /// Scans a sample x of d features and updates its bounds. `own_squared`: squared distance to the
 /// centroid of its label `own`, from measure_distances(). `origin`: d values. `workspace`: d
-/// rounded up to kGroupCentroids, plus groups x kGroupCentroids values, 64-byte aligned.
+/// rounded up to a multiple of kGroupCentroids, plus groups x kGroupCentroids values, 64-byte
+/// aligned.
 template <class T>
-ScanResult scan_sample(InstructionSet set, BoundKind of, const T* x, std::int64_t d,
+ScanResult scan_sample(InstructionSet set, BoundKind kind, const T* x, std::int64_t d,
                        const T* origin, const GroupedCentroids<T>& centroids, std::int32_t own,
                        double own_squared, GroupBounds bounds, T* workspace);
 

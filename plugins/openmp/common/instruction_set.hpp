@@ -1,4 +1,4 @@
-// InstructionSet: selects the instruction set whose kernels run.
+// InstructionSet: selects the instruction set of the kernels.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,26 @@
 
 namespace lloyd_openmp {
 
-/// Selects the kernels that run; the first argument of every kernel.
+/// Selects the kernels that run. The first argument of every kernel.
 class InstructionSet {
  public:
-  /// The best one that this machine has.
+  /// The best set that this machine supports.
   InstructionSet();
 
-  /// Values of the parameter `isa`. The first one means the best one that this machine has.
+  /// Values of the parameter `isa`. "auto": the best set that this machine supports.
   static constexpr const char* kNames[] = {"auto", "avx512", "avx2", "sse4", "neon"};
 
-  /// kNames[choice]; requires has(choice).
+  /// kNames[choice]; requires supported(choice).
   explicit InstructionSet(std::int64_t choice);
 
-  /// True if this machine has kNames[choice] and the kernels were compiled for it.
-  static bool has(std::int64_t choice);
-  /// The sets that this machine has, as text: "avx2, sse4".
-  static std::string all();
+  /// True if this machine supports kNames[choice] and the kernels were compiled for it.
+  static bool supported(std::int64_t choice);
+  /// Names of the supported sets, for messages: "avx2, sse4".
+  static std::string supported_names();
 
-  /// The set for the integer screen: the same, or AVX2 if the machine has AVX-512 without VNNI, on
-  /// which the AVX-512 integer kernels rely.
-  InstructionSet for_integers() const;
+  /// The set for the integer screen: the same, or AVX2 on a machine with AVX-512 but without VNNI,
+  /// on which the AVX-512 integer kernels rely.
+  InstructionSet for_integer_screen() const;
 
   /// Index into Highway's dispatch tables.
   std::size_t index() const { return index_; }

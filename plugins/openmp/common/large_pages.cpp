@@ -12,15 +12,15 @@ namespace lloyd_openmp {
 namespace {
 
 bool is_large(std::size_t bytes) {
-  return bytes >= 2 * kLargePage;
+  return bytes >= 2 * kHugePageBytes;
 }
 
-std::size_t rounded(std::size_t bytes) {
-  const std::size_t unit = is_large(bytes) ? kLargePage : 64;
+std::size_t allocation_size(std::size_t bytes) {
+  const std::size_t unit = is_large(bytes) ? kHugePageBytes : 64;
   return (bytes + unit - 1) / unit * unit;
 }
 
-// Released blocks that the next session may use.
+// Released blocks for the next session.
 class PageCache {
  public:
   void* take(std::size_t bytes) {
@@ -78,25 +78,25 @@ class PageCache {
 
 // Never destroyed: sessions may end after static objects do.
 PageCache& page_cache() {
-  static auto* const memory = new PageCache;
-  return *memory;
+  static auto* const cache = new PageCache;
+  return *cache;
 }
 
 }  // namespace
 
 void* acquire_pages(std::size_t bytes) {
-  const std::size_t whole = rounded(bytes);
+  const std::size_t whole = allocation_size(bytes);
   if (is_large(bytes)) {
     if (void* const memory = page_cache().take(whole)) return memory;
   }
-  void* const memory = std::aligned_alloc(is_large(bytes) ? kLargePage : 64, whole);
+  void* const memory = std::aligned_alloc(is_large(bytes) ? kHugePageBytes : 64, whole);
   if (memory == nullptr) throw std::bad_alloc();
-  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // a hint; failure does no harm
+  if (is_large(bytes)) ::madvise(memory, whole, MADV_HUGEPAGE);  // only a hint
   return memory;
 }
 
 void release_pages(void* memory, std::size_t bytes) noexcept {
-  if (is_large(bytes) && page_cache().keep(memory, rounded(bytes))) return;
+  if (is_large(bytes) && page_cache().keep(memory, allocation_size(bytes))) return;
   std::free(memory);
 }
 

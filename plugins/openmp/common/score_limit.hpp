@@ -6,7 +6,7 @@
 namespace lloyd_openmp {
 
 /// The label of a sample y is proven if the second lowest score exceeds the lowest by more than
-/// base + slope |y| + square |y|^2. The error of a score is at most half of that, and the error of
+/// base + slope |y| + square |y|^2. The error of a score is at most half of this limit, and that of
 /// the computed |y|^2 at most norm_excess |y|^2. Proof: docs/design/openmp/exactness.md, section 1.
 template <class Real>
 struct ScoreLimit {
@@ -14,8 +14,8 @@ struct ScoreLimit {
   Real norm_excess;
 };
 
-/// Features whose products are accumulated in one chain; the sums of such blocks are then added.
-/// The error bound grows with the chain length, so shorter chains prove more labels.
+/// Features per accumulation chain; the sums of the chains are then added. The error bound grows
+/// with the chain length, so shorter chains prove more labels.
 inline constexpr std::int64_t kScoreBlock = 64;
 
 }  // namespace lloyd_openmp

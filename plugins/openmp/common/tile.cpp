@@ -17,10 +17,10 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Loads a whole tile of float32 samples. Requires d >= 4, or contiguous samples of 2 or 3 features.
+// Loads a full tile of float32 samples. Requires d >= 4, or contiguous samples of 2 or 3 features.
 // Returns false if the target has no vectors.
-bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
-                TileVector<float>* tile) {
+bool load_full_tile(const float* samples, std::int64_t stride, std::int64_t d, const float* origin,
+                    TileVector<float>* tile) {
   const hn::CappedTag<float, 16> tag;
   const std::size_t lanes = hn::Lanes(tag);
   for (std::size_t at = 0; at < kTile; at += lanes) {
@@ -32,7 +32,7 @@ bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const
       hn::LoadInterleaved3(tag, rows, x[0], x[1], x[2]);
     }
     for (std::int64_t done = 0; done < d; done += 4) {
-      // Unless d is a multiple of 4, the last four features overlap the ones before.
+      // Unless d is a multiple of 4, the last four features overlap the previous four.
       const std::int64_t first = d < 4 ? 0 : std::min(done, d - 4);
       if (d >= 4) transpose(tag, rows + first, stride, x);
       for (std::int64_t j = 0; j < std::min<std::int64_t>(d, 4); ++j) {
@@ -45,7 +45,7 @@ bool load_whole(const float* samples, std::int64_t stride, std::int64_t d, const
 
 #else
 
-bool load_whole(const float*, std::int64_t, std::int64_t, const float*, TileVector<float>*) {
+bool load_full_tile(const float*, std::int64_t, std::int64_t, const float*, TileVector<float>*) {
   return false;
 }
 
@@ -58,14 +58,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lloyd_openmp {
 
-HWY_EXPORT(load_whole);
+HWY_EXPORT(load_full_tile);
 
 template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
                std::int64_t d, const Real* origin, TileVector<Real>* tile) {
   if constexpr (sizeof(T) == sizeof(float) && sizeof(Real) == sizeof(float)) {
     if (rows == kTile && (d >= 4 || (d >= 2 && stride == d))) {
-      if (LLOYD_DISPATCH(set, load_whole)(samples, stride, d, origin, tile)) return;
+      if (LLOYD_DISPATCH(set, load_full_tile)(samples, stride, d, origin, tile)) return;
     }
   }
   // In blocks of features, so that each cache line of a sample is read once.

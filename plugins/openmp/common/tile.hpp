@@ -22,12 +22,13 @@ struct alignas(64) TileVector {
 };
 
 /// Copies `rows` (1 to kTile) samples of d features, `stride` values apart, minus `origin` (d
-/// values) into a tile of d vectors. Unused lanes get finite values without meaning.
+/// values) into a tile of d vectors. Unused lanes get unspecified finite values.
 template <class T, class Real>
 void load_tile(InstructionSet set, const T* samples, std::int64_t stride, std::int64_t rows,
                std::int64_t d, const Real* origin, TileVector<Real>* tile);
 
-/// load_tile() of `count` (1 to kTile) samples with numbers `rows`. Unused lanes are not written.
+/// load_tile() for `count` (1 to kTile) samples, given their row numbers. Unused lanes are not
+/// written.
 template <class T, class Real>
 void gather_tile(const T* samples, std::int64_t stride, const std::int64_t* rows,
                  std::int64_t count, std::int64_t d, const Real* origin, TileVector<Real>* tile) {

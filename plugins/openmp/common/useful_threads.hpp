@@ -7,7 +7,7 @@
 namespace lloyd_openmp {
 
 /// Number of threads, 1 to `threads`, that can be kept busy with the distances of n samples of d
-/// features to k centroids. Waking a thread takes as long as some million operations.
+/// features to k centroids. Waking a thread takes as long as a few million operations.
 inline int useful_threads(std::int64_t n, std::int64_t k, std::int64_t d, int threads) {
   constexpr double kMinOperationsPerThread = 4e6;
   const double operations =

@@ -1,13 +1,13 @@
 // The instruction sets that vector code is compiled for. Must precede hwy/foreach_target.h.
 #pragma once
 
-// Excluded: vectors of unknown length, and sets that bring no gain here. On x86 lower bits are
-// newer sets.
+// Excluded: vectors of unknown length, and sets that are no faster here. On x86, lower target bits
+// are newer instruction sets.
 #define HWY_DISABLED_TARGETS \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
 
-/// The function of an HWY_EXPORT for an InstructionSet. Unlike HWY_DYNAMIC_DISPATCH, which selects
-/// one set per process, every session has its own.
+/// The variant of an HWY_EXPORT function for an InstructionSet. HWY_DYNAMIC_DISPATCH would select
+/// one set per process; here every session has its own.
 #define LLOYD_DISPATCH(instruction_set, function) \
   (*HWY_DISPATCH_TABLE(                           \
       function)[(instruction_set).index() % std::size(HWY_DISPATCH_TABLE(function))])

@@ -24,8 +24,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // True with 32 vector registers, false with 16.
 constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM;
-// Registers that hold samples of a tile in the inner loops.
-constexpr std::size_t kVectors = kManyRegisters ? 4 : 2;
+// Registers that hold the samples in the inner loops over a floating-point tile.
+constexpr std::size_t kSampleVectors = kManyRegisters ? 4 : 2;
 
 // Calls body(0) to body(Count - 1) with compile-time constants: arrays of vectors that are indexed
 // by constants stay in registers.
@@ -38,7 +38,7 @@ HWY_INLINE void unroll(const Body& body) {
 }
 
 template <class Real>
-using Tag = hn::CappedTag<Real, kTile / kVectors>;
+using Tag = hn::CappedTag<Real, kTile / kSampleVectors>;
 template <class Real>
 using SignedTag = hn::RebindToSigned<Tag<Real>>;
 template <class Real>
@@ -46,16 +46,16 @@ using Vector = hn::Vec<Tag<Real>>;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Loads the first four values of rows 0, 4, 8, ...; as many rows as fit the vector.
+// Loads the first four values of rows 0, 4, 8, ..., as many rows as fit in a vector.
 template <class D>
-HWY_INLINE hn::Vec<D> load_fourth_rows(D tag, const hn::TFromD<D>* rows, std::int64_t stride) {
+HWY_INLINE hn::Vec<D> load_every_fourth_row(D tag, const hn::TFromD<D>* rows, std::int64_t stride) {
   if constexpr (hn::MaxLanes(D()) == 4) {
     return hn::LoadU(tag, rows);
   } else {
     const hn::Half<D> half;
     const hn::TFromD<D>* upper = rows + static_cast<std::int64_t>(hn::MaxLanes(D())) / 2 * stride;
-    return hn::Combine(tag, load_fourth_rows(half, upper, stride),
-                       load_fourth_rows(half, rows, stride));
+    return hn::Combine(tag, load_every_fourth_row(half, upper, stride),
+                       load_every_fourth_row(half, rows, stride));
   }
 }
 
@@ -64,10 +64,10 @@ template <class D>
 HWY_INLINE void transpose(D tag, const hn::TFromD<D>* rows, std::int64_t stride,
                           hn::Vec<D> (&columns)[4]) {
   const hn::RepartitionToWide<D> pairs;
-  const auto row0 = load_fourth_rows(tag, rows, stride);
-  const auto row1 = load_fourth_rows(tag, rows + stride, stride);
-  const auto row2 = load_fourth_rows(tag, rows + 2 * stride, stride);
-  const auto row3 = load_fourth_rows(tag, rows + 3 * stride, stride);
+  const auto row0 = load_every_fourth_row(tag, rows, stride);
+  const auto row1 = load_every_fourth_row(tag, rows + stride, stride);
+  const auto row2 = load_every_fourth_row(tag, rows + 2 * stride, stride);
+  const auto row3 = load_every_fourth_row(tag, rows + 3 * stride, stride);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(tag, row0, row1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(tag, row2, row3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(tag, row0, row1));

@@ -33,7 +33,7 @@ class DatasetScreen {
     const std::int64_t stored = IntegerTiles::bytes(n, k, d);
     const ScreenKind kind = fastest(k, d, stored > 0);
     if (kind != ScreenKind::integers) return ScoreScreen<T>::bytes(k, d, kind == ScreenKind::rows);
-    // A session whose k changes may need either layout.
+    // Either layout may be needed if k changes within a session.
     return IntegerScreen::bytes(k, d) + stored +
            std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
   }
@@ -66,7 +66,8 @@ class DatasetScreen {
     }
   }
 
-  /// True if the current centroids can be screened. If not, only this function may be called.
+  /// True if the current centroids can be screened. If not, neither the screens nor the limits may
+  /// be used in this pass.
   bool fits() const { return scores_.fits(); }
   const T* origin() const { return scores_.origin(); }
   /// The limit for scores of scan_sample().
@@ -165,7 +166,7 @@ class DatasetScreen {
 
   // The screen for samples that `kind` leaves open; `kind` itself if there is none.
   static ScreenKind second_kind(ScreenKind kind, std::int64_t k, std::int64_t d) {
-    return kind == ScreenKind::integers ? fastest_for_some(k, d) : kind;
+    return kind == ScreenKind::integers ? fastest_for_gathered(k, d) : kind;
   }
 
   const T* row(std::int64_t i) const {

@@ -17,27 +17,29 @@ namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
 template <std::size_t Count, class Real>
-using Scores = Vector<Real>[Count][kVectors];
+using Scores = Vector<Real>[Count][kSampleVectors];
 
-// Adds the products of `features` features to the scores of Count centroids.
+// Adds the products of `features` (at least 1) features to the scores of Count centroids.
 template <std::size_t Count, class Real>
 HWY_INLINE void score_features(const Real* values, const Real* panel, std::size_t features,
                                Scores<Count, Real>& scores) {
   const Tag<Real> tag;
   do {
-    Vector<Real> y[kVectors];
-    unroll<kVectors>([&](auto v) HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
+    Vector<Real> y[kSampleVectors];
+    unroll<kSampleVectors>([&](auto v)
+                               HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
     unroll<Count>([&](auto i) HWY_ATTR {
       const Vector<Real> factor = hn::Set(tag, panel[i]);
-      unroll<kVectors>([&](auto v)
-                           HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
+      unroll<kSampleVectors>(
+          [&](auto v) HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
     });
     values += kTile;
     panel += kPanelCentroids;
   } while (--features != 0);
 }
 
-// Scores Count centroids of a panel, the first of which has index c.
+// Scores Count centroids of a panel, from index c on, for the samples in kSampleVectors vectors
+// from lane `first` on.
 template <std::size_t Count, class Real>
 HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                             const Real* panel, const Real* squared_norms, std::size_t c,
@@ -46,14 +48,14 @@ HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std
   Scores<Count, Real> scores;
   unroll<Count>([&](auto i) HWY_ATTR {
     const Vector<Real> norm = hn::Set(tag, squared_norms[c + i]);
-    unroll<kVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
+    unroll<kSampleVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
   });
   const Real* values = tile->lanes + first;
   score_features<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
   for (std::size_t block = kScoreBlock; block < d; block += kScoreBlock) {
     Scores<Count, Real> before;
     unroll<Count>([&](auto i) HWY_ATTR {
-      unroll<kVectors>([&](auto v) HWY_ATTR {
+      unroll<kSampleVectors>([&](auto v) HWY_ATTR {
         before[i][v] = scores[i][v];
         scores[i][v] = hn::Zero(tag);
       });
@@ -61,11 +63,11 @@ HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std
     score_features<Count>(values + block * kTile, panel + block * kPanelCentroids,
                           std::min<std::size_t>(d - block, kScoreBlock), scores);
     unroll<Count>([&](auto i) HWY_ATTR {
-      unroll<kVectors>([&](auto v)
-                           HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
+      unroll<kSampleVectors>([&](auto v)
+                                 HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
     });
   }
-  unroll<kVectors>([&](auto v) HWY_ATTR {
+  unroll<kSampleVectors>([&](auto v) HWY_ATTR {
     unroll<Count>([&](auto i) HWY_ATTR { best.update(v, c + i, scores[i][v]); });
   });
 }
@@ -84,19 +86,19 @@ HWY_INLINE void score_last_panel(const TileVector<Real>* tile, std::size_t first
   }
 }
 
-// Computes |y|^2 of the samples in kVectors registers. Four partial sums per register: with one,
-// every addition would wait for the one before.
+// Computes |y|^2 of the samples in kSampleVectors registers. Four partial sums per register shorten
+// the dependency chain.
 template <class Real>
 HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t first,
-                                      std::size_t d, Vector<Real> (&norms)[kVectors]) {
+                                      std::size_t d, Vector<Real> (&norms)[kSampleVectors]) {
   constexpr std::size_t kSums = 4;
   const Tag<Real> tag;
-  Vector<Real> sums[kSums][kVectors];
+  Vector<Real> sums[kSums][kSampleVectors];
   unroll<kSums>([&](auto i) HWY_ATTR {
-    unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
+    unroll<kSampleVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
   });
   const auto add = [&](std::size_t j, auto i) HWY_ATTR {
-    unroll<kVectors>([&](auto v) HWY_ATTR {
+    unroll<kSampleVectors>([&](auto v) HWY_ATTR {
       const Vector<Real> y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
       sums[i][v] = hn::MulAdd(y, y, sums[i][v]);
     });
@@ -104,7 +106,7 @@ HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t 
   std::size_t j = 0;
   for (; j + kSums <= d; j += kSums) unroll<kSums>([&](auto i) HWY_ATTR { add(j + i, i); });
   for (; j < d; ++j) add(j, std::integral_constant<std::size_t, 0>());
-  unroll<kVectors>([&](auto v) HWY_ATTR {
+  unroll<kSampleVectors>([&](auto v) HWY_ATTR {
     norms[v] = sums[0][v];
     if (d < kSums) return;
     norms[v] = hn::Add(hn::Add(norms[v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]));
@@ -129,10 +131,10 @@ struct MarkedLowestTwo {
     best.lowest[v] = hn::Min(best.lowest[v], marked);
   }
 
-  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kSampleVectors],
                          const ScoreLimit<Real>& limit, TileLabels& nearest) {
     const SignedTag<Real> bits;
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       best.index[v] = hn::And(hn::BitCast(bits, best.lowest[v]), hn::Set(bits, mask));
     }
     best.finish(first, norms, limit, nearest);
@@ -151,23 +153,23 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
   const Tag<Real> tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto k = static_cast<std::size_t>(centroids.clusters);
-  for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
-    Vector<Real> y[D][kVectors];
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * lanes) {
+    Vector<Real> y[D][kSampleVectors];
     unroll<D>([&](auto j) HWY_ATTR {
-      unroll<kVectors>(
+      unroll<kSampleVectors>(
           [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
     });
     LowestTwoOf<Real> best(score_marks(centroids.clusters, D));
     const auto update = [&](std::size_t c, const Real* factors) HWY_ATTR {
-      Vector<Real> scores[kVectors];
+      Vector<Real> scores[kSampleVectors];
       const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
-      unroll<kVectors>([&](auto v) HWY_ATTR { scores[v] = norm; });
+      unroll<kSampleVectors>([&](auto v) HWY_ATTR { scores[v] = norm; });
       unroll<D>([&](auto j) HWY_ATTR {
         const Vector<Real> factor = hn::Set(tag, factors[j * kPanelCentroids]);
-        unroll<kVectors>([&](auto v)
-                             HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
+        unroll<kSampleVectors>(
+            [&](auto v) HWY_ATTR { scores[v] = hn::MulAdd(y[j][v], factor, scores[v]); });
       });
-      unroll<kVectors>([&](auto v) HWY_ATTR { best.update(v, c, scores[v]); });
+      unroll<kSampleVectors>([&](auto v) HWY_ATTR { best.update(v, c, scores[v]); });
     };
     const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
@@ -175,7 +177,7 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
       for (std::size_t i = 0; i < kPanelCentroids; ++i) update(c + i, panel + i);
     }
     for (std::size_t i = 0; c + i < k; ++i) update(c + i, panel + i);
-    Vector<Real> norms[kVectors];
+    Vector<Real> norms[kSampleVectors];
     compute_squared_norms(tile, first, D, norms);
     best.finish(first, norms, centroids.limit, nearest);
   }
@@ -185,7 +187,7 @@ template <class Real>
 HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d,
                                      const TileCentroids<Real>& centroids, TileLabels& nearest) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(Tag<Real>())) {
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * hn::Lanes(Tag<Real>())) {
     LowestTwo<Real> best;
     const Real* panel = centroids.packed_centroids;
     std::size_t c = 0;
@@ -194,7 +196,7 @@ HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d
     }
     score_last_panel<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k,
                                           best);
-    Vector<Real> norms[kVectors];
+    Vector<Real> norms[kSampleVectors];
     compute_squared_norms(tile, first, d, norms);
     best.finish(first, norms, centroids.limit, nearest);
   }
@@ -233,22 +235,23 @@ void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::i
   const Tag<double> tag;
   const std::size_t lanes = hn::Lanes(tag);
   const auto d = static_cast<std::size_t>(features);
-  for (std::size_t first = 0; first < static_cast<std::size_t>(count); first += kVectors * lanes) {
+  for (std::size_t first = 0; first < static_cast<std::size_t>(count);
+       first += kSampleVectors * lanes) {
     LowestTwo<double> best;
     for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
-      Vector<double> sums[kVectors];
-      for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
+      Vector<double> sums[kSampleVectors];
+      for (std::size_t v = 0; v < kSampleVectors; ++v) sums[v] = hn::Zero(tag);
       for (std::size_t j = 0; j < d; ++j) {
         const Vector<double> value = hn::Set(tag, centroids[c * d + j]);
-        for (std::size_t v = 0; v < kVectors; ++v) {
+        for (std::size_t v = 0; v < kSampleVectors; ++v) {
           const Vector<double> difference =
               hn::Sub(hn::Load(tag, tile[j].lanes + first + v * lanes), value);
           sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
         }
       }
-      for (std::size_t v = 0; v < kVectors; ++v) best.update(v, c, sums[v]);
+      for (std::size_t v = 0; v < kSampleVectors; ++v) best.update(v, c, sums[v]);
     }
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       store_index(best.index[v], labels + first + v * lanes);
     }
   }

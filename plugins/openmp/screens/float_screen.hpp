@@ -10,14 +10,14 @@
 
 namespace lloyd_openmp {
 
-/// Centroids of a panel: as many as have scores in registers at the same time.
+/// Centroids per panel; their scores fill the registers.
 inline constexpr std::int64_t kPanelCentroids = 6;
 
-/// Up to this number of features the samples of a tile stay in registers.
+/// Up to this number of features, the samples stay in registers.
 inline constexpr std::int64_t kMaxRegisterFeatures = 8;
 
-/// Number of different indices that replace the low bits of a score, a power of two >= k; 0: scores
-/// hold no indices. Marking costs less than tracking the index in a register of its own.
+/// Number of different indices that can replace the low bits of a score, a power of two >= k; 0:
+/// scores hold no indices. This costs less than tracking the index in a register of its own.
 constexpr std::int64_t score_marks(std::int64_t k, std::int64_t d) {
   constexpr std::int64_t kMaxMarkedClusters = 64;
   if (d > kMaxRegisterFeatures || k > kMaxMarkedClusters) return 0;

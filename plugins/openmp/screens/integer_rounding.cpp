@@ -52,16 +52,16 @@ struct UnitRounder {
 HWY_INLINE void compute_norms(const TileVector<float>* tile, std::size_t d,
                               TileVector<float>& norms) {
   const FloatTag tag;
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
-    FloatVector sums[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = hn::Zero(tag);
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * hn::Lanes(tag)) {
+    FloatVector sums[kSampleVectors];
+    for (std::size_t v = 0; v < kSampleVectors; ++v) sums[v] = hn::Zero(tag);
     for (std::size_t j = 0; j < d; ++j) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < kSampleVectors; ++v) {
         const auto y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
         sums[v] = hn::MulAdd(y, y, sums[v]);
       }
     }
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       hn::Store(hn::Sqrt(sums[v]), tag, norms.lanes + first + v * hn::Lanes(tag));
     }
   }
@@ -88,21 +88,20 @@ HWY_INLINE void round_to_units(const TileVector<float>* tile, std::size_t d, flo
   }
 }
 
-// Relative error of computed norms and of their largest component, with ample room.
+// Covers the relative errors of the computed norms and of the largest component, with ample room.
 constexpr double kNormSlack = 1 + 4e-3;
 
-float greatest_norm(const IntegerTile& integers) {
+float largest_norm(const IntegerTile& integers) {
   return *std::max_element(std::begin(integers.norms->lanes), std::end(integers.norms->lanes));
 }
 
 // Chooses the unit for samples whose norms have been stored and whose components are at most
-// `greatest_value`.
-void choose_unit(double radius, float greatest_value, IntegerTile& integers) {
-  const double own =
-      IntegerScreen::radius_of(double{greatest_norm(integers)}, double{greatest_value}) *
-      kNormSlack;
-  integers.radius = static_cast<float>(own);
-  integers.unit = static_cast<float>(std::max(own, radius) / IntegerScreen::kMaxUnits);
+// `largest_value`.
+void choose_unit(double radius, float largest_value, IntegerTile& integers) {
+  const double sample_radius =
+      IntegerScreen::radius_of(double{largest_norm(integers)}, double{largest_value}) * kNormSlack;
+  integers.radius = static_cast<float>(sample_radius);
+  integers.unit = static_cast<float>(std::max(sample_radius, radius) / IntegerScreen::kMaxUnits);
 }
 
 void round_tile_in(const TileVector<float>* tile, std::int64_t features, double radius,
@@ -111,7 +110,7 @@ void round_tile_in(const TileVector<float>* tile, std::int64_t features, double 
   compute_norms(tile, d, *integers.norms);
   // With few features one component may make up the whole norm, and finding the largest one costs
   // more than it gains.
-  choose_unit(radius, greatest_norm(integers), integers);
+  choose_unit(radius, largest_norm(integers), integers);
   round_to_units(tile, d, integers.unit, integers.pairs, *integers.residuals);
 }
 
@@ -125,7 +124,7 @@ using RowIntTag = hn::RebindToSigned<RowTag>;
 constexpr std::size_t kBlockFeatures = 32;
 constexpr std::size_t kBlockPairs = kBlockFeatures / 2;
 
-HWY_INLINE void replace_by_roots(TileVector<float>& squares) {
+HWY_INLINE void take_square_roots(TileVector<float>& squares) {
   const RowTag tag;
   for (std::size_t lane = 0; lane < kTile; lane += hn::Lanes(tag)) {
     hn::Store(hn::Sqrt(hn::Load(tag, squares.lanes + lane)), tag, squares.lanes + lane);
@@ -139,8 +138,8 @@ HWY_INLINE float compute_row_norms(const float* const* samples, const float* ori
   constexpr std::size_t kHalfTile = kTile / 2;
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
-  RowVector greatest = hn::Zero(tag);
-  float greatest_of_rest = 0;
+  RowVector largest = hn::Zero(tag);
+  float largest_of_rest = 0;
   for (std::size_t lane = 0; lane < kHalfTile; ++lane) {
     const float* rows[2] = {samples[lane], samples[lane + kHalfTile]};
     RowVector sums[2][2];
@@ -152,7 +151,7 @@ HWY_INLINE float compute_row_norms(const float* const* samples, const float* ori
         unroll<2>([&](auto r) HWY_ATTR {
           const auto y = hn::Sub(hn::LoadU(tag, rows[r] + j + v * lanes), origin_values);
           sums[r][v] = hn::MulAdd(y, y, sums[r][v]);
-          greatest = hn::Max(greatest, hn::Abs(y));
+          largest = hn::Max(largest, hn::Abs(y));
         });
       });
     }
@@ -161,13 +160,13 @@ HWY_INLINE float compute_row_norms(const float* const* samples, const float* ori
       for (std::size_t rest = j; rest < d; ++rest) {
         const float y = rows[r][rest] - origin[rest];
         sum += y * y;
-        greatest_of_rest = std::max(greatest_of_rest, std::abs(y));
+        largest_of_rest = std::max(largest_of_rest, std::abs(y));
       }
       norms.lanes[lane + r * kHalfTile] = sum;
     }
   }
-  replace_by_roots(norms);
-  return std::max(greatest_of_rest, hn::GetLane(hn::MaxOfLanes(tag, greatest)));
+  take_square_roots(norms);
+  return std::max(largest_of_rest, hn::GetLane(hn::MaxOfLanes(tag, largest)));
 }
 
 // For each position in the output of ReorderDemote2To(): the pair of features that ends up there.
@@ -199,8 +198,8 @@ HWY_INLINE void transpose_pairs(const PairLine* rows, std::size_t pairs, std::si
   }
 }
 
-// Prefetches one of the output lines of the next kBlockPairs pairs. Lines that are written are
-// first read from memory, and a block writes many at once.
+// Prefetches one of the output lines of the next kBlockPairs pairs. A block stores to many lines at
+// once, and each store would first wait for its line to be read for ownership.
 HWY_INLINE void prefetch_output_line(const PairLine* pairs, std::size_t all_pairs,
                                      std::size_t line) {
   static_assert(kBlockPairs == kPairLanes, "one line for each sample");
@@ -229,7 +228,7 @@ class FeatureBlock {
     const std::size_t lanes = hn::Lanes(tag);
     if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
     if (j >= size_) return hn::Zero(tag);
-    // A sample has at least as many features before the block's end as fit a vector.
+    // At least one whole vector of features precedes the block's end.
     static_assert(hn::MaxLanes(RowTag()) <= kMinRowRoundingFeatures);
     const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
     return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
@@ -243,17 +242,17 @@ class FeatureBlock {
 
   const float* origin_;
   std::size_t size_;
-  // For each lane of the last vector: the lane that holds its value in the vector that ends with
-  // the block.
+  // For each lane of the last vector of the block: the lane with its value in the vector that ends
+  // where the block ends.
   alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
 };
 
 // Rounds a block of features of all samples and adds to the squared residuals (one vector per
-// sample). If a whole block follows, prefetches its output lines.
+// sample). If a full block follows, prefetches its output lines.
 template <bool kWhole>
 HWY_INLINE void round_block(const float* const* samples, std::size_t begin,
                             const FeatureBlock& block, const UnitRounder<RowTag>& rounder,
-                            std::size_t all_pairs, bool whole_follows, float* squares,
+                            std::size_t all_pairs, bool full_block_follows, float* squares,
                             PairLine* lines) {
   const RowTag tag;
   const hn::Repartition<std::int16_t, RowIntTag> halves;
@@ -261,7 +260,7 @@ HWY_INLINE void round_block(const float* const* samples, std::size_t begin,
   const std::size_t size = kWhole ? kBlockFeatures : block.size();
   PairLine rows[kTile];
   for (std::size_t lane = 0; lane < kTile; ++lane) {
-    if (whole_follows) prefetch_output_line(lines + kBlockPairs, all_pairs, lane);
+    if (full_block_follows) prefetch_output_line(lines + kBlockPairs, all_pairs, lane);
     const float* const x = samples[lane] + begin;
     auto sum = hn::Load(tag, squares + lane * lanes);
     for (std::size_t j = 0; j < size; j += 2 * lanes) {
@@ -278,8 +277,8 @@ HWY_INLINE void round_block(const float* const* samples, std::size_t begin,
 void round_rows_in(const float* const* samples, std::int64_t features, const float* origin,
                    double radius, IntegerTile& integers) {
   const auto d = static_cast<std::size_t>(features);
-  const float greatest_value = compute_row_norms(samples, origin, d, *integers.norms);
-  choose_unit(radius, greatest_value, integers);
+  const float largest_value = compute_row_norms(samples, origin, d, *integers.norms);
+  choose_unit(radius, largest_value, integers);
 
   const RowTag tag;
   const std::size_t lanes = hn::Lanes(tag);
@@ -301,7 +300,7 @@ void round_rows_in(const float* const* samples, std::int64_t features, const flo
   for (std::size_t lane = 0; lane < kTile; ++lane) {
     residuals.lanes[lane] = hn::GetLane(hn::SumOfLanes(tag, hn::Load(tag, squares + lane * lanes)));
   }
-  replace_by_roots(residuals);
+  take_square_roots(residuals);
 }
 
 bool has_row_vectors() {

@@ -13,7 +13,7 @@ namespace lloyd_openmp {
 void round_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d, double radius,
                 IntegerTile& integers);
 
-/// With fewer features, building a float tile first is faster: sums across a row would dominate.
+/// With fewer features, building a float tile first is faster: horizontal sums would dominate.
 inline constexpr std::int64_t kMinRowRoundingFeatures = 32;
 /// True if round_rows() supports d features with this instruction set.
 bool can_round_rows(InstructionSet set, std::int64_t d);

@@ -24,8 +24,8 @@ using IntTag = SignedTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 using IntVector = hn::Vec<IntTag>;
 
-// Registers for samples, and centroids whose scores fill the other registers. More centroids per
-// panel mean fewer reads of a tile.
+// Registers that hold samples, and centroids per panel, whose scores fill the other registers. The
+// more centroids in a panel, the less often a tile is read.
 constexpr std::size_t kSampleRegisters = 2;
 constexpr std::size_t kMaxPanelCentroids = kManyRegisters ? 12 : 6;
 
@@ -45,23 +45,23 @@ constexpr auto kIndices = [] {
   return indices;
 }();
 
-// The greatest and second greatest score of the samples in kSampleRegisters registers.
+// The highest and second-highest scores of the samples in kSampleRegisters registers.
 struct TopTwo {
   HWY_INLINE TopTwo() {
     for (std::size_t v = 0; v < kSampleRegisters; ++v)
-      greatest[v] = second[v] = hn::Set(IntTag(), kLowestScore);
+      highest[v] = second[v] = hn::Set(IntTag(), kLowestScore);
   }
 
   HWY_INLINE void update(std::size_t v, IntVector score) {
-    second[v] = hn::Max(second[v], hn::Min(greatest[v], score));
-    greatest[v] = hn::Max(greatest[v], score);
+    second[v] = hn::Max(second[v], hn::Min(highest[v], score));
+    highest[v] = hn::Max(highest[v], score);
   }
 
-  IntVector greatest[kSampleRegisters], second[kSampleRegisters];
+  IntVector highest[kSampleRegisters], second[kSampleRegisters];
 };
 
-// Some machines with AVX-512 lack VNNI; InstructionSet::for_integers() selects AVX2 there, if AVX2
-// kernels are compiled.
+// Some machines with AVX-512 lack VNNI; InstructionSet::for_integer_screen() selects AVX2 there, if
+// AVX2 kernels are compiled.
 #undef LLOYD_HAS_DOT_PRODUCT
 #if HWY_TARGET == HWY_AVX3 && ((HWY_TARGETS & HWY_AVX2) || defined(__AVX512VNNI__))
 #define LLOYD_HAS_DOT_PRODUCT 1
@@ -142,19 +142,21 @@ HWY_INLINE void prefetch(const PairLine* lines, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(lines + i, kRead, kLocality);
 }
 
-// Scores Count centroids with these `indices`.
+// Scores the Count centroids of a panel for the samples from lane `first` on. `pair_count`: pairs
+// of features; `offsets`, `indices`: of the centroids. Prefetches from line `next_prefetch` on, a
+// burst after every `period` bursts of its own lines (0: never).
 template <std::size_t Count>
-HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t count,
+HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t pair_count,
                       const std::int32_t* panel, const std::int32_t* offsets,
                       const std::int32_t* indices, std::size_t next_prefetch, std::size_t period,
                       bool prefetch_to_l2, TopTwo& best) {
   const IntTag tag;
   const std::size_t lanes = hn::Lanes(tag);
   IntVector scores[Count][kSampleRegisters];
-  const PairLine* const pairs_of_section = pairs + first / kPairLanes * count;
+  const PairLine* const pairs_of_section = pairs + first / kPairLanes * pair_count;
   const std::int32_t* values[kSampleRegisters];
   unroll<kSampleRegisters>(
-      [&](auto v) HWY_ATTR { values[v] = pairs_of_lane(pairs, count, first + v * lanes); });
+      [&](auto v) HWY_ATTR { values[v] = pairs_of_lane(pairs, pair_count, first + v * lanes); });
   // Adds the products of one pair of features; sums(i, v) yields the sums to add to.
   const auto add_pair = [&](const auto& sums) HWY_ATTR {
     IntVector q[kSampleRegisters];
@@ -172,16 +174,16 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   // Number of sections (kPairLanes samples) that the registers hold.
   constexpr std::size_t kSections =
       std::max<std::size_t>(1, kSampleRegisters * hn::MaxLanes(tag) / kPairLanes);
-  // Not in the inner loop: GCC 12 would keep a sum in memory.
+  // Prefetches stay out of the inner loop, where they would make GCC 12 keep a sum in memory.
   std::size_t countdown = 1;
-  for (std::size_t left = count - 1; left != 0;) {
+  for (std::size_t left = pair_count - 1; left != 0;) {
     const std::size_t now = std::min(left, PrefetchSchedule::kBurstLines);
     if (period != 0 && --countdown == 0) {
       countdown = period;
       const PairLine* next = pairs_of_section + next_prefetch;
-      if (next_prefetch >= count) next += (kSections - 1) * count;
+      if (next_prefetch >= pair_count) next += (kSections - 1) * pair_count;
       for (std::size_t section = 0; section < kSections; ++section) {
-        const PairLine* const lines = next + section * count;
+        const PairLine* const lines = next + section * pair_count;
         prefetch_to_l2 ? prefetch<true>(lines, PrefetchSchedule::kBurstLines)
                        : prefetch<false>(lines, PrefetchSchedule::kBurstLines);
       }
@@ -200,17 +202,17 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t coun
   });
 }
 
-// Scores `panels` panels of Count centroids. A flattened function of its own: otherwise GCC 12
-// keeps some sums in memory.
+// Scores `panels` panels of Count centroids. It is a flattened function of its own, because GCC 12
+// would otherwise keep some sums in memory.
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
-                                           std::size_t count, const std::int32_t* panel,
+                                           std::size_t pair_count, const std::int32_t* panel,
                                            const std::int32_t* offsets, const std::int32_t* indices,
                                            std::size_t panels, const PrefetchSchedule& schedule,
                                            TopTwo& best) {
   TopTwo found = best;
   for (std::size_t i = 0; i < panels; ++i) {
-    score<Count>(pairs, first, count, panel + i * count * Count, offsets + i * Count,
+    score<Count>(pairs, first, pair_count, panel + i * pair_count * Count, offsets + i * Count,
                  indices + i * Count, schedule.first(i), schedule.period(i),
                  schedule.prefetch_to_l2(), found);
   }
@@ -220,15 +222,16 @@ HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t fi
 // Scores panels of `panel_size` centroids, at most Count.
 template <std::size_t Count>
 HWY_INLINE void score_panels_of_size(std::size_t panel_size, const PairLine* pairs,
-                                     std::size_t first, std::size_t count,
+                                     std::size_t first, std::size_t pair_count,
                                      const std::int32_t* panel, const std::int32_t* offsets,
                                      const std::int32_t* indices, std::size_t panels,
                                      const PrefetchSchedule& schedule, TopTwo& best) {
   if constexpr (Count > 0) {
     if (panel_size == Count) {
-      score_panels<Count>(pairs, first, count, panel, offsets, indices, panels, schedule, best);
+      score_panels<Count>(pairs, first, pair_count, panel, offsets, indices, panels, schedule,
+                          best);
     } else {
-      score_panels_of_size<Count - 1>(panel_size, pairs, first, count, panel, offsets, indices,
+      score_panels_of_size<Count - 1>(panel_size, pairs, first, pair_count, panel, offsets, indices,
                                       panels, schedule, best);
     }
   }
@@ -263,33 +266,34 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
   const auto squared_radius = hn::Set(tag, static_cast<float>(e * e));
   const auto norm_excess = static_cast<float>((static_cast<double>(d) + 20) * u);
   std::uint64_t unproven = 0;
-  const std::size_t count = (d + 1) / 2;
+  const std::size_t pair_count = (d + 1) / 2;
   const auto panel_size = static_cast<std::size_t>(centroids.panel_size);
-  const std::size_t indexed = (kIndexMask + 1) / panel_size * panel_size;
-  const PrefetchSchedule schedule(k, std::min(k, indexed) / panel_size, count);
+  // With more centroids than indices, panels are scored in rounds of at most this many centroids.
+  const std::size_t indexed_clusters = (kIndexMask + 1) / panel_size * panel_size;
+  const PrefetchSchedule schedule(k, std::min(k, indexed_clusters) / panel_size, pair_count);
   for (std::size_t first = 0; first < kTile; first += kSampleRegisters * hn::Lanes(tag)) {
     TopTwo best;
     IntVector labels[kSampleRegisters];
     for (IntVector& label : labels) label = hn::Zero(integers);
     const std::int32_t* panel = centroids.packed_centroids;
-    for (std::size_t begin = 0; begin < k; begin += indexed) {
-      const std::size_t end = std::min(begin + indexed, k);
+    for (std::size_t begin = 0; begin < k; begin += indexed_clusters) {
+      const std::size_t end = std::min(begin + indexed_clusters, k);
       const TopTwo before = best;
       const std::size_t whole = (end - begin) / panel_size, left = (end - begin) % panel_size;
       const std::size_t rest = end - left;
-      score_panels_of_size<kMaxPanelCentroids>(panel_size, tile.pairs, first, count, panel,
+      score_panels_of_size<kMaxPanelCentroids>(panel_size, tile.pairs, first, pair_count, panel,
                                                offsets + begin, kIndices.data(), whole,
                                                begin == 0 ? schedule : PrefetchSchedule(), best);
-      panel += count * (end - begin - left);
+      panel += pair_count * (end - begin - left);
       if (left != 0) {
-        score_panels_of_size<kMaxPanelCentroids>(left, tile.pairs, first, count, panel,
+        score_panels_of_size<kMaxPanelCentroids>(left, tile.pairs, first, pair_count, panel,
                                                  offsets + rest, &kIndices[rest - begin], 1,
                                                  PrefetchSchedule(), best);
       }
       for (std::size_t i = 0; i < kSampleRegisters; ++i) {
-        const IntVector label = hn::Add(hn::And(best.greatest[i], hn::Set(integers, kIndexMask)),
+        const IntVector label = hn::Add(hn::And(best.highest[i], hn::Set(integers, kIndexMask)),
                                         hn::Set(integers, static_cast<std::int32_t>(begin)));
-        labels[i] = hn::IfThenElse(hn::Gt(best.greatest[i], before.greatest[i]), label, labels[i]);
+        labels[i] = hn::IfThenElse(hn::Gt(best.highest[i], before.highest[i]), label, labels[i]);
       }
     }
     for (std::size_t i = 0; i < kSampleRegisters; ++i) {
@@ -303,7 +307,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       limit = hn::MulAdd(residual, hn::Set(tag, static_cast<float>(residual_factor)), limit);
       // In float32, because the difference to kLowestScore may exceed 32 bits.
       const auto gap =
-          hn::Sub(hn::ConvertTo(tag, best.greatest[i]), hn::ConvertTo(tag, best.second[i]));
+          hn::Sub(hn::ConvertTo(tag, best.highest[i]), hn::ConvertTo(tag, best.second[i]));
       unproven |= bits_of(tag, hn::Not(hn::Gt(gap, limit))) << at;
       hn::Store(labels[i], integers, nearest.labels + at);
       if (nearest.bounds == nullptr) continue;
@@ -311,7 +315,7 @@ void screen_integers_in(const IntegerTile& tile, std::int64_t features,
       const auto score = [&](IntVector a) HWY_ATTR {
         return hn::MulSub(hn::ConvertTo(tag, a), two_units, squared_radius);
       };
-      const auto nearest_score = score(best.greatest[i]), next_score = score(best.second[i]);
+      const auto nearest_score = score(best.highest[i]), next_score = score(best.second[i]);
       // The error of A is at most half of the limit, that of 2 A - E^2 the whole limit; the other
       // terms cover roundings.
       const auto excess = [&](auto value) HWY_ATTR {
@@ -346,12 +350,12 @@ HWY_EXPORT(max_panel_size_in);
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* offsets, TileLabels& nearest) {
-  LLOYD_DISPATCH(set.for_integers(), screen_integers_in)
+  LLOYD_DISPATCH(set.for_integer_screen(), screen_integers_in)
   (tile, d, centroids, former, offsets, nearest);
 }
 
 std::int64_t max_panel_size(InstructionSet set) {
-  return LLOYD_DISPATCH(set.for_integers(), max_panel_size_in)();
+  return LLOYD_DISPATCH(set.for_integer_screen(), max_panel_size_in)();
 }
 
 }  // namespace lloyd_openmp

@@ -88,7 +88,7 @@ class IntegerScreen {
     offsets_.assign(static_cast<std::size_t>(k), 0);
     double max_norm = 0, max_value = 0;
     for (std::int64_t c = 0; c < k; ++c) {
-      double& norm = offsets_[static_cast<std::size_t>(c)];  // squared, for now
+      double& norm = offsets_[static_cast<std::size_t>(c)];  // holds |e|^2 until the unit is known
       for (std::int64_t j = 0; j < d; ++j) {
         norm += value(c, j) * value(c, j);
         max_value = std::max(max_value, std::abs(value(c, j)));
@@ -103,7 +103,7 @@ class IntegerScreen {
 
     const double unit = radius / kMaxUnits;
     const std::int64_t pairs = (d + 1) / 2;
-    // Panels of equal size: in a small panel each sum would wait for its last product.
+    // Panels of equal size: a small panel has too few independent sums to hide latencies.
     const std::int64_t panels = divide_up(k, max_panel_size(set));
     const std::int64_t panel_size = divide_up(k, panels);
     packed_.assign(static_cast<std::size_t>(k * pairs), 0);

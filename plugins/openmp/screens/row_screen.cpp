@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// kRows samples times kBatchCentroids centroids: their sums fill the registers beside the operands.
+// Samples and centroids per step of the kernel. Their kRows x kBatchCentroids sums fill the
+// registers that the operands leave.
 constexpr std::size_t kRows = kInterleavedRows;
 constexpr std::size_t kStride = kInterleaveStride;
 constexpr std::size_t kBatchCentroids = kManyRegisters ? 10 : 5;
@@ -49,12 +50,12 @@ HWY_INLINE void score_rows(const float* const* samples, const float* const* next
     squares[r] = hn::Zero(tag);
     unroll<Count>([&](auto i) HWY_ATTR { sums[r][i] = hn::Zero(tag); });
   });
-  const auto add = [&](std::size_t j, auto&& only) HWY_ATTR __attribute__((always_inline)) {
+  const auto add = [&](std::size_t j, auto&& mask) HWY_ATTR __attribute__((always_inline)) {
     auto origin = hn::LoadU(tag, centroids.origin + j);
     keep_in_register(origin);
     hn::Vec<RowTag> y[kRows];
     unroll<kRows>([&](auto r) HWY_ATTR {
-      y[r] = only(hn::Sub(hn::LoadU(tag, samples[r] + j), origin));
+      y[r] = mask(hn::Sub(hn::LoadU(tag, samples[r] + j), origin));
       if constexpr (kNorms) squares[r] = hn::MulAdd(y[r], y[r], squares[r]);
     });
     unroll<Count>([&](auto i) HWY_ATTR {
@@ -75,7 +76,7 @@ HWY_INLINE void score_rows(const float* const* samples, const float* const* next
   if (j < d) prefetch();
   for (; j + lanes <= d; j += lanes) add(j, [](auto y) HWY_ATTR { return y; });
   if (j < d) {
-    // The last vector overlaps the one before; features that were counted before are masked out.
+    // The last vector overlaps the previous one; features that were already counted are masked out.
     const std::size_t first = d - lanes;
     const auto counted_before = hn::FirstN(tag, j - first);
     add(first, [&](auto y) HWY_ATTR { return hn::IfThenZeroElse(counted_before, y); });
@@ -109,12 +110,12 @@ HWY_INLINE void score_batch(const float* const* now, const float* const* next, s
 }
 
 template <std::size_t Count>
-HWY_INLINE void score_rest(const float* const* now, const float* const* next, std::size_t d,
-                           const RowCentroids& centroids, std::size_t c, std::size_t lane,
-                           TileVector<float>* scores, TileVector<float>& norms) {
+HWY_INLINE void score_last_batch(const float* const* now, const float* const* next, std::size_t d,
+                                 const RowCentroids& centroids, std::size_t c, std::size_t lane,
+                                 TileVector<float>* scores, TileVector<float>& norms) {
   if constexpr (Count > 0) {
     if (static_cast<std::size_t>(centroids.clusters) - c != Count) {
-      score_rest<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
+      score_last_batch<Count - 1>(now, next, d, centroids, c, lane, scores, norms);
     } else {
       score_batch<Count>(now, next, d, centroids, c, lane, scores, norms);
     }
@@ -143,15 +144,15 @@ void screen_rows_in(const float* const* samples, std::int64_t features,
     for (; c + kBatchCentroids <= k; c += kBatchCentroids) {
       score_batch<kBatchCentroids>(now, next, d, centroids, c, lane, scores, norms);
     }
-    score_rest<kBatchCentroids - 1>(now, next, d, centroids, c, lane, scores, norms);
+    score_last_batch<kBatchCentroids - 1>(now, next, d, centroids, c, lane, scores, norms);
   }
 
   const Tag<float> tag;
   nearest.unproven = 0;
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * hn::Lanes(tag)) {
     LowestTwo<float> best;
-    Vector<float> squared_norms[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    Vector<float> squared_norms[kSampleVectors];
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       const std::size_t at = first + v * hn::Lanes(tag);
       squared_norms[v] = hn::Load(tag, norms.lanes + at);
       for (std::size_t c = 0; c < k; ++c) {

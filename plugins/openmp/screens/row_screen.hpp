@@ -32,8 +32,8 @@ std::int64_t row_chain_length(InstructionSet set, std::int64_t d);
 inline constexpr std::int64_t kMinRowFeatures = 16;
 inline constexpr std::int64_t kMaxRowClusters = 32;
 
-/// Samples that are screened together, and their distance: the hardware prefetcher follows two
-/// streams only if they are in different pages (docs/design/openmp/screens.md).
+/// Rows that are screened together, and the distance between them in rows. The hardware prefetcher
+/// follows two streams only if they are in different pages (docs/design/openmp/screens.md).
 inline constexpr std::int64_t kInterleavedRows = 2;
 inline constexpr std::int64_t kInterleaveStride = kTile / kInterleavedRows;
 

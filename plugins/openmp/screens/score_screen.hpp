@@ -21,7 +21,7 @@ namespace lloyd_openmp {
 template <class Real>
 class ScoreScreen {
  public:
-  /// The error bound does not hold beyond.
+  /// The error bound does not hold for more features.
   static constexpr std::int64_t kMaxFeatures = 1 << 16;
 
   explicit ScoreScreen(const lloyd::DatasetView& dataset) : d_(dataset.features) {
@@ -38,8 +38,8 @@ class ScoreScreen {
     radius_ = std::sqrt(squared);
   }
 
-  /// True if the current centroids can be screened without overflow. If not, only this function may
-  /// be called.
+  /// True if the current centroids can be screened without overflow. If not, neither they nor the
+  /// limits may be used.
   bool fits() const { return fits_; }
   const Real* origin() const { return origin_.data(); }
   /// Upper bound on the distance of any sample to the origin.

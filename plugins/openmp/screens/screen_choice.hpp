@@ -11,10 +11,10 @@ enum class ScreenKind {
   integers,  ///< screen_integers(); open samples go to one of the others
 };
 
-/// For k centroids of d features in float32. `kept`: rounded samples are stored across passes.
-constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unused]] bool kept) {
-#if defined(__x86_64__)  // other machines have no 16-bit multiply-add
-  if (kept && d > 8 && k >= (d < 128 ? 8 : 4)) return ScreenKind::integers;
+/// For k centroids of d float32 features. `stored`: rounded samples are stored across passes.
+constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unused]] bool stored) {
+#if defined(__x86_64__)  // elsewhere the integer screen has no fast dot product
+  if (stored && d > 8 && k >= (d < 128 ? 8 : 4)) return ScreenKind::integers;
 #endif
   if (d >= 128 && k <= (d < 256 ? 10 : 20)) return ScreenKind::rows;
 #if defined(__x86_64__)
@@ -25,8 +25,8 @@ constexpr ScreenKind fastest_screen(std::int64_t k, std::int64_t d, [[maybe_unus
   return ScreenKind::tiles;
 }
 
-/// For scattered samples that integers leave open and that would have to be gathered into tiles.
-constexpr ScreenKind fastest_for_some(std::int64_t k, std::int64_t d) {
+/// For scattered samples that the integer screen leaves open. Tiles of them have to be gathered.
+constexpr ScreenKind fastest_for_gathered(std::int64_t k, std::int64_t d) {
   return d >= 128 && k <= 32 ? ScreenKind::rows : ScreenKind::tiles;
 }
 

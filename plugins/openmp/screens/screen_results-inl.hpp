@@ -47,21 +47,21 @@ HWY_INLINE void finish_bounds(Vector<Real> squared_upper, Vector<Real> squared_l
       hn::MulSub(root(squared_lower), hn::Set(tag, static_cast<Real>(1 - kBoundExcess)), tiny);
   store_float(upper, bounds.upper + at);
   // Capped, so that adding drift cannot overflow.
-  const auto greatest = hn::Set(tag, static_cast<Real>(std::numeric_limits<float>::max() / 2));
-  store_float(hn::Min(hn::Max(lower, hn::Zero(tag)), greatest), bounds.lower + at);
+  const auto cap = hn::Set(tag, static_cast<Real>(std::numeric_limits<float>::max() / 2));
+  store_float(hn::Min(hn::Max(lower, hn::Zero(tag)), cap), bounds.lower + at);
 }
 
-// The lowest and second lowest score of the samples in kVectors registers, and the index of the
-// lowest.
+// The lowest and second lowest score of the samples in kSampleVectors registers, and the index of
+// the lowest.
 template <class Real>
 struct LowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
-  // Has the same signature as MarkedLowestTwo.
+  // Takes an argument so that a template can use either this or MarkedLowestTwo.
   HWY_INLINE explicit LowestTwo(std::int64_t /*score_marks*/) : LowestTwo() {}
 
   HWY_INLINE LowestTwo() {
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       lowest[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());
       index[v] = hn::Zero(SignedTag<Real>());
     }
@@ -75,12 +75,12 @@ struct LowestTwo {
                               hn::Set(SignedTag<Real>(), static_cast<Index>(c)), index[v]);
   }
 
-  // Stores the labels of lanes [first, first + kVectors registers). A label is proven if the second
-  // score is far enough above the lowest. `norms`: |y|^2.
-  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kVectors],
+  // Stores the labels of lanes [first, first + kSampleVectors registers). A label is proven if the
+  // second score is far enough above the lowest. `norms`: |y|^2.
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kSampleVectors],
                          const ScoreLimit<Real>& limit, TileLabels& nearest) const {
     const Tag<Real> tag;
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       const std::size_t at = first + v * hn::Lanes(tag);
       const Vector<Real> gap = hn::MulAdd(
           norms[v], hn::Set(tag, limit.square),
@@ -96,8 +96,8 @@ struct LowestTwo {
     }
   }
 
-  Vector<Real> lowest[kVectors], second[kVectors];
-  hn::Vec<SignedTag<Real>> index[kVectors];
+  Vector<Real> lowest[kSampleVectors], second[kSampleVectors];
+  hn::Vec<SignedTag<Real>> index[kSampleVectors];
 };
 
 }  // namespace HWY_NAMESPACE

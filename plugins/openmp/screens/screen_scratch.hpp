@@ -1,4 +1,4 @@
-// ScreenScratch: memory in which one thread screens tiles.
+// ScreenScratch: scratch memory of one thread for screening tiles.
 #pragma once
 
 #include <cstdint>

@@ -15,25 +15,26 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Centroids at once: their sums, for kVectors registers of samples, fill the registers.
-constexpr std::size_t kCentroids = 4;
+// Centroids per batch; their sums, for kSampleVectors registers of samples, fill the registers.
+constexpr std::size_t kBatchCentroids = 4;
 
-// Squared distances of the samples in lanes [first, first + kVectors registers) to Count centroids.
+// Squared distances of the samples in lanes [first, first + kSampleVectors registers) to Count
+// centroids.
 template <std::size_t Count, class Real>
 HWY_INLINE void distances(const TileVector<Real>* tile, std::size_t first, std::size_t d,
-                          const Real* centroids, Vector<Real> (&sums)[Count][kVectors]) {
+                          const Real* centroids, Vector<Real> (&sums)[Count][kSampleVectors]) {
   const Tag<Real> tag;
   for (std::size_t c = 0; c < Count; ++c) {
-    for (std::size_t v = 0; v < kVectors; ++v) sums[c][v] = hn::Zero(tag);
+    for (std::size_t v = 0; v < kSampleVectors; ++v) sums[c][v] = hn::Zero(tag);
   }
   for (std::size_t j = 0; j < d; ++j) {
-    Vector<Real> x[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    Vector<Real> x[kSampleVectors];
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       x[v] = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
     }
     for (std::size_t c = 0; c < Count; ++c) {
       const Vector<Real> value = hn::Set(tag, centroids[c * d + j]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < kSampleVectors; ++v) {
         const Vector<Real> difference = hn::Sub(x[v], value);
         sums[c][v] = hn::MulAdd(difference, difference, sums[c][v]);
       }
@@ -41,11 +42,12 @@ HWY_INLINE void distances(const TileVector<Real>* tile, std::size_t first, std::
   }
 }
 
-// Calls visit.centroids<Count>(c) for groups of centroids that cover [0, m).
+// Calls visit.centroids<Count>(c) for batches of centroids that cover [0, m).
 template <class Visitor>
-HWY_INLINE void for_each_group(std::size_t m, Visitor& visit) {
+HWY_INLINE void for_each_batch(std::size_t m, Visitor& visit) {
   std::size_t c = 0;
-  for (; c + kCentroids <= m; c += kCentroids) visit.template centroids<kCentroids>(c);
+  for (; c + kBatchCentroids <= m; c += kBatchCentroids)
+    visit.template centroids<kBatchCentroids>(c);
   for (; c < m; ++c) visit.template centroids<1>(c);
 }
 
@@ -58,15 +60,15 @@ struct NearestVisitor {
 
   template <std::size_t Count>
   HWY_INLINE void centroids(std::size_t c) {
-    Vector<Real> sums[Count][kVectors];
+    Vector<Real> sums[Count][kSampleVectors];
     distances<Count>(tile, first, d, values + c * d, sums);
     for (std::size_t i = 0; i < Count; ++i) {
-      const auto number = hn::Set(Signed(), static_cast<hn::TFromD<Signed>>(c + i));
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto centroid = hn::Set(Signed(), static_cast<hn::TFromD<Signed>>(c + i));
+      for (std::size_t v = 0; v < kSampleVectors; ++v) {
         const auto nearer = hn::Lt(sums[i][v], lowest[v]);
         second[v] = hn::Min(second[v], hn::Max(lowest[v], sums[i][v]));
         lowest[v] = hn::Min(lowest[v], sums[i][v]);
-        index[v] = hn::IfThenElse(hn::RebindMask(Signed(), nearer), number, index[v]);
+        index[v] = hn::IfThenElse(hn::RebindMask(Signed(), nearer), centroid, index[v]);
       }
     }
   }
@@ -74,8 +76,8 @@ struct NearestVisitor {
   const TileVector<Real>* tile;
   std::size_t first, d;
   const Real* values;
-  Vector<Real> lowest[kVectors], second[kVectors];
-  hn::Vec<Signed> index[kVectors];
+  Vector<Real> lowest[kSampleVectors], second[kSampleVectors];
+  hn::Vec<Signed> index[kSampleVectors];
 };
 
 template <class Real>
@@ -85,18 +87,18 @@ HWY_INLINE void nearest_in(const TileVector<Real>* tile, std::int64_t d, const R
   using Index = hn::TFromD<typename Visitor::Signed>;
   const Tag<Real> tag;
   const std::size_t lanes = hn::Lanes(tag);
-  for (std::size_t first = 0; first < kTile; first += kVectors * lanes) {
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * lanes) {
     Visitor visitor;
     visitor.tile = tile;
     visitor.first = first;
     visitor.d = static_cast<std::size_t>(d);
     visitor.values = centroids;
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       visitor.lowest[v] = visitor.second[v] = hn::Set(tag, std::numeric_limits<Real>::infinity());
       visitor.index[v] = hn::Zero(typename Visitor::Signed());
     }
-    for_each_group(static_cast<std::size_t>(m), visitor);
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for_each_batch(static_cast<std::size_t>(m), visitor);
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       const std::size_t at = first + v * lanes;
       hn::Store(visitor.lowest[v], tag, nearest.lowest.lanes + at);
       hn::Store(visitor.second[v], tag, nearest.second.lanes + at);
@@ -109,20 +111,20 @@ HWY_INLINE void nearest_in(const TileVector<Real>* tile, std::int64_t d, const R
 
 template <class Real>
 struct BelowVisitor {
-  HWY_INLINE BelowVisitor() {}  // as above
+  HWY_INLINE BelowVisitor() {}  // see NearestVisitor()
 
   template <std::size_t Count>
   HWY_INLINE void centroids(std::size_t c) {
     const Tag<Real> tag;
-    Vector<Real> sums[Count][kVectors];
+    Vector<Real> sums[Count][kSampleVectors];
     distances<Count>(tile, first, d, values + c * d, sums);
     for (std::size_t i = 0; i < Count; ++i) {
       auto any = hn::Le(sums[i][0], limits[0]);
-      for (std::size_t v = 1; v < kVectors; ++v) {
+      for (std::size_t v = 1; v < kSampleVectors; ++v) {
         any = hn::Or(any, hn::Le(sums[i][v], limits[v]));
       }
       if (HWY_LIKELY(hn::AllFalse(tag, any))) continue;
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < kSampleVectors; ++v) {
         below[c + i] |= bits_of(tag, hn::Le(sums[i][v], limits[v])) << (first + v * hn::Lanes(tag));
       }
     }
@@ -131,7 +133,7 @@ struct BelowVisitor {
   const TileVector<Real>* tile;
   std::size_t first, d;
   const Real* values;
-  Vector<Real> limits[kVectors];
+  Vector<Real> limits[kSampleVectors];
   std::uint64_t* below;
 };
 
@@ -140,17 +142,17 @@ HWY_INLINE void below_in(const TileVector<Real>* tile, std::int64_t d, const Rea
                          std::int64_t m, const TileVector<Real>& limits, std::uint64_t* below) {
   const Tag<Real> tag;
   std::fill_n(below, m, 0);
-  for (std::size_t first = 0; first < kTile; first += kVectors * hn::Lanes(tag)) {
+  for (std::size_t first = 0; first < kTile; first += kSampleVectors * hn::Lanes(tag)) {
     BelowVisitor<Real> visitor;
     visitor.tile = tile;
     visitor.first = first;
     visitor.d = static_cast<std::size_t>(d);
     visitor.values = centroids;
     visitor.below = below;
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kSampleVectors; ++v) {
       visitor.limits[v] = hn::Load(tag, limits.lanes + first + v * hn::Lanes(tag));
     }
-    for_each_group(static_cast<std::size_t>(m), visitor);
+    for_each_batch(static_cast<std::size_t>(m), visitor);
   }
 }
 

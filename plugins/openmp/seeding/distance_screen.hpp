@@ -1,5 +1,5 @@
-// Screens squared distances of a tile to many centroids. A bound tells which pairs the definition
-// has to decide.
+// Screens squared distances of a tile to many centroids. An error bound determines which pairs the
+// definition has to decide.
 #pragma once
 
 #include <cstdint>

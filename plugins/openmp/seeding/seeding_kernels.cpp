@@ -19,10 +19,11 @@ namespace {
 
 using lloyd::squared_distance;
 
-// From this number of new centroids on, the nearest of them is found first; fewer are compared
-// directly with the current squared distances.
-constexpr std::int64_t kManyCentroids = 8;
+// From this number of new centroids on, only the nearest of them is compared with a sample's
+// current squared distance; fewer are all compared.
+constexpr std::int64_t kMinNearestFirst = 8;
 
+// One pass over all samples.
 struct Problem {
   const lloyd::DatasetView& dataset;
   const double* centroids;  // count x features
@@ -131,9 +132,10 @@ void for_each_tile(const Problem& problem, Body&& body) {
   std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(threads),
                                            {problem, screened.data()});
   // Large enough to amortise scheduling, small enough to react to cancellation.
-  constexpr std::int64_t kWork = std::int64_t{1} << 23;
+  constexpr std::int64_t kChunkOperations = std::int64_t{1} << 23;
   const std::int64_t chunk =
-      kTile * std::clamp<std::int64_t>(kWork / (kTile * d * (problem.count + 1)), 1, 256);
+      kTile *
+      std::clamp<std::int64_t>(kChunkOperations / (kTile * d * (problem.count + 1)), 1, 256);
   const std::int64_t chunks = (n + chunk - 1) / chunk;
   const auto stop_requested = [&] {
     return problem.observer != nullptr && problem.observer->stop_requested();
@@ -155,14 +157,14 @@ void for_each_tile(const Problem& problem, Body&& body) {
 }
 
 template <class T, class Real>
-void fold_nearest(const Problem& problem, const lloyd::NearestRequest& request) {
+void update_nearest(const Problem& problem, const lloyd::NearestRequest& request) {
   const auto update = [&](std::int64_t i, std::int64_t c, double distance) {
     request.squared_distances[i] = distance;
     if (request.nearest == nullptr) return;
     request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
   };
   for_each_tile<T, Real>(problem, [&](int, TileWorker<T, Real>& worker) {
-    if (request.count < kManyCentroids) {
+    if (request.count < kMinNearestFirst) {
       worker.visit_nearer(request.squared_distances, update);
     } else {
       worker.visit_nearest(request.squared_distances, update);
@@ -225,7 +227,7 @@ lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
     const Problem problem{dataset_, request.centroids, request.count,
                           threads_, instruction_set_,  observer};
     dispatch(request.centroids, request.count,
-             [&]<class T, class Real>() { fold_nearest<T, Real>(problem, request); });
+             [&]<class T, class Real>() { update_nearest<T, Real>(problem, request); });
   });
 }
 

@@ -15,10 +15,10 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int32_t, 16>> index, std::int32_t* to) {
+HWY_INLINE void store_indices(hn::Vec<hn::CappedTag<std::int32_t, 16>> index, std::int32_t* to) {
   hn::StoreU(index, hn::CappedTag<std::int32_t, 16>(), to);
 }
-HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int64_t, 16>> index, std::int32_t* to) {
+HWY_INLINE void store_indices(hn::Vec<hn::CappedTag<std::int64_t, 16>> index, std::int32_t* to) {
   const hn::CappedTag<std::int64_t, 16> tag;
   HWY_ALIGN std::int64_t wide[16];
   hn::Store(index, tag, wide);
@@ -26,7 +26,8 @@ HWY_INLINE void store_index_of(hn::Vec<hn::CappedTag<std::int64_t, 16>> index, s
 }
 
 template <class Real>
-HWY_INLINE void extent_in(const TileVector<Real>* tile, std::int64_t d, Real* low, Real* high) {
+HWY_INLINE void find_extent_in(const TileVector<Real>* tile, std::int64_t d, Real* low,
+                               Real* high) {
   const Tag<Real> tag;
   for (std::int64_t j = 0; j < d; ++j) {
     Vector<Real> lowest = hn::Load(tag, tile[j].lanes), highest = lowest;
@@ -80,9 +81,9 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
       });
     }
     const V radius = hn::Load(tag, group.radius + first);
-    V limit_sum = hn::MulAdd(radius, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
-    limit_sum =
-        hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(radius, limit_sum, hn::Set(tag, limit.base)));
+    V three_limits = hn::MulAdd(radius, hn::Set(tag, limit.square), hn::Set(tag, limit.slope));
+    three_limits =
+        hn::Mul(hn::Set(tag, Real{3}), hn::MulAdd(radius, three_limits, hn::Set(tag, limit.base)));
     auto remaining = hn::Zero(integers);  // minus the number of remaining candidates
     for (std::int64_t c = 0; c < candidates.count; ++c) {
       V bound = hn::Sub(score_of(values + c), lowest);
@@ -91,19 +92,19 @@ HWY_INLINE void screen_group_features(const BoxGroup<Real>& group, const ScoreLi
             hn::Set(tag, values[c + static_cast<std::int64_t>((j + 1) * feature_stride)]);
         bound = hn::NegMulAdd(half_width[j], hn::Abs(hn::Sub(factor, own[j])), bound);
       });
-      const auto open_mask = hn::Not(hn::Gt(bound, limit_sum));
+      const auto open_mask = hn::Not(hn::Gt(bound, three_limits));
       remaining =
           hn::Add(remaining, hn::VecFromMask(integers, hn::RebindMask(integers, open_mask)));
     }
     // Several candidates: all bits set, which is -1.
     const auto several = hn::Ne(remaining, hn::Set(integers, -1));
-    store_index_of(hn::Or(owner, hn::VecFromMask(integers, several)), owners + first);
+    store_indices(hn::Or(owner, hn::VecFromMask(integers, several)), owners + first);
   }
 }
 
 // The score limit for the largest |y| of the box.
 template <class Real>
-HWY_INLINE Real limit_in(const Box<Real>& box, const ScoreLimit<Real>& limit) {
+HWY_INLINE Real limit_for(const Box<Real>& box, const ScoreLimit<Real>& limit) {
   return limit.base + box.radius * (limit.slope + box.radius * limit.square);
 }
 
@@ -144,7 +145,7 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
     break;
   }
 
-  const V limit_sum = hn::Set(tag, 3 * limit_in(box, limit));
+  const V three_limits = hn::Set(tag, 3 * limit_for(box, limit));
   V own[D];
   unroll<D>([&](auto j) HWY_ATTR { own[j] = hn::Set(tag, factors(j)[nearest]); });
   const auto remaining_stride = static_cast<std::size_t>(remaining.feature_stride);
@@ -157,7 +158,7 @@ HWY_INLINE void screen_features(const Box<Real>& box, const ScoreLimit<Real>& li
     });
     // NaN stays a candidate; the infinite padding does not. CompressStore copies a table at each
     // call (docs/design/openmp/spatial_order.md), hence the loop.
-    std::uint64_t open_mask = bits_of(tag, hn::Not(hn::Gt(bound, limit_sum)));
+    std::uint64_t open_mask = bits_of(tag, hn::Not(hn::Gt(bound, three_limits)));
     for (; open_mask != 0; open_mask &= open_mask - 1, ++kept) {
       const std::size_t at = c + static_cast<std::size_t>(std::countr_zero(open_mask));
       Real* const value = remaining.values.data() + kept;
@@ -184,7 +185,7 @@ HWY_INLINE void screen_tile_features(const TileVector<Real>* tile, const Real* o
   const std::size_t lanes = hn::Lanes(tag);
   const auto count = static_cast<std::size_t>(centroids.count);
   const auto feature_stride = static_cast<std::size_t>(centroids.feature_stride);
-  const Vector<Real> gap = hn::Set(tag, limit_in(box, limit));
+  const Vector<Real> gap = hn::Set(tag, limit_for(box, limit));
   nearest.unproven = 0;
   for (std::size_t first = 0; first < kTile; first += 2 * lanes) {
     Vector<Real> y[D][2], lowest[2], second[2];
@@ -271,10 +272,11 @@ void screen_group_double(const BoxGroup<double>& group, std::int64_t d,
 }
 
 template <class Real>
-HWY_INLINE void screen_tile(const TileVector<Real>* tile, const Real* origin, const Box<Real>& box,
-                            std::int64_t d, const ScoreLimit<Real>& limit,
-                            const BoxCentroids<Real>& centroids, const std::int32_t* former,
-                            TileLabels& nearest) {
+HWY_INLINE void screen_box_tile_in(const TileVector<Real>* tile, const Real* origin,
+                                   const Box<Real>& box, std::int64_t d,
+                                   const ScoreLimit<Real>& limit,
+                                   const BoxCentroids<Real>& centroids, const std::int32_t* former,
+                                   TileLabels& nearest) {
   if (d == 1) {
     screen_tile_features<1>(tile, origin, box, limit, centroids, nearest);
   } else if (d == 2) {
@@ -285,24 +287,24 @@ HWY_INLINE void screen_tile(const TileVector<Real>* tile, const Real* origin, co
   find_changed(former, nearest);
 }
 
-void screen_tile_float(const TileVector<float>* tile, const float* origin, const Box<float>& box,
-                       std::int64_t d, const ScoreLimit<float>& limit,
-                       const BoxCentroids<float>& centroids, const std::int32_t* former,
-                       TileLabels& nearest) {
-  screen_tile(tile, origin, box, d, limit, centroids, former, nearest);
+void screen_box_tile_float(const TileVector<float>* tile, const float* origin,
+                           const Box<float>& box, std::int64_t d, const ScoreLimit<float>& limit,
+                           const BoxCentroids<float>& centroids, const std::int32_t* former,
+                           TileLabels& nearest) {
+  screen_box_tile_in(tile, origin, box, d, limit, centroids, former, nearest);
 }
-void screen_tile_double(const TileVector<double>* tile, const double* origin,
-                        const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
-                        const BoxCentroids<double>& centroids, const std::int32_t* former,
-                        TileLabels& nearest) {
-  screen_tile(tile, origin, box, d, limit, centroids, former, nearest);
+void screen_box_tile_double(const TileVector<double>* tile, const double* origin,
+                            const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
+                            const BoxCentroids<double>& centroids, const std::int32_t* former,
+                            TileLabels& nearest) {
+  screen_box_tile_in(tile, origin, box, d, limit, centroids, former, nearest);
 }
 
-void measure_float(const TileVector<float>* tile, std::int64_t d, float* low, float* high) {
-  extent_in(tile, d, low, high);
+void find_extent_float(const TileVector<float>* tile, std::int64_t d, float* low, float* high) {
+  find_extent_in(tile, d, low, high);
 }
-void measure_double(const TileVector<double>* tile, std::int64_t d, double* low, double* high) {
-  extent_in(tile, d, low, high);
+void find_extent_double(const TileVector<double>* tile, std::int64_t d, double* low, double* high) {
+  find_extent_in(tile, d, low, high);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -316,10 +318,10 @@ HWY_EXPORT(screen_box_float);
 HWY_EXPORT(screen_box_double);
 HWY_EXPORT(screen_group_float);
 HWY_EXPORT(screen_group_double);
-HWY_EXPORT(screen_tile_float);
-HWY_EXPORT(screen_tile_double);
-HWY_EXPORT(measure_float);
-HWY_EXPORT(measure_double);
+HWY_EXPORT(screen_box_tile_float);
+HWY_EXPORT(screen_box_tile_double);
+HWY_EXPORT(find_extent_float);
+HWY_EXPORT(find_extent_double);
 
 template <>
 void screen_box(InstructionSet set, const Box<float>& box, std::int64_t d,
@@ -352,25 +354,27 @@ void screen_box_tile(InstructionSet set, const TileVector<float>* tile, const fl
                      const Box<float>& box, std::int64_t d, const ScoreLimit<float>& limit,
                      const BoxCentroids<float>& centroids, const std::int32_t* former,
                      TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_tile_float)(tile, origin, box, d, limit, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_box_tile_float)
+  (tile, origin, box, d, limit, centroids, former, nearest);
 }
 template <>
 void screen_box_tile(InstructionSet set, const TileVector<double>* tile, const double* origin,
                      const Box<double>& box, std::int64_t d, const ScoreLimit<double>& limit,
                      const BoxCentroids<double>& centroids, const std::int32_t* former,
                      TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_tile_double)(tile, origin, box, d, limit, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_box_tile_double)
+  (tile, origin, box, d, limit, centroids, former, nearest);
 }
 
 template <>
 void find_extent(InstructionSet set, const TileVector<float>* tile, std::int64_t d, float* low,
                  float* high) {
-  LLOYD_DISPATCH(set, measure_float)(tile, d, low, high);
+  LLOYD_DISPATCH(set, find_extent_float)(tile, d, low, high);
 }
 template <>
 void find_extent(InstructionSet set, const TileVector<double>* tile, std::int64_t d, double* low,
                  double* high) {
-  LLOYD_DISPATCH(set, measure_double)(tile, d, low, high);
+  LLOYD_DISPATCH(set, find_extent_double)(tile, d, low, high);
 }
 
 }  // namespace lloyd_openmp

@@ -46,7 +46,7 @@ template <class Real>
 struct BoxCentroids {
   /// For up to k centroids of d features.
   void reserve(std::int64_t k, std::int64_t d) {
-    // The last centroid may be followed by a vector of padding.
+    // Leaves room for a vector of padding after the last centroid.
     feature_stride = (k + 2 * kPadding - 1) / kPadding * kPadding;
     values.resize(static_cast<std::size_t>(feature_stride * (d + 1)));
     indices.resize(static_cast<std::size_t>(feature_stride));
@@ -56,7 +56,7 @@ struct BoxCentroids {
     return (k + 2 * kPadding) * (d + 2) * static_cast<std::int64_t>(sizeof(Real));
   }
 
-  /// Makes the kPadding entries from `first` on infinitely far.
+  /// Fills kPadding entries from `first` on with centroids at infinite distance.
   void pad(std::int64_t first, std::int64_t d) {
     Real* const value = values.data() + first;
     std::fill_n(value, kPadding, std::numeric_limits<Real>::infinity());

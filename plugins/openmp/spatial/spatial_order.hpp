@@ -68,7 +68,7 @@ inline constexpr std::uint32_t kSortBins = 256;
 inline constexpr std::int64_t kSortBytes = kSortBins * 8;
 
 /// Copies all samples in ascending order of the first feature, to the precision of kSortBins
-/// intervals. `labels`: of all rows; null: none. `sorted`: room for n samples.
+/// intervals. `labels`: of all rows; null: none. `sorted`: n samples, output.
 template <class T, std::size_t D>
 void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t* labels,
                            int threads, SortedSample<T, D>* sorted) {
@@ -77,35 +77,37 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   const Bins<T> bins(range.low, range.high, kBins);
   const T* const data = static_cast<const T*>(dataset.data);
   const std::int64_t n = dataset.samples, stride = dataset.stride;
-  const auto first_of = [n, threads](std::int64_t part) { return n * part / threads; };
-  using Ends = std::array<std::int64_t, kBins>;
-  std::vector<Ends> ends(static_cast<std::size_t>(threads));
+  const auto first_row = [n, threads](std::int64_t part) { return n * part / threads; };
+  // Counts per bin in the first loop, then the next position in `sorted`.
+  using BinPositions = std::array<std::int64_t, kBins>;
+  std::vector<BinPositions> positions(static_cast<std::size_t>(threads));
   // Parts instead of threads: OpenMP may provide fewer threads than requested.
 #ifdef _OPENMP  // tests of tiles run without OpenMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
     const lloyd::FloatEnvironment environment;  // for equal bins in both loops
-    Ends& part_ends = ends[static_cast<std::size_t>(part)];
-    part_ends = {};
-    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
-      ++part_ends[bins.of(data[i * stride])];
+    BinPositions& part_positions = positions[static_cast<std::size_t>(part)];
+    part_positions = {};
+    for (std::int64_t i = first_row(part); i < first_row(part + 1); ++i) {
+      ++part_positions[bins.of(data[i * stride])];
     }
   }
   std::int64_t before = 0;
   for (std::size_t bin = 0; bin < kBins; ++bin) {
-    for (Ends& part_ends : ends) before += std::exchange(part_ends[bin], before);
+    for (BinPositions& part_positions : positions)
+      before += std::exchange(part_positions[bin], before);
   }
 #ifdef _OPENMP  // tests of tiles run without OpenMP
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (std::int64_t part = 0; part < threads; ++part) {
     const lloyd::FloatEnvironment environment;
-    Ends& part_ends = ends[static_cast<std::size_t>(part)];
-    for (std::int64_t i = first_of(part); i < first_of(part + 1); ++i) {
+    BinPositions& part_positions = positions[static_cast<std::size_t>(part)];
+    for (std::int64_t i = first_row(part); i < first_row(part + 1); ++i) {
       // Value by value: copying a filled struct would reload it before its stores complete.
       const T* const x = data + i * stride;
-      SortedSample<T, D>& to = sorted[part_ends[bins.of(x[0])]++];
+      SortedSample<T, D>& to = sorted[part_positions[bins.of(x[0])]++];
       for (std::size_t j = 0; j < D; ++j) to.x[j] = x[j];
       to.label = labels != nullptr ? labels[i] : -1;
       to.row = static_cast<std::uint32_t>(i);
@@ -126,67 +128,70 @@ class SpatialOrder {
   /// Maximum number of samples of a part: its working memory stays in L2.
   static constexpr std::int64_t kMaxPartSamples = std::int64_t{1} << 15;
 
-  /// For data sets of n samples.
+  /// Allocates for data sets of n samples.
   void reserve(std::int64_t n) {
     const auto samples = static_cast<std::size_t>(std::min(n, kMaxPartSamples));
     part_samples_.resize(samples * sizeof(SortedSample<T, kBoxFeatures>));
     keys_.resize(samples);
     positions_.resize(samples);
-    ends_.resize(kMaxKeys + 1);
+    next_positions_.resize(kMaxKeys + 1);
   }
   static std::int64_t bytes(std::int64_t n) {
     constexpr auto kEach = static_cast<std::int64_t>(sizeof(SortedSample<T, kBoxFeatures>) + 4);
     return std::min(n, kMaxPartSamples) * kEach + (kMaxKeys + 1) * 2;
   }
 
-  /// Room for the samples of a part.
+  /// Buffer for the samples of a part.
   template <std::size_t D>
-  SortedSample<T, D>* room() {
+  SortedSample<T, D>* part_buffer() {
     return reinterpret_cast<SortedSample<T, D>*>(part_samples_.data());
   }
 
-  /// Returns the position in the sorted part of each of `count` samples, counted from 0.
+  /// Returns the position in the sorted part of each of `count` samples, from 0 on. The array stays
+  /// valid until the next call.
   template <std::size_t D>
-  const std::uint16_t* make(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
+  const std::uint16_t* sort(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
                             std::int64_t count) {
     const double all_tiles = static_cast<double>(dataset.samples) / kTile;
     const double tiles = static_cast<double>(count) / kTile;
     // The part itself is one slice along the first feature.
-    const double sides = std::pow(all_tiles, 1 / static_cast<double>(D));
-    const double first = std::max(1.0, std::ceil(sides * tiles / all_tiles));
-    const double others = D < 3 ? 1 : std::ceil(std::pow(tiles / first, 1 / (D - 1.0)));
+    const double tiles_per_side = std::pow(all_tiles, 1 / static_cast<double>(D));
+    const double first_slices = std::max(1.0, std::ceil(tiles_per_side * tiles / all_tiles));
+    const double other_slices =
+        D < 3 ? 1 : std::ceil(std::pow(tiles / first_slices, 1 / (D - 1.0)));
     std::uint32_t cells = 1;
     std::array<Bins<T>, D> bins;
     std::array<std::uint32_t, D> slices;
     for (std::size_t j = 0; j + 1 < D; ++j) {
-      slices[j] = static_cast<std::uint32_t>(j == 0 ? first : others);
+      slices[j] = static_cast<std::uint32_t>(j == 0 ? first_slices : other_slices);
       bins[j] = bins_of(dataset.statistics[j], samples, count, j, kSliceBins);
-      cut(samples, count, j, bins[j], slices[j], slices_[j]);
+      assign_slices(samples, count, j, bins[j], slices[j], slices_[j]);
       cells *= slices[j];
     }
     // About four samples per key, so that the counters stay in L1.
-    const auto bins_along =
+    const auto bins_per_cell =
         std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
-    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_along);
+    bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_per_cell);
 
-    std::fill_n(ends_.begin(), cells * bins_along + 1, std::uint16_t{0});
+    std::fill_n(next_positions_.begin(), cells * bins_per_cell + 1, std::uint16_t{0});
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const T* const x = samples[i].x;
       std::uint32_t cell = 0;
       for (std::size_t j = 0; j + 1 < D; ++j) {
         cell = cell * slices[j] + slices_[j][bins[j].of(x[j])];
       }
-      // Reverses every second cell without a branch: `bins_along` is a power of two.
-      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (bins_along - 1));
-      const std::uint32_t key = cell * bins_along + bin;
+      // Reverses every second cell without a branch: `bins_per_cell` is a power of two.
+      const std::uint32_t bin = bins.back().of(x[D - 1]) ^ (cell % 2 * (bins_per_cell - 1));
+      const std::uint32_t key = cell * bins_per_cell + bin;
       keys_[i] = static_cast<std::uint16_t>(key);
-      ++ends_[key + 1];
+      ++next_positions_[key + 1];
     }
-    for (std::uint32_t key = 1; key < cells * bins_along; ++key) {
-      ends_[key] = static_cast<std::uint16_t>(ends_[key] + ends_[key - 1]);
+    for (std::uint32_t key = 1; key < cells * bins_per_cell; ++key) {
+      next_positions_[key] =
+          static_cast<std::uint16_t>(next_positions_[key] + next_positions_[key - 1]);
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      positions_[i] = ends_[keys_[i]]++;
+      positions_[i] = next_positions_[keys_[i]]++;
     }
     return positions_.data();
   }
@@ -198,19 +203,21 @@ class SpatialOrder {
 
   using SliceOfBin = std::array<std::uint16_t, kSliceBins>;
 
-  template <class Look>
-  static std::int64_t probe(std::int64_t count, const Look& visit) {
+  // Calls visit(i) for about kProbes evenly spaced samples and returns their number.
+  template <class Visit>
+  static std::int64_t visit_probes(std::int64_t count, const Visit& visit) {
     const std::int64_t step = std::max<std::int64_t>(1, count / kProbes);
     std::int64_t probes = 0;
     for (std::int64_t i = 0; i < count; i += step, ++probes) visit(i);
     return probes;
   }
 
+  // Bins over the common range of feature j in a part.
   template <std::size_t D>
   static Bins<T> bins_of(const lloyd::FeatureStatistics& feature, const SortedSample<T, D>* samples,
                          std::int64_t count, std::size_t j, std::uint32_t bins) {
     T lowest = samples[0].x[j], highest = lowest;
-    probe(count, [&](std::int64_t i) {
+    visit_probes(count, [&](std::int64_t i) {
       lowest = std::min(lowest, samples[i].x[j]);
       highest = std::max(highest, samples[i].x[j]);
     });
@@ -219,12 +226,13 @@ class SpatialOrder {
             std::min(range.high, static_cast<double>(highest)), bins};
   }
 
+  // Assigns each bin of feature j to a slice, so that slices have about equally many samples.
   template <std::size_t D>
-  static void cut(const SortedSample<T, D>* samples, std::int64_t count, std::size_t j,
-                  const Bins<T>& bins, std::uint32_t slices, SliceOfBin& slice_of) {
+  static void assign_slices(const SortedSample<T, D>* samples, std::int64_t count, std::size_t j,
+                            const Bins<T>& bins, std::uint32_t slices, SliceOfBin& slice_of) {
     std::array<std::int64_t, kSliceBins> found{};
     const std::int64_t probes =
-        probe(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
+        visit_probes(count, [&](std::int64_t i) { ++found[bins.of(samples[i].x[j])]; });
     std::int64_t below = 0;
     for (std::size_t bin = 0; bin < found.size(); ++bin) {
       slice_of[bin] =
@@ -235,7 +243,7 @@ class SpatialOrder {
 
   std::vector<std::byte> part_samples_;
   std::vector<std::uint16_t> keys_, positions_;
-  std::vector<std::uint16_t> ends_;  // next position for each key
+  std::vector<std::uint16_t> next_positions_;  // next position for each key
   std::array<SliceOfBin, kBoxFeatures> slices_;
 };
 

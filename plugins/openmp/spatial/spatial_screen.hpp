@@ -44,15 +44,16 @@ class SpatialScreen {
   /// Blocks of positions begin at multiples of this.
   static constexpr std::int64_t kBlockAlignment = SpatialTiles<T>::kGroupSamples;
 
-  /// With fewer samples sorting does not pay.
+  /// With fewer samples, sorting does not pay.
   static constexpr std::int64_t kMinSamples = std::int64_t{1} << 16;
 
-  /// True if fits of n samples of d features may use it. `min_samples`: minimum number of samples.
+  /// True if fits of n samples of d features may use the spatial order. `min_samples`: minimum of
+  /// n.
   static bool supports(std::int64_t n, std::int64_t d, std::int64_t min_samples = kMinSamples) {
     return n >= min_samples && SpatialTiles<T>::bytes(n, d) > 0;
   }
 
-  /// Bytes that it uses for problems that it supports.
+  /// Bytes of a SpatialScreen. Requires supports(n, d).
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads) {
     const std::int64_t thread_bytes =
         static_cast<std::int64_t>(sizeof(SpatialWorker)) + SpatialOrder<T>::bytes(n) + kSortBytes +
@@ -61,13 +62,13 @@ class SpatialScreen {
     return SpatialTiles<T>::bytes(n, d) + BoxCentroids<T>::bytes(k, d) + threads * thread_bytes;
   }
 
-  /// Call before the first pass of a fit. `enabled`: whether the fit may use it.
+  /// Call before the first pass of a fit. `enabled`: whether the fit may use the spatial order.
   void begin_fit(bool enabled) {
     enabled_ = enabled;
     active_ = false;
-    ++passes_;  // labels in the tiles belong to the last fit and must not be reused
+    ++passes_;  // invalidates the labels in the tiles, which belong to the last fit
     fit_passes_ = 0;
-    defers_ = false;
+    defers_labels_ = false;
     for (SpatialWorker& worker : workers_) worker.labels_pending = false;
   }
 
@@ -78,8 +79,8 @@ class SpatialScreen {
   bool begin_pass(const double* centroids, std::int64_t k, const T* origin,
                   const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;
-    const bool used = std::exchange(active_, false);
-    const bool abandoned = prepare_pass(centroids, k, origin, limit, labels, used);
+    const bool was_active = std::exchange(active_, false);
+    const bool abandoned = prepare_pass(centroids, k, origin, limit, labels, was_active);
     if (!active_) write_labels(labels);  // other screens read them
     return abandoned;
   }
@@ -93,7 +94,7 @@ class SpatialScreen {
   }
 
   /// Allows label() to leave labels unwritten in this fit until write_labels().
-  void defer_labels(bool allowed) { defers_ = allowed; }
+  void defer_labels(bool allowed) { defers_labels_ = allowed; }
 
   /// Writes the labels that label() left unwritten. `labels`: of all rows.
   void write_labels(std::int32_t* labels) {
@@ -123,15 +124,15 @@ class SpatialScreen {
   SpatialCounts label(int thread, lloyd::RowRange positions, std::int32_t* labels,
                       const NeedsExact& needs_exact, const Report& report) {
     SpatialWorker& worker = workers_[static_cast<std::size_t>(thread)];
-    SpatialCounts work;
+    SpatialCounts counts;
     constexpr std::int64_t kMaxRows = SpatialOrder<T>::kMaxPartSamples;
     for (std::int64_t begin = positions.begin; begin < positions.end; begin += kMaxRows) {
       const std::int64_t end = std::min(begin + kMaxRows, positions.end);
-      label_part(worker, {begin, end}, labels, needs_exact, report, work);
+      label_part(worker, {begin, end}, labels, needs_exact, report, counts);
     }
-    worker.screened += work.distances;
-    worker.labels_pending |= defers_;
-    return work;
+    worker.screened += counts.distances;
+    worker.labels_pending |= defers_labels_;
+    return counts;
   }
 
  private:
@@ -147,37 +148,40 @@ class SpatialScreen {
 
   // Sets active_ and returns the result of begin_pass().
   bool prepare_pass(const double* centroids, std::int64_t k, const T* origin,
-                    const ScoreLimit<T>* limit, const std::int32_t* labels, bool used) {
+                    const ScoreLimit<T>* limit, const std::int32_t* labels, bool was_active) {
     if (!enabled_ || limit == nullptr) return false;
     ++fit_passes_;
-    // Sorting costs as much as comparing every sample with some tens of centroids, so it pays
-    // sooner if there are many. Before the first pass it pays if a second one follows.
-    constexpr std::int64_t kOrderingCost = 32;
-    const bool pays = tiles_.ordered() || fit_passes_ > kOrderingCost / (2 * k);
+    // Sorting costs as much as comparing every sample with about kSortCost centroids. A fit is
+    // expected to have at least twice as many passes as have begun; sorting pays if these compare
+    // more.
+    constexpr std::int64_t kSortCost = 32;
+    const bool pays = tiles_.presorted() || fit_passes_ > kSortCost / (2 * k);
     const bool labels_known = labels != nullptr || fit_passes_ == 1;
     if (!labels_known || !pays) return false;
     std::int64_t screened = 0;
     for (SpatialWorker& worker : workers_) screened += std::exchange(worker.screened, 0);
-    if (used && screened > dataset_.samples * k / 2) {
+    if (was_active && screened > dataset_.samples * k / 2) {
       enabled_ = false;  // spatial neighbours rarely share a nearest centroid
       return true;
     }
     if (!prepare(k, labels)) return false;
     origin_ = origin;
     limit_ = *limit;
-    all_.pad(k, dataset_.features);
+    all_centroids_.pad(k, dataset_.features);
     for (std::int64_t c = 0; c < k; ++c) {
       double squared = 0;
       for (std::int64_t j = 0; j < dataset_.features; ++j) {
         const double e = centroids[c * dataset_.features + j] - static_cast<double>(origin[j]);
         squared += e * e;
-        all_.values[static_cast<std::size_t>((j + 1) * all_.feature_stride + c)] =
+        all_centroids_
+            .values[static_cast<std::size_t>((j + 1) * all_centroids_.feature_stride + c)] =
             static_cast<T>(-2 * e);
       }
-      all_.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
-      all_.indices[static_cast<std::size_t>(c)] = static_cast<typename BoxCentroids<T>::Index>(c);
+      all_centroids_.values[static_cast<std::size_t>(c)] = static_cast<T>(squared);
+      all_centroids_.indices[static_cast<std::size_t>(c)] =
+          static_cast<typename BoxCentroids<T>::Index>(c);
     }
-    all_.count = k;
+    all_centroids_.count = k;
     active_ = true;
     return false;
   }
@@ -187,9 +191,9 @@ class SpatialScreen {
   bool prepare(std::int64_t k, const std::int32_t* labels) {
     const std::int64_t d = dataset_.features;
     try {
-      if (!tiles_.ordered()) {
-        tiles_.order(dataset_, labels, static_cast<int>(threads_));
-        labelled_ = passes_;
+      if (!tiles_.presorted()) {
+        tiles_.presort(dataset_, labels, static_cast<int>(threads_));
+        sorted_pass_ = passes_;
       }
       if (clusters_ == k) return true;
       workers_.resize(threads_);
@@ -199,7 +203,7 @@ class SpatialScreen {
         worker.tile_candidates.reserve(k, d);
         worker.scores.resize(static_cast<std::size_t>(k + BoxCentroids<T>::kPadding));
       }
-      all_.reserve(k, d);
+      all_centroids_.reserve(k, d);
       clusters_ = k;
       return true;
     } catch (const std::bad_alloc&) {
@@ -211,22 +215,23 @@ class SpatialScreen {
 
   template <class NeedsExact, class Report>
   void label_part(SpatialWorker& worker, lloyd::RowRange positions, std::int32_t* labels,
-                  const NeedsExact& needs_exact, const Report& report, SpatialCounts& work) {
+                  const NeedsExact& needs_exact, const Report& report, SpatialCounts& counts) {
     typename SpatialTiles<T>::Part& part = tiles_.part(positions.begin);
     bool known = std::exchange(part.pass, passes_) == passes_ - 1;
     if (part.positions != positions.size()) {
-      tiles_.make(set_, dataset_, positions, origin_, worker.order);
-      known = labelled_ == passes_;
+      tiles_.build(set_, dataset_, positions, origin_, worker.order);
+      known = sorted_pass_ == passes_;
     }
     std::int32_t owners[SpatialTiles<T>::kGroupTiles];
     const std::int64_t tiles = (positions.end + kTile - 1) / kTile;
     for (std::int64_t t = positions.begin / kTile; t < tiles; ++t) {
       if (t % SpatialTiles<T>::kGroupTiles == 0) {
         const BoxGroup<T>& group = tiles_.group(t / SpatialTiles<T>::kGroupTiles);
-        screen_box(set_, group.all, dataset_.features, limit_, all_, worker.scores.data(),
+        screen_box(set_, group.all, dataset_.features, limit_, all_centroids_, worker.scores.data(),
                    worker.group_candidates);
         screen_group(set_, group, dataset_.features, limit_, worker.group_candidates, owners);
-        work.distances += all_.count + worker.group_candidates.count * SpatialTiles<T>::kGroupTiles;
+        counts.distances +=
+            all_centroids_.count + worker.group_candidates.count * SpatialTiles<T>::kGroupTiles;
       }
       SpatialTile<T>& tile = tiles_.tile(t);
       if (!known) tile.unknown_mask = ~std::uint64_t{0};
@@ -237,12 +242,12 @@ class SpatialScreen {
       if (candidates->count > 1) {
         screen_box(set_, tile.box, dataset_.features, limit_, worker.group_candidates,
                    worker.scores.data(), worker.tile_candidates);
-        work.distances += candidates->count;
+        counts.distances += candidates->count;
         candidates = &worker.tile_candidates;
       }
       const auto first = static_cast<std::int32_t>(candidates->indices.front());
       const bool single = candidates->count == 1;
-      if (!single) work.distances += candidates->count * tile.count;
+      if (!single) counts.distances += candidates->count * tile.count;
       restore_labels(tile, t, labels);
       TileLabels nearest;
       screen_box_tile(set_, tiles_.values(t), origin_, tile.box, dataset_.features, limit_,
@@ -258,14 +263,14 @@ class SpatialScreen {
       const std::int64_t moved = apply_changes(nearest.changed & ~nearest.unproven & all, t,
                                                nearest.labels, labels, worker);
       report(worker.samples, dataset_.features, worker.changes, moved);
-      work.changed += moved;
+      counts.changed += moved;
       std::copy_n(nearest.labels, kTile, tiles_.labels(t));
       tile.unknown_mask = nearest.unproven;
       tile.label = single ? first : SpatialTile<T>::kMixed;
     }
   }
 
-  // Makes the former labels of a tile explicit.
+  // Writes the former labels of a tile to its array of labels.
   void restore_labels(const SpatialTile<T>& tile, std::int64_t t, const std::int32_t* labels) {
     std::int32_t* const former = tiles_.labels(t);
     if (tile.label != SpatialTile<T>::kMixed) std::fill_n(former, kTile, tile.label);
@@ -285,7 +290,7 @@ class SpatialScreen {
     std::int64_t moved = 0;
     for (; lanes != 0; lanes &= lanes - 1, ++moved) {
       const int lane = std::countr_zero(lanes);
-      if (!defers_) labels[rows[lane]] = nearest[lane];
+      if (!defers_labels_) labels[rows[lane]] = nearest[lane];
       worker.changes[moved] = {moved, former[lane], nearest[lane]};
       for (std::int64_t j = 0; j < d; ++j) {
         worker.samples[moved * d + j] = values[j * kTile + lane];
@@ -307,15 +312,15 @@ class SpatialScreen {
   std::size_t threads_;
   SpatialTiles<T> tiles_;
   std::vector<SpatialWorker> workers_;
-  BoxCentroids<T> all_;
+  BoxCentroids<T> all_centroids_;
   const T* origin_ = nullptr;
   ScoreLimit<T> limit_{};
-  std::int64_t clusters_ = 0;    // k that memory is allocated for
-  std::int64_t labelled_ = 0;    // the pass for which samples were sorted, with their labels
-  std::int64_t passes_ = 0;      // counted over all fits
-  std::int64_t fit_passes_ = 0;  // of this fit
+  std::int64_t clusters_ = 0;     // k for which memory is allocated
+  std::int64_t sorted_pass_ = 0;  // the pass before which samples were sorted, with their labels
+  std::int64_t passes_ = 0;       // counted over all fits
+  std::int64_t fit_passes_ = 0;   // of this fit
   bool enabled_ = false, active_ = false;
-  bool defers_ = false;  // whether labels may stay unwritten
+  bool defers_labels_ = false;  // whether labels may stay unwritten
 };
 
 }  // namespace lloyd_openmp

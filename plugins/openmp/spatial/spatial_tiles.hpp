@@ -53,9 +53,9 @@ class SpatialTiles {
     return bytes <= kMaxBytes ? bytes : 0;
   }
 
-  /// Sorts the samples roughly; tiles are built later by make(). `labels`: of all rows; null: none.
+  /// Sorts the samples roughly; build() makes the tiles later. `labels`: of all rows; null: none.
   /// Throws std::bad_alloc.
-  void order(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
+  void presort(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
     const auto tiles = index(count(dataset.samples));
     features_ = dataset.features;
     samples_ = large_array<std::byte>(tiles * index(tile_bytes(features_)));
@@ -66,7 +66,7 @@ class SpatialTiles {
         [&](auto d) { sort_by_first_feature<T, d>(dataset, labels, threads, sorted<d>(0)); });
     parts_ = std::move(parts);  // marks success: nothing threw
   }
-  bool ordered() const { return parts_ != nullptr; }
+  bool presorted() const { return parts_ != nullptr; }
 
   /// State of a part: the number of its positions whose tiles are built, and the number of the last
   /// pass that labelled them, which the caller sets. part(begin): the part that begins at position
@@ -94,8 +94,8 @@ class SpatialTiles {
   const BoxGroup<T>& group(std::int64_t g) const { return groups_[index(g)]; }
 
   /// Builds the tiles of at most SpatialOrder<T>::kMaxPartSamples positions. `origin`: d values.
-  void make(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange positions,
-            const T* origin, SpatialOrder<T>& order) {
+  void build(InstructionSet set, const lloyd::DatasetView& dataset, lloyd::RowRange positions,
+             const T* origin, SpatialOrder<T>& order) {
     with_features([&](auto d) { sort_part<d>(dataset, positions, order); });
     const std::int64_t first = positions.begin / kTile, last = count(positions.end);
     Extent group_extent;
@@ -128,9 +128,9 @@ class SpatialTiles {
     // A tile has exactly the size of its SortedSamples, whose memory it replaces.
     static_assert(sizeof(SortedSample<T, D>) == D * sizeof(T) + 8);
     const std::int64_t samples = positions.size();
-    SortedSample<T, D>* const sorted = order.template room<D>();
+    SortedSample<T, D>* const sorted = order.template part_buffer<D>();
     std::copy_n(this->sorted<D>(positions.begin), samples, sorted);
-    const std::uint16_t* const position_of = order.make(dataset, sorted, samples);
+    const std::uint16_t* const position_of = order.sort(dataset, sorted, samples);
     const std::int64_t first = positions.begin / kTile;
     const auto put = [&](std::int64_t position, const SortedSample<T, D>& sample) {
       const std::int64_t t = first + position / kTile, lane = position % kTile;
@@ -139,13 +139,14 @@ class SpatialTiles {
       labels(t)[lane] = sample.label;
       rows(t)[lane] = sample.row;
     };
-    std::int64_t last = 0;
+    std::int64_t last_sample = 0;
     for (std::int64_t i = 0; i < samples; ++i) {
       put(position_of[i], sorted[i]);
-      if (position_of[i] == samples - 1) last = i;
+      if (position_of[i] == samples - 1) last_sample = i;
     }
     const std::int64_t end = (count(positions.end) - first) * kTile;
-    for (std::int64_t position = samples; position < end; ++position) put(position, sorted[last]);
+    for (std::int64_t position = samples; position < end; ++position)
+      put(position, sorted[last_sample]);
   }
 
   // The range of each feature.

@@ -35,9 +35,9 @@ HWY_NOINLINE void move_features(const T* x, const lloyd::SumLayout& given, std::
   move_sample(x, layout, from_sums, to_sums, first, end);
 }
 
-// Moves a block of features of Count samples whose values need several limbs: the limbs are added
-// up instead of the values.
-template <std::size_t Count, bool kLeaves, std::size_t Limbs, class T>
+// Moves a block of features of Count samples whose values need several limbs: sums the limbs of the
+// samples instead of their values.
+template <std::size_t Count, bool kSubtracts, std::size_t Limbs, class T>
 HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layout,
                            std::int64_t* from_sums, std::int64_t* to_sums, std::int64_t block) {
   const Reals<lloyd::SumLayout::kFeatureBlock> reals;
@@ -49,8 +49,8 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
     unroll<Limbs>([&](auto limb) HWY_ATTR { limbs[limb] = hn::Zero(integers); });
     unroll<Count>([&](auto i) HWY_ATTR {
       auto remainder = load(reals, samples[i] + j);
-      unroll<Limbs>([&](auto below) HWY_ATTR {
-        constexpr std::size_t kLimb = Limbs - 1 - decltype(below)::value;
+      unroll<Limbs>([&](auto from_top) HWY_ATTR {
+        constexpr std::size_t kLimb = Limbs - 1 - decltype(from_top)::value;
         const std::int64_t at = static_cast<std::int64_t>(kLimb) * layout.features + j;
         const auto biased = hn::MulAdd(remainder, hn::LoadU(reals, layout.scales + at), magic);
         limbs[kLimb] = hn::Add(
@@ -64,7 +64,7 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
     unroll<Limbs>([&](auto limb) HWY_ATTR {
       const std::int64_t at = static_cast<std::int64_t>(limb) * layout.limb_stride + j;
       hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + at), limbs[limb]), integers, to_sums + at);
-      if constexpr (kLeaves) {
+      if constexpr (kSubtracts) {
         hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + at), limbs[limb]), integers,
                    from_sums + at);
       }
@@ -72,25 +72,25 @@ HWY_INLINE void move_limbs(const T* const* samples, const lloyd::SumLayout& layo
   }
 }
 
-// Dispatches move_limbs() on the number of limbs. Separate from move_group(), because wide blocks
-// are rare.
-template <std::size_t Count, bool kLeaves, class T>
+// Dispatches move_limbs() on the number of limbs. Not inlined into move_group(), because wide
+// blocks are rare.
+template <std::size_t Count, bool kSubtracts, class T>
 HWY_NOINLINE HWY_FLATTEN void move_wide_block(const T* const* samples,
                                               const lloyd::SumLayout& given,
                                               std::int64_t* from_sums, std::int64_t* to_sums,
                                               std::int64_t block) {
   const lloyd::SumLayout layout = given;  // see move_features()
   if (layout.limbs == 1) {
-    move_limbs<Count, kLeaves, 1>(samples, layout, from_sums, to_sums, block);
+    move_limbs<Count, kSubtracts, 1>(samples, layout, from_sums, to_sums, block);
   } else if (layout.limbs == 2) {
-    move_limbs<Count, kLeaves, 2>(samples, layout, from_sums, to_sums, block);
+    move_limbs<Count, kSubtracts, 2>(samples, layout, from_sums, to_sums, block);
   } else {
-    move_limbs<Count, kLeaves, 3>(samples, layout, from_sums, to_sums, block);
+    move_limbs<Count, kSubtracts, 3>(samples, layout, from_sums, to_sums, block);
   }
 }
 
 // Moves Count samples with the same change and prefetches as many `next` ones.
-template <std::size_t Count, bool kLeaves, class T>
+template <std::size_t Count, bool kSubtracts, class T>
 HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const* next,
                                          const lloyd::SumLayout& given, std::int64_t* from_sums,
                                          std::int64_t* to_sums) {
@@ -113,7 +113,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
       unroll<Count>([&](auto) HWY_ATTR { prefetcher.prefetch_line(); });
     }
     if (!one_limb && layout.narrow[block / kFeatureBlock] == 0) {
-      move_wide_block<Count, kLeaves>(samples, given, from_sums, to_sums, block);
+      move_wide_block<Count, kSubtracts>(samples, given, from_sums, to_sums, block);
       continue;
     }
     unroll<kFeatureBlock / kVectorValues>([&](auto v) HWY_ATTR {
@@ -123,7 +123,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
       const auto biased = hn::MulAdd(sum, hn::LoadU(reals, layout.scales + j), magic);
       const auto limbs = hn::Sub(hn::BitCast(integers, biased), hn::BitCast(integers, magic));
       hn::StoreU(hn::Add(hn::LoadU(integers, to_sums + j), limbs), integers, to_sums + j);
-      if constexpr (kLeaves) {
+      if constexpr (kSubtracts) {
         hn::StoreU(hn::Sub(hn::LoadU(integers, from_sums + j), limbs), integers, from_sums + j);
       }
     });
@@ -136,22 +136,22 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
 
 // Moves samples [samples, end) with the same change. At least kMaxPresummed valid pointers follow;
 // their samples may be prefetched.
-template <bool kLeaves, class T>
-HWY_INLINE void move_between(const T* const* samples, const T* const* end,
+template <bool kSubtracts, class T>
+HWY_INLINE void move_samples(const T* const* samples, const T* const* end,
                              const lloyd::SumLayout& layout, std::int64_t* from_sums,
                              std::int64_t* to_sums) {
   static_assert(lloyd::SumLayout::kMaxPresummed == 4);
   for (; end - samples >= 4; samples += 4) {
-    move_group<4, kLeaves>(samples, samples + 4, layout, from_sums, to_sums);
+    move_group<4, kSubtracts>(samples, samples + 4, layout, from_sums, to_sums);
   }
   if (end - samples >= 2) {
-    move_group<2, kLeaves>(samples, samples + 2, layout, from_sums, to_sums);
+    move_group<2, kSubtracts>(samples, samples + 2, layout, from_sums, to_sums);
     samples += 2;
   }
-  if (samples != end) move_group<1, kLeaves>(samples, samples + 1, layout, from_sums, to_sums);
+  if (samples != end) move_group<1, kSubtracts>(samples, samples + 1, layout, from_sums, to_sums);
 }
 
-// With more clusters sorting does not pay.
+// With more clusters, sorting does not pay.
 constexpr std::int64_t kMaxSortedClusters = 32;
 
 // Sorts 1 to kMaxBatchedSamples samples by keys in [0, keys) and calls use(key, begin, end) for
@@ -183,7 +183,7 @@ HWY_INLINE void add_batch(std::int64_t count, const LabelOf& label_of, const Sam
     for_each_key<kMaxSortedClusters, T>(
         count, layout.clusters, label_of, sample_of,
         [&](std::int64_t cluster, const T* const* begin, const T* const* end) {
-          move_between<false>(begin, end, layout, nullptr, sums + cluster * layout.features);
+          move_samples<false>(begin, end, layout, nullptr, sums + cluster * layout.features);
         });
     return;
   }
@@ -213,7 +213,7 @@ HWY_INLINE void move_batch(const T* data, std::int64_t stride, const lloyd::Labe
         count, k * k, [&](std::int64_t i) { return changes[i].from * k + changes[i].to; },
         sample_of,
         [&](std::int64_t key, const T* const* begin, const T* const* end) {
-          move_between<true>(begin, end, layout, sums + key / k * layout.features,
+          move_samples<true>(begin, end, layout, sums + key / k * layout.features,
                              sums + key % k * layout.features);
         });
     return;

@@ -9,8 +9,8 @@
 
 namespace lloyd_openmp {
 
-/// From this number of features on the kernels prefetch samples and process up to
-/// kMaxBatchedSamples at a time, sorted by clusters: docs/design/openmp/sums.md.
+/// From this number of features on, the kernels prefetch samples and process up to
+/// kMaxBatchedSamples at a time, sorted by cluster: docs/design/openmp/sums.md.
 inline constexpr std::int64_t kMinBatchedFeatures = 64;
 inline constexpr std::int64_t kMaxBatchedSamples = 2048;
 

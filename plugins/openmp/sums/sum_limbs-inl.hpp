@@ -72,8 +72,8 @@ HWY_INLINE std::int64_t for_each_limb_vector(const T* x, const lloyd::SumLayout&
   return j;
 }
 
-// Calls `use` with vectors of all limbs of features [first, end) of x, and `use_one` for a single
-// last feature.
+// Calls `use` with vectors of all limbs of features [first, end) of x, and `use_one` for the last
+// feature if it does not fill a vector.
 template <class T, class Use, class UseOne>
 HWY_INLINE void for_each_limb(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
                               std::int64_t end, const Use& use, const UseOne& use_one) {

@@ -20,11 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// A run: consecutive samples with the same change. They are added up in registers; one by one, each
-// would wait for the sums that the one before has written.
+// A run: consecutive samples with the same change. They are summed in registers. If each sample
+// were added to the sums in memory, it would have to wait for the stores of the previous one.
 
 constexpr std::int64_t kMaxRunFeatures = 3;
-// Shorter runs are as fast sample by sample; 3 and 6 made no difference.
+// Shorter runs are as fast sample by sample. A minimum of 3 or 6 made no difference.
 constexpr std::int64_t kMinRunSamples = 4;
 
 // The fewest vectors that hold whole samples of D features, so that every lane always has the same
@@ -66,8 +66,8 @@ HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& ve
   const auto add = [&](const T* values) HWY_ATTR {
     unroll<kPeriodVectors>([&](auto v) HWY_ATTR {
       auto remainder = load(reals, values + v * kVectorValues);
-      unroll<Limbs>([&](auto below) HWY_ATTR {
-        constexpr std::size_t kLimb = Limbs - 1 - decltype(below)::value;
+      unroll<Limbs>([&](auto from_top) HWY_ATTR {
+        constexpr std::size_t kLimb = Limbs - 1 - decltype(from_top)::value;
         const std::size_t at = kLimb * kPeriodValues + v * kVectorValues;
         const auto biased = hn::MulAdd(remainder, hn::Load(reals, vectors.scales + at), magic);
         sums[kLimb][v] = hn::Add(
@@ -115,7 +115,7 @@ HWY_NOINLINE HWY_FLATTEN void move_run_limbs(const T* x, std::int64_t count,
   }
 }
 
-// Number of changes from the first one on that form a run.
+// Length of the run that begins with changes[0].
 HWY_INLINE std::int64_t run_length(const lloyd::LabelChange* changes, std::int64_t count) {
   const lloyd::LabelChange first = changes[0];
   std::int64_t length = 1;

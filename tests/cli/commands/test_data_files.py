@@ -3,6 +3,7 @@
 import gzip
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import IRIS, LLOYD, SANITIZED, TestCase, run, run_json
 
-FORMATS = (".npy", ".csv", ".fvecs", ".h5", ".hdf5")
+# All extensions that are written, from the message for another one.
+FORMATS = re.findall(r"\.[a-z0-9]+", run("data", "blobs", "x.unknown", status=2).stderr.partition(" unknown; ")[2])
 TWO_ROWS = b"\2\0\0\0\0\0\x80\x3f\0\0\0\x40" * 2
 
 CONFIG = """
@@ -50,6 +52,7 @@ BAD = [
 class Formats(TestCase):
     def test_each_gives_the_same_data(self):
         facts = None
+        self.assertGreaterEqual(len(FORMATS), 5)
         for extension in FORMATS:
             file = self.folder / ("blobs" + extension)
             run("data", "blobs", file, "--samples", "2000", "--features", "3", "--seed", "5")

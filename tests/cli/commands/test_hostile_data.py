@@ -282,6 +282,7 @@ class Terminal(TestCase):
             with self.subTest(escape.encode("unicode_escape")):
                 file = self.write("x.csv", f"a{escape}b,c\n1,2\n3,5\n")
                 self.assertIn("a?", self.shown("data", "info", file, status=0))
+                self.shown("data", "info", file, "--json", status=0)
                 exact = run_json("data", "info", file)["statistics"][0]["feature"]
                 self.assertEqual(exact, f"a{escape}b")
                 bad = self.write("y.csv", f"1,2\n3,4{escape}\n")

@@ -161,7 +161,7 @@ class External(TestCase):
             "close-exits": "the program {} ended: exit status 4",
             "close-hangs": "the program {} was killed instead of closed, as it did not answer the request "
                            "'close' before",
-            "close-fails": "the lid is stuck",
+            "close-fails": "the ?[1mlid?[0m is stuck?",
             "answers-close-twice": "the program {} answered the request 'close' twice, the second time '{{}}'",
             "answers-fit-twice": "the program {} answered the request 'fit' twice, the second time "
                                  "'{{\"iterations\": ",
@@ -180,6 +180,27 @@ class External(TestCase):
                     for text in said:
                         self.assertIn(sentence.format(self.folder / f"{mode}.py"), text)
                     self.assertEqual(done.stderr.count(f"plain-python: {said[0]}\n"), 1, done.stderr)
+                    (self.output / "records.jsonl").unlink()
+
+    def test_a_program_that_ends_between_sessions_costs_no_trial(self):
+        for isolation in ("worker", "trial", "none"):
+            with self.subTest(isolation=isolation):
+                self.experiment("closes-and-exits", more=f"isolate: {isolation}\n")
+                self.assertEqual([(record["status"], record["reason"]) for record in self.of_program()],
+                                 [("ok", None)] * 2)
+                (self.output / "records.jsonl").unlink()
+
+    def test_late_answers_to_a_former_session_cost_no_trial(self):
+        for late, sentence in (("close", "answered the request 'close' or 'open' twice, the second time '{}'"),
+                               ("fit", "answered the request 'fit' twice, the second time '{\"iterations\": ")):
+            for isolation in ("worker", "none"):
+                with self.subTest(late, isolation=isolation):
+                    self.experiment(f"answers-after-open-{late}", more=f"isolate: {isolation}\n")
+                    records = self.of_program()
+                    self.assertEqual([(record["status"], record["reason"]) for record in records], [("ok", None)] * 2)
+                    # A session that compares results comes before the trials.
+                    for record in records:
+                        self.assertIn(sentence, record["release_failure"])
                     (self.output / "records.jsonl").unlink()
 
     def test_closing_has_a_deadline_of_its_own(self):
@@ -232,13 +253,20 @@ class External(TestCase):
                          [{"threads": "1"}, {"threads": "2"}])
 
     def test_an_interrupt_ends_it(self):
-        output = self.folder / "results"
-        config = CONFIG.replace("PROGRAM", str(self.program("hangs"))).replace("OUTPUT", str(output))
-        temporary = self.folder / "tmp"
-        temporary.mkdir()
-        process = subprocess.Popen([LLOYD, "run", str(self.write("c.yaml", config))],
-                                   env={**os.environ, "TMPDIR": str(temporary)},
+        for mode in ("hangs", "open-hangs"):
+            for isolation in ("worker", "none"):
+                with self.subTest(mode, isolation=isolation):
+                    self.check_interrupt(mode, isolation)
+
+    def check_interrupt(self, mode, isolation):
+        folder = self.folder / f"{mode}-{isolation}"
+        temporary = folder / "tmp"
+        temporary.mkdir(parents=True)
+        config = CONFIG.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(folder / "results"))
+        config = self.write(f"{mode}-{isolation}.yaml", config + f"isolate: {isolation}\n")
+        process = subprocess.Popen([LLOYD, "run", str(config)], env={**os.environ, "TMPDIR": str(temporary)},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
         deadline = time.monotonic() + 60
         while not self.running("serve") and time.monotonic() < deadline:
             time.sleep(0.02)

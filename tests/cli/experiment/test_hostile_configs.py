@@ -2,6 +2,7 @@
 the file's size.
 """
 
+import json
 import os
 import pathlib
 import resource
@@ -46,6 +47,23 @@ class HostileConfigs(TestCase):
             return HEAD + b"".join(b"key%d: 1\n" % i for i in range(count))
         self.assert_linear(config, 20000, status=2)
         self.assertRegex(self.refusal(config(80000)), "^3:1: unknown key 'key0' .*; so are 79999 more keys$")
+
+    def test_the_parent_of_a_link_is_that_of_its_target(self):
+        (self.folder / "a/sub").mkdir(parents=True)
+        (self.folder / "link").symlink_to("a/sub")
+        self.write("a/data.csv", "1,2\n3,4\n5,6\n7,9\n")
+        self.write("a/start.csv", "1,2\n3,4\n")
+        self.write("data.csv", "1,2\n")
+        self.write("start.csv", "100,100\n")
+        config = self.write("c.yaml", "dataset: {file: link/../data.csv}\nseeding: {file: ./link/../start.csv}\n"
+                                      "clusters: 2\nbackends: [sequential]\nrepeats: 1\n")
+        run("run", config, "--output", self.folder / "out")
+        record = json.loads((self.folder / "out/records.jsonl").read_text().splitlines()[0])
+        self.assertEqual(record["dataset"]["samples"], 4)
+
+    def test_an_empty_value_of_an_axis_is_refused_at_its_place(self):
+        self.assertEqual(self.refusal(HEAD + b"sweep: {clusters: [2, ~]}\n"),
+                         "3:23: a value of the axis 'clusters' is empty")
 
     def test_keys_of_one_line_take_time_by_their_number(self):
         self.assert_linear(lambda count: HEAD + b"x: {" + numbers(count, "k{}: 1") + b"}\n", 10000, status=2)

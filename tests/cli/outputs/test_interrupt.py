@@ -181,7 +181,7 @@ class InterruptedFit(TestCase):
         process = subprocess.Popen(
             [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.assertIn("chosen", process.stderr.readline())  # the fit is about to begin
+        self.assertIn("using backend", process.stderr.readline())  # the fit is about to begin
         while cpu_seconds(process.pid) < 1:  # the fit is running, however busy the machine is
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)

@@ -15,7 +15,7 @@ SDK = "lloyd/plugin/sdk/"
 # Defect, file, code, replacement, cases that must fail.
 MUTATIONS = [
     ("ties go to the highest index", "sequential.cpp",
-     "if (distance < least)", "if (distance <= least)", ["lattice/ties"]),
+     "if (distance < lowest)", "if (distance <= lowest)", ["lattice/ties"]),
     ("unchanged labels do not stop", SDK + "iteration_rules.hpp",
      "if (record.changed == 0) return StopReason::labels;", "", ["stop/labels"]),
     ("tolerance is passed over", SDK + "iteration_rules.hpp",
@@ -33,7 +33,7 @@ MUTATIONS = [
      "worker.counts.assign(static_cast<std::size_t>(clusters_), 0);",
      "worker.counts.assign(static_cast<std::size_t>(clusters_), 1);", ["lattice/one-iteration"]),
     ("relocation takes a cluster's only sample", SDK + "iteration_rules.hpp",
-     "if (donor < 2) continue;", "if (donor < 1) continue;",
+     "if (donor_count < 2) continue;", "if (donor_count < 1) continue;",
      ["empty/relocate-spares-single-samples"]),
     ("a relocation does not keep the fit going", SDK + "iteration_rules.hpp",
      "spec.stop_rule == StopRule::converge && record.relocations == 0",

@@ -26,12 +26,15 @@ class NewBackend(TestCase):
                 shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("openmp"))
             else:
                 shutil.copy(source, tree / name)
-        # A renamed copy of a backend, a folder that also builds out of tree, and the example of README.
+        # A renamed copy of a backend, a folder that also builds out of tree, one written for this tree, and the
+        # example of README.
         shutil.copytree(tree / "plugins" / "sequential", tree / "plugins" / "copied-backend")
         shutil.copytree(tree / "apps" / "plugin_template", tree / "plugins" / "plugin-template")
+        self.call(LLOYD, "new-plugin", "written", "--dir", tree / "plugins" / "written")
+        self.assertFalse((tree / "plugins" / "written" / "README.md").exists())
         self.write_readme_backend(tree / "plugins" / "mine")
 
-        names = ["copied-backend", "plugin-template", "mine"]
+        names = ["copied-backend", "plugin-template", "written", "mine"]
         self.call("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DLLOYD_BUILD_BENCH=OFF", "-DLLOYD_BUILD_CUDA=OFF")
         # It suffices that the conformance suite would build the plugins: the suite's program, which finds them beside

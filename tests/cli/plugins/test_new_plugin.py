@@ -46,6 +46,23 @@ class NewPlugin(OutOfTreeCase):
         for file in written:
             self.assertNotRegex(file.read_text(), "plugin-template|path/to")
 
+    def test_folder_in_the_tree_is_part_of_its_build(self):
+        tree = self.folder / "tree"
+        (tree / "plugins").mkdir(parents=True)
+        (tree / "core" / "include" / "lloyd" / "plugin").mkdir(parents=True)
+        (tree / "core" / "include" / "lloyd" / "plugin" / "plugin.hpp").touch()
+        for folder in ("plugins/my-kernel", "plugins/other/", tree / "plugins" / "third"):
+            printed = run("new-plugin", "my-kernel", "--dir", folder, cwd=tree).stdout
+            written = tree / folder
+            self.assertEqual(sorted(file.name for file in written.iterdir()), ["CMakeLists.txt", "backend.cpp"])
+            self.assertEqual((written / "CMakeLists.txt").read_text(),
+                             "lloyd_add_plugin(my-kernel SOURCES backend.cpp)\n")
+            self.assertEqual((written / "backend.cpp").read_text(), (TEMPLATE / "backend.cpp").read_text())
+            self.assertEqual(printed, f"  cd {shlex.quote(str(tree.resolve()))}\n"
+                                      "  cmake --preset release\n"
+                                      "  cmake --build build/release --target lloyd lloyd_my-kernel\n"
+                                      "  build/release/bin/lloyd verify build/release/bin/lloyd_my-kernel.so\n")
+
     def refused(self, message, *arguments, **options):
         done = run("new-plugin", *arguments, status=2, cwd=self.folder, **options)
         self.assertEqual(done.stdout, "")

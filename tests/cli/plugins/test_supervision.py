@@ -2,6 +2,7 @@
 or leaves processes, in each of its calls.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -399,22 +400,24 @@ class Copies(HostileCase):
 class Scratch(HostileCase):
     """The folder for temporary files of a run without isolation."""
 
-    def start_run(self, **more):
+    def start_run(self, stderr=subprocess.DEVNULL, **more):
+        """Starts a run whose plugin hangs. Returns its process, its TMPDIR and the process of the plugin."""
         scratch = self.folder / "scratch"
         scratch.mkdir()
         config = self.write("config.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nbackends: [hostile]\n"
                                            f"repeats: 1\nisolate: none\noutput: {self.folder / 'out'}\n")
         process = subprocess.Popen(self.command("run", config), cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=stderr,
                                    env={**self.environment("fit hang"), "TMPDIR": str(scratch), **more})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.assertIsNotNone(self.wait_for_work(process))
+        worker = self.wait_for_work(process)
+        self.assertIsNotNone(worker)
         self.assertEqual(len(list(scratch.iterdir())), 1)
-        return process, scratch
+        return process, scratch, worker
 
     def test_it_is_removed_before_a_signal_ends_the_command(self):
-        process, scratch = self.start_run()
+        process, scratch, _ = self.start_run()
         process.send_signal(signal.SIGQUIT)
         process.wait(timeout=120)
         self.assertEqual((process.returncode, list(scratch.iterdir())), (-signal.SIGQUIT, []))
@@ -422,12 +425,35 @@ class Scratch(HostileCase):
     def test_what_removes_it_is_no_program_of_the_working_directory(self):
         planted = self.write("rm", f"#!/bin/sh\necho ran >'{self.folder}/ran'\n")
         planted.chmod(0o755)
-        process, scratch = self.start_run(PATH="")
+        process, scratch, _ = self.start_run(PATH="")
         process.kill()
         process.wait(timeout=120)
         self.assert_gone(str(scratch))
         self.assertEqual(list(scratch.iterdir()), [])
         self.assertFalse((self.folder / "ran").exists())
+
+    def test_what_removes_it_outlives_a_killed_supervisor(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        process, scratch, worker = self.start_run(stderr=writer)
+        # The last message of the command waits for a reader that takes nothing.
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * 4096)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, b"x")
+        os.kill(process_table()[worker][0], signal.SIGKILL)
+        self.assert_gone()
+        self.wait_until_idle(process.pid)
+        self.assertIsNone(process.poll())
+        self.assertEqual(len(list(scratch.iterdir())), 1)
+        process.kill()
+        process.wait(timeout=120)
+        self.assert_gone(str(scratch))
+        self.assertEqual(list(scratch.iterdir()), [])
 
 
 class Output(HostileCase):

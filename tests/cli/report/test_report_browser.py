@@ -2,6 +2,7 @@
 
 Skipped without Chromium, except in CI (CI=true), which must have it."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -79,6 +80,26 @@ class ReportBrowser(TestCase):
                 self.assert_quiet(browser)
                 drawn += 1
         self.assertGreaterEqual(drawn, 5)
+
+    def test_ceilings_are_those_of_the_rows_types(self):
+        records = self.folder / "types"
+        run("run", self.write("types.yaml", "dataset: {blobs: {samples: 500}}\nclusters: 3\nbackends: [sequential]\n"
+                                            "repeats: 1\nsweep: {dataset.blobs.samples: [500, 1000], "
+                                            f"dataset.dtype: [float32, float64]}}\noutput: {records}\n"))
+        ceilings = {"instruction_set": "AVX2", "threads": 1, "read_gbs": {"one_thread": 5, "all_threads": 5}}
+        for dtype, rate in (("float32", 2000), ("float64", 1000)):
+            ceilings[f"{dtype}_gflops"] = {"one_thread": rate, "all_threads": rate}
+        doctor = self.write("doctor.json", json.dumps({"cpu": {"model": "x"}, "ceilings": ceilings}))
+        run("report", records, "-o", self.page, "--ceilings", doctor)
+        browser = self.open()
+        labels = ("[...document.querySelectorAll('#gflops svg text.small')].map(t => t.textContent)"
+                  ".filter(t => t.startsWith('ceiling'))")
+        self.assertEqual(browser.run(labels), ["ceiling for float32, 1 thread", "ceiling for float64, 1 thread"])
+        self.assertEqual(browser.run("document.querySelectorAll('#gflops svg .reference').length"), 2)
+        browser.run("document.getElementById('filter').focus()")
+        browser.call("Input.insertText", text="float64")
+        self.assertEqual(browser.run(labels), ["ceiling for float64, 1 thread"])
+        self.assert_quiet(browser)
 
     def test_filter_chooses_rows_and_marks(self):
         browser = self.open()

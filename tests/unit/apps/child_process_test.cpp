@@ -5,10 +5,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "output/foreign_output.hpp"
+#include "output/reader.hpp"
 #include "unit/support/process_ends.hpp"
 #include "workers/child_process.hpp"
 
@@ -69,6 +73,31 @@ TEST(ChildProcess, AClosedPipeDoesNotEndIt) {
     return ::pause();
   });
   EXPECT_EQ(child.wait(in(300ms)), ChildEvent::timed_out);
+}
+
+// Number of descriptors of this process that refer to the same file.
+int count_descriptors_of(const std::filesystem::path& file) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry.path(), error) == file) ++count;
+  }
+  return count;
+}
+
+TEST(ChildProcess, KeepsNoPipeOfItsParentOpen) {
+  auto [reader, writer] = make_pipe();
+  ASSERT_EQ(write_at_once(writer.get(), "x"), 1);  // reopens the pipe
+  const std::filesystem::path pipe =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", writer.get()));
+  ChildProcess child([&, end = reader.get()](const Reporter& report) {
+    ::close(end);
+    writer.close();
+    report(std::to_string(count_descriptors_of(pipe)));
+    return 0;
+  });
+  ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
+  EXPECT_EQ(child.line(), "0");
 }
 
 // A grandchild keeps the pipe open, and does not outlive the child.

@@ -122,6 +122,24 @@ TEST(ExternalDescription, LineBreaksAtTheEndOfALineAreLeftOut) {
                "m\n");
 }
 
+TEST(ExternalDescription, NamesOfDevicesArePrintableAndCutBetweenCharacters) {
+  const auto name = [](const std::string& text) {
+    return std::string(
+        ProgramDescription(whole_with("\"card\"", "\"" + text + "\"")).devices[0].name);
+  };
+  EXPECT_EQ(name("\\u001b[31mred"), "?[31mred");
+  const std::string most(sizeof(DeviceInfo::name) - 2, 'g');  // leaves one byte
+  EXPECT_EQ(name(most + "\u20ac"), most);
+  EXPECT_EQ(name(most + "gg"), most + "g");
+}
+
+TEST(ExternalDescription, ReasonsArePrintable) {
+  EXPECT_EQ(
+      ProgramDescription(R"({"protocol": 1, "name": "mine", "unavailable": "\u001b[31mno\nGPU"})")
+          .unavailable,
+      "?[31mno?GPU");
+}
+
 TEST(ExternalDescription, TextsWithNulAreRefused) {
   EXPECT_EQ(refusal_with("\"loud\"", "\"threads\\u0000x\""),
             "'parameters[1].name' is 'threads?x', not a text without NUL characters");

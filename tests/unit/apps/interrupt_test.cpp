@@ -4,10 +4,14 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <lloyd/data/library_read.hpp>
 
 #include "supervision/interrupt.hpp"
 
@@ -58,6 +62,30 @@ TEST(Interrupt, IgnoredSignalsStayIgnored) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_FALSE(WIFSIGNALED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Interrupt, CrashInALibraryThatWritesAFileNamesTheFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    install_cleanup_handler();
+    install_interrupt_handler();
+    const LibraryWrite writing("out.h5");
+    std::abort();
+  }
+  ::close(ends[1]);
+  std::string text;
+  char byte = 0;
+  while (::read(ends[0], &byte, 1) == 1) text += byte;
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_FALSE(WIFSIGNALED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(text, "lloyd: out.h5: the library that writes the file crashed; memory may be short\n");
 }
 
 }  // namespace

@@ -167,6 +167,23 @@ TEST_F(ReportPageFiles, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
   EXPECT_LT(report_page("title", data).size(), 3'000'000u);
 }
 
+TEST_F(ReportPageFiles, AReplayThatIsTooLargeLeavesRoomForOthers) {
+  RecordedRun run = run_fakes();
+  Trace trace;
+  trace.inertia = {2.0, 1.0};
+  trace.elapsed_ms = {1.0, 2.0};
+  trace.shift = {1.0};
+  Replay& replay = trace.replay.emplace();
+  for (std::size_t r = 0; r < run.fits.size(); ++r) {
+    replay.points.assign(r == 1 ? 300'000 : 1'000, 1234);
+    run.fits[r].back().trace = trace;
+  }
+  const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
+  EXPECT_EQ(data["replays_left_out"], 1);
+  EXPECT_EQ(data["replays"].size(), run.fits.size() - 1);
+  EXPECT_EQ(data["replays"][1]["row"], 2);
+}
+
 TEST(ReportCeilings, AreThoseOfTheDoctor) {
   const TemporaryFolder folder;
   const ordered_json rate = {{"one_thread", 10.5}, {"all_threads", 20}};

@@ -105,8 +105,13 @@ TEST_F(MachineFiles, SocketsBoostAndClocks) {
 
 TEST_F(MachineFiles, ClocksOfAVirtualMachineAreInCpuinfo) {
   EXPECT_EQ(highest_clock_mhz({0}, files()), 0);
-  write("proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2596.122\n\ncpu MHz\t\t: 2700.001\n");
-  EXPECT_EQ(highest_clock_mhz({0}, files()), 2700);
+  write("proc/cpuinfo",
+        "processor\t: 0\ncpu MHz\t\t: 2596.122\n\nprocessor\t: 1\ncpu MHz\t\t: 2700.001\n\n"
+        "processor\t: 11\ncpu MHz\t\t: 3000.000\n");
+  EXPECT_EQ(highest_clock_mhz({0}, files()), 2596);
+  EXPECT_EQ(highest_clock_mhz({0, 1}, files()), 2700);
+  EXPECT_EQ(highest_clock_mhz({11, 1}, files()), 3000);
+  EXPECT_EQ(highest_clock_mhz({2}, files()), 0);
 }
 
 TEST_F(MachineFiles, ThreadsOfTheProcess) {

@@ -15,7 +15,7 @@ inline std::vector<InstructionSet> instruction_sets() {
   std::vector<InstructionSet> sets;
   for (std::size_t choice = 1; choice < std::size(InstructionSet::kNames); ++choice) {
     const auto number = static_cast<std::int64_t>(choice);
-    if (InstructionSet::has(number)) sets.emplace_back(number);
+    if (InstructionSet::supported(number)) sets.emplace_back(number);
   }
   if (sets.empty()) sets.emplace_back();
   return sets;

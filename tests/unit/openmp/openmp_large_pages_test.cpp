@@ -10,7 +10,7 @@
 namespace lloyd_openmp {
 namespace {
 
-constexpr std::size_t kLarge = 3 * kLargePage;
+constexpr std::size_t kLarge = 3 * kHugePageBytes;
 
 class OpenmpLargePages : public testing::Test {
  protected:
@@ -55,7 +55,7 @@ TEST_F(OpenmpLargePages, ArraysReleaseTheirs) {
   {
     const LargeArray<double> array = large_array<double>(kLarge / sizeof(double));
     first = reinterpret_cast<std::uintptr_t>(array.get());
-    EXPECT_EQ(first % kLargePage, 0);
+    EXPECT_EQ(first % kHugePageBytes, 0);
     array[kLarge / sizeof(double) - 1] = 1;
   }
   EXPECT_EQ(cached_page_bytes(), kLarge);

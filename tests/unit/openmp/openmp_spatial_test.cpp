@@ -73,13 +73,13 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
   SpatialTiles<T> tiles;
   SpatialOrder<T> order;
   order.reserve(view.samples);
-  tiles.order(view, labels.data(), threads);
+  tiles.presort(view, labels.data(), threads);
   std::vector<int> seen(static_cast<std::size_t>(view.samples));
   double volume = 0;
   constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupSamples;
   for (std::int64_t begin = 0; begin < view.samples; begin += kPart) {
     const lloyd::RowRange places{begin, std::min(begin + kPart, view.samples)};
-    tiles.make(InstructionSet(), view, places, origin.data(), order);
+    tiles.build(InstructionSet(), view, places, origin.data(), order);
     EXPECT_EQ(tiles.part(begin).positions, places.size());
     for (std::int64_t t = begin / kTile; t * kTile < places.end; ++t) {
       const SpatialTile<T>& tile = tiles.tile(t);
@@ -284,10 +284,10 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
       ASSERT_TRUE(plan.is_integer());
       lloyd::ClusterSums sums(plan, k);
       // Samples are sorted before this pass.
-      const auto ordered = static_cast<int>(16 / k);
-      for (int pass = 0; pass < ordered + 7; ++pass) {
+      const auto presorted = static_cast<int>(16 / k);
+      for (int pass = 0; pass < presorted + 7; ++pass) {
         // Some passes are by rows, after labels were written, as in a relocation.
-        const bool by_rows = pass == ordered + 1 || pass == ordered + 4;
+        const bool by_rows = pass == presorted + 1 || pass == presorted + 4;
         if (by_rows) assignment.write_labels(labels.data());
         assignment.set_centroids(centroids.data(), k, !by_rows);
         int thread = 0;
@@ -314,7 +314,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
         SCOPED_TRACE("pass " + std::to_string(pass) + (deferred ? ", deferred" : "") + ", d " +
                      std::to_string(d));
         expect_sums_of(view, expected, sums);
-        if (!deferred || pass == ordered + 2 || pass == ordered + 6) {
+        if (!deferred || pass == presorted + 2 || pass == presorted + 6) {
           assignment.write_labels(labels.data());
           EXPECT_EQ(labels, expected) << pass;
         }

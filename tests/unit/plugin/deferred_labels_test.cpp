@@ -100,8 +100,8 @@ struct Fitted {
 };
 
 template <class S>
-Fitted fit(S& step, const DatasetView& view, const std::vector<double>& start,
-           std::uint32_t observe) {
+Fitted fit_by(S& step, const DatasetView& view, const std::vector<double>& start,
+              std::uint32_t observe) {
   Fitted made;
   Inertias inertias;
   FitSpec spec;
@@ -130,8 +130,8 @@ TEST(DeferredLabels, AreWrittenBeforeTheyAreRead) {
     for (const std::uint32_t observe : {std::uint32_t{0}, std::uint32_t{kObserveInertia}}) {
       PlainStep plain(view);
       DeferringStep deferring(view);
-      const Fitted expected = fit(plain, view, start, observe);
-      const Fitted found = fit(deferring, view, start, observe);
+      const Fitted expected = fit_by(plain, view, start, observe);
+      const Fitted found = fit_by(deferring, view, start, observe);
       EXPECT_EQ(found.centroids, expected.centroids);
       EXPECT_EQ(found.labels, expected.labels);
       EXPECT_EQ(found.inertias, expected.inertias);

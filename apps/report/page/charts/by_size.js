@@ -24,11 +24,11 @@ function sizesByValues() {
   return varyingSizes().sort((a, b) => count(b) - count(a));
 }
 
-// metric: {id, title, note, value(row): {value, low, high} or null, label, references}
+// metric: {id, title, note, value(row): {value, low, high} or null, label, references(rows): [{y, label}]}
 function addBySize(metric) {
   if (!data.rows.some((row) => metric.value(row))) return;
   const choices = sizesByValues();
-  const references = metric.references || [];
+  const references = metric.references || (() => []);
   let x = choices[0];
   const point = (row) => {
     const value = metric.value(row);
@@ -38,14 +38,15 @@ function addBySize(metric) {
     const rows = visible.rows.filter((row) => metric.value(row));
     if (!x) {
       return drawRowChart(svg, width, {rows, label: metric.label,
-        references: references.map(({y, label}) => ({value: y, label})),
+        references: references(rows).map(({y, label}) => ({value: y, label})),
         dots: (row) => [{...metric.value(row), style: styleOf(row.backend), lines: () => rowLines(row)}]});
     }
     const panels = Array.from(groupBy(rows, (row) => panelTitle(row, x)), ([title, inPanel]) => ({title,
+      references: references(inPanel),
       series: Array.from(groupBy(inPanel, (row) => row.backend), ([backend, inSeries]) =>
         ({label: backend, style: styleOf(backend), points: inSeries.map(point)}))}));
     return drawLineChart(svg, width, {panels, xLabel: x, yLabel: metric.label,
-      xLog: true, yLog: true, sharedX: true, sharedY: true, references});
+      xLog: true, yLog: true, sharedX: true, sharedY: true, references: references(rows)});
   };
   const controls = choices.length > 1
     ? [choice('By', choices.map((size) => [size, size]), (size) => { x = size; redraw(); })] : [];
@@ -58,7 +59,7 @@ function addSpeedup() {
     note: 'How many times the baseline’s time. No speedup is drawn where the results do not agree. ' +
       'Medians and intervals of the ratios of trials of one round.' +
       (data.mark ? ' Where one of the two evaluates fewer distances they are of whole fits, else of iterations.' : ''),
-    value: (row) => row.speedup || null, references: [{y: 1}]});
+    value: (row) => row.speedup || null, references: () => [{y: 1}]});
 }
 
 function addTime() {
@@ -67,11 +68,12 @@ function addTime() {
     value: (row) => row.time || null});
 }
 
-// Reference lines for one rate of the measured ceilings.
-function ceilingsOf(rate) {
+// Reference lines for one rate of the measured ceilings; `of`: what it is the rate of, may be empty.
+function ceilingsOf(rate, of) {
   if (!data.ceilings) return [];
-  return [{y: rate.all_threads, label: `ceiling, ${format.plural(data.ceilings.threads, 'thread')}`},
-    {y: rate.one_thread, label: 'ceiling, one thread'}]
+  const name = `ceiling${of ? ` for ${of}` : ''}`;
+  return [{y: rate.all_threads, label: `${name}, ${format.plural(data.ceilings.threads, 'thread')}`},
+    {y: rate.one_thread, label: `${name}, one thread`}]
     .filter((reference, index) => index === 0 || data.ceilings.threads > 1);
 }
 
@@ -84,14 +86,21 @@ function ceilingsText() {
   return ` Ceilings were measured on ${cpu} by lloyd doctor${same ? '' : ', which is not the processor of the records'}.`;
 }
 
+// Those of the types of these rows, by name if the report has both.
+function arithmeticCeilings(rows) {
+  if (!data.ceilings) return [];
+  const several = unique(data.rows.map((row) => row.dtype)).length > 1;
+  return ['float32', 'float64'].filter((dtype) => rows.some((row) => row.dtype === dtype))
+    .flatMap((dtype) => ceilingsOf(data.ceilings[`${dtype}_gflops`], several ? dtype : ''));
+}
+
 function addRates() {
-  const wide = data.rows.some((row) => row.dtype === 'float64');
   const value = (key) => (row) => (row[key] ? {value: row[key]} : null);
   addBySize({id: 'gflops', title: 'Arithmetic: GFLOP/s', label: 'GFLOP/s', value: value('gflop_per_s'),
     note: 'nk(3d + 2) + d(n + k) operations per iteration, the same count for all backends.' + ceilingsText(),
-    references: data.ceilings ? ceilingsOf(data.ceilings[wide ? 'float64_gflops' : 'float32_gflops']) : []});
+    references: arithmeticCeilings});
   addBySize({id: 'gbs', title: 'Data: GB/s', label: 'GB/s', value: value('gb_per_s'),
     note: 'nkd features read per iteration, each sample once for every centroid: a backend that keeps ' +
       'samples in caches or registers passes the ceiling of its memory.' + ceilingsText(),
-    references: data.ceilings ? ceilingsOf(data.ceilings.read_gbs) : []});
+    references: () => (data.ceilings ? ceilingsOf(data.ceilings.read_gbs) : [])});
 }

@@ -1,12 +1,13 @@
 // Line charts as small multiples: one panel per group.
-// chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}]}],
+// chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}], references}],
 //         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY}
+// A panel's own references replace those of the chart, which must include them.
 const titleRoom = 28;
 const mostPanels = 24;
 
 function drawLineChart(svg, width, chart) {
   const drawable = (value, log) => Number.isFinite(value) && (value > 0 || !log);
-  const filled = chart.panels.map(({title, series}) => ({title, series: series.map((one) =>
+  const filled = chart.panels.map((panel) => ({...panel, series: panel.series.map((one) =>
     ({...one, points: one.points.filter((point) => drawable(point.x, chart.xLog) && drawable(point.y, chart.yLog))}))}))
     .filter((panel) => panel.series.some((one) => one.points.length > 0));
   const panels = filled.slice(0, mostPanels);
@@ -72,7 +73,7 @@ function drawPanel(svg, panel, box, chart, panels) {
       .text(fitText(panel.title, box.width + 50, 13, 600));
   }
   svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 14).text(chart.yLabel);
-  drawReferences(svg, chart.references, y, box);
+  drawReferences(svg, panel.references || chart.references, y, box);
   const shift = (index) => (chart.small ? 0 : (index - (panel.series.length - 1) / 2) * 3);
   panel.series.forEach((series, index) => drawSeries(svg, series, shift(index), x, y, chart));
 }

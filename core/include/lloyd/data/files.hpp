@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <lloyd/data/csv.hpp>
 #include <lloyd/data/row_source.hpp>
@@ -25,14 +26,19 @@ std::string lower_case_extension(const std::filesystem::path& file);
 /// The format of a file by its extension, in lower or upper case; empty if it is unknown.
 std::optional<FileFormat> find_format(const std::filesystem::path& file);
 
+/// The extensions that read_dataset() knows, with their dots, without those of compressed text.
+std::vector<std::string> readable_extensions();
+/// The extensions that create_rows() knows.
+std::vector<std::string> writable_extensions();
+
 /// Options for reading a file. Options of other formats are ignored.
 struct FileOptions {
   CsvOptions csv = {};            ///< options for text
   std::string hdf5_dataset = {};  ///< path of the data set in an HDF5 file, see read_hdf5()
 };
 
-/// Reads a file. All formats but text keep their own dtype; .npy in C order and .fvecs are
-/// memory-mapped. Throws InputError for an unknown extension or an invalid file.
+/// Reads a file. All formats but text keep their own dtype; see docs/file_formats.md for those that
+/// are memory-mapped. Throws InputError for an unknown extension or an invalid file.
 Dataset read_dataset(const std::filesystem::path& file, const FileOptions& options = {});
 
 /// Opens a file to read it block by block. Throws InputError for an unknown extension, an invalid

@@ -1,5 +1,5 @@
-// LibraryRead: marks that this thread reads a file through a library that may crash on damaged
-// files.
+// LibraryRead and LibraryWrite: mark that this thread uses a file through a library that may crash,
+// on a damaged file or when memory is short.
 #pragma once
 
 namespace lloyd {
@@ -15,8 +15,19 @@ class LibraryRead {
   LibraryRead& operator=(const LibraryRead&) = delete;
 };
 
+/// The same for a file that the calling thread writes.
+class LibraryWrite {
+ public:
+  explicit LibraryWrite(const char* path);
+  ~LibraryWrite();
+  LibraryWrite(const LibraryWrite&) = delete;
+  LibraryWrite& operator=(const LibraryWrite&) = delete;
+};
+
 /// The path of the file that the calling thread reads through a third-party library; null if there
 /// is none. Async-signal-safe.
 const char* file_read_by_library() noexcept;
+/// The same for a file that the calling thread writes.
+const char* file_written_by_library() noexcept;
 
 }  // namespace lloyd

@@ -34,9 +34,9 @@ class RowWriter {
   virtual void commit() = 0;
 };
 
-/// Creates a file in the format of its extension: .csv, .npy, .fvecs (float32 only), or .h5 and
-/// .hdf5 (data set "data"). Throws InputError for an unknown extension, a table that the format
-/// cannot hold, and a file that cannot be created or does not fit on the disk; see NewFile.
+/// Creates a file in the format of its extension, one of writable_extensions(). Throws InputError
+/// for an unknown extension, a table that the format cannot hold, and a file that cannot be created
+/// or does not fit on the disk; see NewFile.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file, const TableFormat& table);
 
 }  // namespace lloyd

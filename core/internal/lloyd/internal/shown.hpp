@@ -31,4 +31,18 @@ inline std::string shown_names(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Lists names in a sentence: "a, b and c", with `conjunction` before the last one.
+inline std::string enumerated(const std::vector<std::string>& names, std::string_view conjunction) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0 && i + 1 == names.size()) {
+      text.append(" ").append(conjunction).append(" ");
+    } else if (i > 0) {
+      text += ", ";
+    }
+    text += names[i];
+  }
+  return text;
+}
+
 }  // namespace lloyd

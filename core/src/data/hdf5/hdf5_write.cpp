@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/library_read.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 #include "data/hdf5/hdf5_files.hpp"
 #include "data/hdf5/hdf5_library.hpp"
@@ -18,8 +20,10 @@ class Hdf5Writer : public RowWriter {
  public:
   Hdf5Writer(const std::filesystem::path& file, const TableFormat& table)
       : path_(file.string()),
+        shown_path_(printable(path_)),
         file_(file, min_bytes(table, size_of(table.dtype))),
         features_(static_cast<hsize_t>(table.features)) {
+    const LibraryWrite writing(shown_path_.c_str());
     const Hdf5Lock lock;
     Handles handles;
     const bool single = table.dtype == DType::float32;
@@ -48,12 +52,14 @@ class Hdf5Writer : public RowWriter {
   }
 
   ~Hdf5Writer() override {
+    const LibraryWrite writing(shown_path_.c_str());
     const Hdf5Lock lock;
     const Handles closed = std::move(handles_);
   }
 
   void write(const void* values, std::int64_t rows, std::span<const std::string>) override {
     if (rows == 0) return;
+    const LibraryWrite writing(shown_path_.c_str());
     const Hdf5Lock lock;
     const hsize_t start[2] = {rows_, 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows), features_};
@@ -70,6 +76,7 @@ class Hdf5Writer : public RowWriter {
 
   void commit() override {
     {
+      const LibraryWrite writing(shown_path_.c_str());
       const Hdf5Lock lock;
       check(handles_.dataset.release());
       check(handles_.file.release());
@@ -90,6 +97,7 @@ class Hdf5Writer : public RowWriter {
   }
 
   std::string path_;
+  std::string shown_path_;  // printable()
   NewFile file_;
   Handles handles_;
   hid_t type_ = H5I_INVALID_HID;

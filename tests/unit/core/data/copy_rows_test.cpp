@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -8,8 +9,11 @@
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/copy_rows.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/hdf5.hpp>
+#include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "unit/support/file_size_limit.hpp"
 #include "unit/support/temporary_folder.hpp"
@@ -26,11 +30,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The formats that can be written here.
+// The extensions that can be written here.
 std::vector<std::string> formats() {
-  std::vector<std::string> names = {".npy", ".csv", ".fvecs"};
-  if (hdf5_supported()) names.insert(names.end(), {".h5", ".hdf5"});
+  std::vector<std::string> names = writable_extensions();
+  if (!hdf5_supported())
+    std::erase_if(
+        names, [](const std::string& name) { return find_format("x" + name) == FileFormat::hdf5; });
   return names;
+}
+
+// False if the format refuses values of this type, for which it must give the reason.
+bool holds(const std::string& extension, DType dtype) {
+  const TemporaryFolder folder;
+  const std::string message = message_of<InputError>(
+      [&] { create_rows(folder.path() / ("t" + extension), {.features = 1, .dtype = dtype}); });
+  if (message == "(nothing was thrown)") return true;
+  EXPECT_NE(message.find("holds float32 values"), std::string::npos) << message;
+  return false;
 }
 
 const BlobsSpec kSpec{.samples = 3000, .features = 3, .centers = 4, .seed = 11};
@@ -48,12 +64,12 @@ TEST(CopyRows, KeepsEveryBitBetweenAnyTwoFormats) {
     spec.dtype = dtype;
     const std::uint64_t fingerprint = make_blobs(spec).fingerprint();
     for (const std::string& from : formats()) {
-      if (from == ".fvecs" && dtype == DType::float64) continue;
+      if (!holds(from, dtype)) continue;
       const fs::path first = folder.path() / ("a" + from);
       copy_rows(*blob_rows(spec), first);
       EXPECT_EQ(read_dataset(first, as(dtype)).fingerprint(), fingerprint) << from;
       for (const std::string& to : formats()) {
-        if (to == ".fvecs" && dtype == DType::float64) continue;
+        if (!holds(to, dtype)) continue;
         const fs::path second = folder.path() / ("b" + to);
         const CopiedRows copied = copy_file(first, as(dtype), second);
         EXPECT_EQ(copied.samples, 3000);
@@ -138,6 +154,21 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
   EXPECT_EQ(said(-1e300, DType::float32),
             "m: row 1, column 1 (counted from 0) is -1e+300, beyond the range of float32");
   EXPECT_EQ(said(-1e300, DType::float64), "(nothing was thrown)");
+  EXPECT_EQ(said(0x1.ffffffp127, DType::float32),
+            "m: row 1, column 1 (counted from 0) is 3.4028235677973366e+38, beyond the range of "
+            "float32");
+}
+
+TEST(CopyRows, RoundsToTheLargestFloat32) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "out.npy";
+  const double below = std::nextafter(0x1.ffffffp127, 0);  // nearer to the largest than to 2^128
+  const auto rows =
+      rows_of("m", Matrix::from_values(std::vector<double>{1, 2, -below, below}, 2, 2));
+  copy_rows(*rows, out, {.dtype = DType::float32});
+  const Dataset copied = read_dataset(out);
+  EXPECT_EQ(copied.matrix().at(1, 0), -std::numeric_limits<float>::max());
+  EXPECT_EQ(copied.matrix().at(1, 1), std::numeric_limits<float>::max());
 }
 
 // As for text: a single value may round to zero in float32, a whole column may not.
@@ -213,8 +244,8 @@ TEST(CopyRows, RefusesDataThatDoesNotFitBeforeItWrites) {
 
 TEST(CopyRows, RefusesOtherExtensionsBeforeItWrites) {
   EXPECT_EQ(message_of<InputError>([] { copy_rows(*blob_rows(kSpec), "out.csv.gz"); }),
-            "out.csv.gz: the extension '.gz' is unknown; .csv, .npy, .fvecs, .h5 and .hdf5 are "
-            "known");
+            "out.csv.gz: the extension '.gz' is unknown; " +
+                enumerated(writable_extensions(), "and") + " are known");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "unit/support/file_size_limit.hpp"
 #include "unit/support/temporary_folder.hpp"
@@ -56,16 +59,34 @@ TEST(Files, AreWrittenByTheirExtension) {
 }
 
 TEST(Files, OfAnotherExtensionAreRefused) {
+  const std::string kReadable =
+      enumerated(readable_extensions(), "and") + " (text also with .gz) are known";
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
-            "points.parquet: the extension '.parquet' is unknown; .csv, .tsv and .txt (with or "
-            "without .gz), .npy, .fvecs, .bvecs, .h5 and .hdf5 are known");
+            "points.parquet: the extension '.parquet' is unknown; " + kReadable);
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
-            "points: the extension '' is unknown; .csv, .tsv and .txt (with or without .gz), .npy, "
-            ".fvecs, .bvecs, .h5 and .hdf5 are known");
+            "points: the extension '' is unknown; " + kReadable);
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),
             "labels.json: the extension '.json' is unknown; .csv and .npy are known");
+}
+
+TEST(Files, AreReadAndWrittenByTheListedExtensions) {
+  const TemporaryFolder folder;
+  std::vector<std::string> readable = readable_extensions();
+  for (const std::string& extension : readable) {
+    EXPECT_TRUE(find_format("x" + extension)) << extension;
+    const fs::path missing = folder.path() / ("x" + extension);
+    for (const auto& open : std::vector<std::function<void()>>{[&] { read_dataset(missing); },
+                                                               [&] { open_rows(missing); }}) {
+      EXPECT_EQ(message_of<InputError>(open).find("is unknown"), std::string::npos) << extension;
+    }
+  }
+  for (const std::string& extension : writable_extensions()) {
+    EXPECT_EQ(std::count(readable.begin(), readable.end(), extension), 1) << extension;
+  }
+  EXPECT_EQ(enumerated({"a", "b", "c"}, "or"), "a, b or c");
+  EXPECT_EQ(enumerated({"a"}, "or"), "a");
 }
 
 TEST(Files, ThatCannotBeWrittenSayWhy) {

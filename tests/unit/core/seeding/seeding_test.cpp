@@ -1,7 +1,10 @@
 // Seeding: golden index lists, and k-means++ against a plain computation of its definition.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -11,6 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/data/copy_rows.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
@@ -18,6 +24,7 @@
 #include <lloyd/seeding.hpp>
 
 #include "unit/support/seeding_data.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -346,6 +353,32 @@ TEST(SeedingFromFile, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message({1, 2, 3, 4, -1e200, 6}),
             "centroids.csv: row 1 (counted from 0) is so far from the samples of lattice that "
             "squared distances are too near the end of float64");
+}
+
+TEST(Seeding, FileThatChangesIsNamed) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "x.npy";
+  for (const SeedingMethod method :
+       {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel}) {
+    copy_rows(*blob_rows({.samples = 1000, .features = 2}), file);
+    const Dataset dataset = read_dataset(file);
+    bool changed = false;
+    const auto change = [&] {
+      if (changed) return false;
+      changed = true;
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekp(-4000, std::ios::end);
+      for (int i = 0; i < 1000; ++i) stream.write("\0\0\xc0\x7f", 4);  // NaN
+      stream.close();
+      std::filesystem::last_write_time(
+          file, std::filesystem::last_write_time(file) + std::chrono::seconds(1));
+      return false;
+    };
+    EXPECT_EQ(seeding_message(
+                  [&] { seed_centroids(dataset, 30, seeding_of(method), 0, {.stop = change}); }),
+              file.string() + ": the file was changed while it was in use");
+    EXPECT_TRUE(changed);
+  }
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ TEST(Isolation, BytesAreReadAsOptionsAre) {
   EXPECT_EQ(apps::parse_bytes("2 EB"), 2'000'000'000'000'000'000);
   EXPECT_FALSE(apps::parse_bytes("5EiB"));
   EXPECT_FALSE(apps::parse_bytes("0"));
+  EXPECT_FALSE(apps::parse_bytes("1.5"));
+  EXPECT_FALSE(apps::parse_bytes("1.5 B"));
   EXPECT_FALSE(apps::parse_bytes("GiB"));
   EXPECT_FALSE(apps::parse_bytes("1e30 TiB"));
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,14 +17,20 @@
 namespace {
 
 std::vector<std::filesystem::path> synced;
+std::filesystem::path failing_folder;  // the folder whose sync fails; empty: none
+int folder_error = 0;                  // its error number
 
 }  // namespace
 
-// Replaces the system's fsync() in this program and logs the calls.
+// Replaces fsync() of the system in this program: logs the calls and fails for failing_folder.
 extern "C" int fsync(int descriptor) {
   std::error_code error;
   synced.push_back(
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", descriptor), error));
+  if (!failing_folder.empty() && synced.back() == failing_folder) {
+    errno = folder_error;
+    return -1;
+  }
   return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 
@@ -47,6 +54,23 @@ TEST(RecordWriterSync, WritesTheFolderOfANewFileToTheDisk) {
   synced.clear();
   { const RecordWriter writer(file); }
   EXPECT_EQ(times(folder), 0) << "the file was there";
+}
+
+TEST(RecordWriterSync, ReportsFoldersThatCannotBeWrittenToTheDisk) {
+  const TemporaryFolder temporary;
+  const std::filesystem::path folder = std::filesystem::canonical(temporary.path()) / "a" / "b";
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path file = folder / "records.jsonl";
+  for (const std::filesystem::path& path : {folder, folder.parent_path()}) {
+    failing_folder = path;
+    folder_error = EIO;
+    EXPECT_EQ(
+        message_of<InputError>([&] { const RecordWriter writer(file); }),
+        fmt::format("cannot write the folder {} to the disk: Input/output error", path.string()));
+    folder_error = EINVAL;  // a file system that cannot sync folders
+    EXPECT_NO_THROW(const RecordWriter writer(file));
+  }
+  failing_folder.clear();
 }
 
 }  // namespace

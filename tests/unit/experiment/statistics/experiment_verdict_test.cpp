@@ -31,6 +31,25 @@ TEST(ExperimentVerdict, GoesByTheWholeInterval) {
   EXPECT_EQ(verdict_of({1, 0.969, 1.029}), Verdict::unclear);
 }
 
+TEST(ExperimentVerdict, ExchangingTheSidesGivesTheOppositeVerdict) {
+  for (const auto& [low, high, verdict, opposite] :
+       {std::tuple{0.9702, 0.9707, Verdict::faster, Verdict::slower},
+        std::tuple{0.9702, 1.0, Verdict::unclear, Verdict::unclear},
+        std::tuple{0.9710, 1.0299, Verdict::same, Verdict::same}}) {
+    EXPECT_EQ(verdict_of({low, low, high}), verdict) << low;
+    EXPECT_EQ(verdict_of({1 / low, 1 / high, 1 / low}), opposite) << low;
+  }
+}
+
+TEST(ExperimentVerdict, RunsAreTheSameByTheLimitsOfRounds) {
+  const Timings older = {{0, 1.0}, {1, 1.0}, {2, 1.0}, {3, 1.0}, {4, 1.0}};
+  Timings newer;
+  for (const auto& [round, time] : older) newer[round] = 0.9705 * time;
+  EXPECT_EQ(compare_rounds(older, newer).verdict, Verdict::faster);
+  EXPECT_EQ(compare_runs(older, newer).verdict, Verdict::unclear);
+  EXPECT_EQ(compare_runs(older, newer).reason, "the fastest times agree");
+}
+
 TEST(ExperimentVerdict, RoundsArePaired) {
   // Both drift upwards by the same factor, so their ratios are constant.
   Timings older;

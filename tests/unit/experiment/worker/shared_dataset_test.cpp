@@ -1,9 +1,11 @@
 // A data set reaches another process unchanged, and without a copy if a file holds it.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <numeric>
@@ -59,7 +61,7 @@ TEST(SharedDataset, ComesBackAsItWas) {
   EXPECT_EQ(::mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, shared.values.get(), 0),
             MAP_FAILED);
   EXPECT_EQ(message_of<Error>([&] { receive_dataset(shared.description, {}); }),
-            "a data set came with 0 descriptors, not 2");
+            "a data set arrived with 0 descriptors, not 2");
 }
 
 TEST(SharedDataset, AStrideIsKept) {
@@ -133,6 +135,34 @@ TEST(PacketSocket, KeepsPacketsAndDescriptorsApart) {
   a.close();
   EXPECT_EQ(apps::receive_packet(b.get(), true, packet), apps::Received::end);
   EXPECT_FALSE(apps::send_packet(b.get(), "nobody"));
+}
+
+TEST(PacketSocket, PacketWithTooManyDescriptorsArrivesEmpty) {
+  auto [a, b] = apps::make_packet_sockets();
+  const apps::Descriptor memory = apps::make_shared_memory("hello", 5);
+  const std::array<int, 5> five = {memory.get(), memory.get(), memory.get(), memory.get(),
+                                   memory.get()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(five))> control{};
+  char text[] = "five";
+  iovec bytes{text, 4};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const part = CMSG_FIRSTHDR(&message);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(five));
+  std::memcpy(CMSG_DATA(part), five.data(), sizeof(five));
+  ASSERT_EQ(::sendmsg(a.get(), &message, 0), 4);
+  EXPECT_TRUE(apps::send_packet(a.get(), "next"));
+  apps::Packet packet;
+  ASSERT_EQ(apps::receive_packet(b.get(), true, packet), apps::Received::packet);
+  EXPECT_EQ(packet.text, "");
+  EXPECT_TRUE(packet.descriptors.empty());
+  ASSERT_EQ(apps::receive_packet(b.get(), true, packet), apps::Received::packet);
+  EXPECT_EQ(packet.text, "next");
 }
 
 TEST(PacketSocket, AnswerOfAPeerThatReadsNothingMoreIsReceived) {

@@ -12,6 +12,7 @@
 namespace lloyd::experiment {
 namespace {
 
+// Has a value for every member.
 TrialOutcome example_outcome() {
   TrialOutcome outcome;
   AfterOne& after_one = outcome.after_one.emplace();
@@ -26,6 +27,7 @@ TrialOutcome example_outcome() {
   fit.phases.update_ms = 1e-300;
   fit.sum_form = "integer64";
   fit.notes = "two-way \"split\"";
+  outcome.process = TrialProcess{3, {{"libgomp", "/lib/libgomp.so.1", 2}}, 5};
   return outcome;
 }
 
@@ -107,6 +109,9 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_EQ(answer.outcome.after_one->labels.worst_ratio, 1.0 + 1e-15);
   EXPECT_EQ(answer.outcome.fit->inertia, 1.0 / 3);
   EXPECT_EQ(answer.outcome.fit->phases.update_ms, 1e-300);
+  ASSERT_TRUE(answer.outcome.process);
+  EXPECT_EQ(answer.outcome.process->threads, 3);
+  EXPECT_EQ(answer.outcome.process->processor, 5);
 
   TrialOutcome cancelled;
   cancelled.cancelled = true;

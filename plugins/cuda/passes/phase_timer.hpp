@@ -1,4 +1,4 @@
-// Phases: times the phases of an iteration with events in the stream.
+// PhaseTimer: times the phases of an iteration with events in the stream.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@ namespace lloyd_cuda {
 enum class Phase { assignment, update, convergence, none };
 
 /// Marks the beginnings of phases in the stream, and sums the time of each.
-class Phases {
+class PhaseTimer {
  public:
   /// Begins `phase`: work enqueued from here on belongs to it.
   void begin(Phase phase, cudaStream_t stream) {
