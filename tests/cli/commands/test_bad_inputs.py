@@ -119,7 +119,7 @@ CASES = [
     ("output in no folder", {}, ["fit", IRIS, "-k", "3", "--model", "{folder}/no/m.json"],
      "m.json: cannot write the file: {folder}/no is not a folder"),
     ("two outputs in one file", {}, ["fit", IRIS, "-k", "3", "--labels", "{folder}/a.csv",
-                                     "--centroids", "{folder}/a.csv"], "two things"),
+                                     "--centroids", "{folder}/a.csv"], "two outputs"),
     ("unknown backend", {}, ["fit", IRIS, "-k", "3", "-b", "openmpi"], "did you mean 'openmp'"),
     ("unknown parameter", {}, ["fit", IRIS, "-k", "3", "-b", "openmp", "-p", "thread=2"],
      "did you mean 'threads'"),

@@ -133,7 +133,7 @@ class Overwriting(OutputCase):
         summary = self.output / "summary.csv"
         summary.unlink()
         summary.symlink_to("records.jsonl")
-        self.assert_refused("two things", "run", self.config())
+        self.assert_refused("two outputs", "run", self.config())
 
     @needs_html_report
     def test_a_page_does_not_replace_the_records(self):
@@ -162,7 +162,7 @@ class Overwriting(OutputCase):
         config = self.config()
         run("run", config)
         records = self.output / "records.jsonl"
-        cases = [(records, "two things", ["run", config]), (config, READ, ["run", config]),
+        cases = [(records, "two outputs", ["run", config]), (config, READ, ["run", config]),
                  (self.data, READ, ["fit", self.data, "-k", 2]), (records, READ, ["report", self.output]),
                  (records, READ, ["compare", records, records]), (self.data, READ, ["data", "info", self.data])]
         for file, message, arguments in cases:
@@ -193,7 +193,7 @@ class Overwriting(OutputCase):
                     done = subprocess.run([LLOYD, *map(str, arguments)], stdout=output,
                                           stderr=subprocess.PIPE, text=True, timeout=300)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn("two things", done.stderr)
+                self.assertIn("two outputs", done.stderr)
                 self.assertEqual(file.read_bytes(), b"")
                 file.unlink()
 

@@ -194,7 +194,7 @@ TEST(Conformance, FalseOutputsOfPartialFail) {
   expect_failure("has label -1", set(&PartialResult::labels, -1));
   expect_failure("the count of cluster 0",
                  set(&PartialResult::counts, std::numeric_limits<std::int64_t>::min()));
-  expect_failure("no sum of squared distances", [](PartialResult& result) {
+  expect_failure("not a sum of squared distances", [](PartialResult& result) {
     if (result.inertia == nullptr) return;
     std::fill(std::begin(result.inertia->chunks), std::end(result.inertia->chunks),
               std::numeric_limits<std::int64_t>::max());

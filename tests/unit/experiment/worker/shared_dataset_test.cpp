@@ -59,7 +59,7 @@ TEST(SharedDataset, ComesBackAsItWas) {
   EXPECT_EQ(::mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, shared.values.get(), 0),
             MAP_FAILED);
   EXPECT_EQ(message_of<Error>([&] { receive_dataset(shared.description, {}); }),
-            "a data set came with 0 descriptors, not 2");
+            "a data set arrived with 0 descriptors, not 2");
 }
 
 TEST(SharedDataset, AStrideIsKept) {
