@@ -2,7 +2,10 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
+
+#include <lloyd/error.hpp>
 
 namespace lloyd {
 namespace {
@@ -39,6 +42,9 @@ std::int64_t SampleWeights::sample_at(std::uint64_t position) const {
 }
 
 void SampleWeights::weigh(const double* squared_distances, double largest) {
+  if (!(largest < std::numeric_limits<double>::infinity())) {
+    throw BackendError(StatusCode::internal, "seeding: a squared distance is not finite");
+  }
   squared_distances_ = squared_distances;
   scale_ = make_scale(largest, count_);
   workers_.for_each_range(samples_, kWeightBlock, [&](std::int64_t begin, std::int64_t end) {

@@ -26,7 +26,8 @@ class SampleWeights {
   std::int64_t sample_at(std::uint64_t position) const;
 
   /// Computes the weights of all samples from `squared_distances` (n values, which must stay
-  /// unchanged until the next call); `largest` > 0 is their maximum.
+  /// unchanged until the next call); `largest` > 0 is their maximum. Throws BackendError if it is
+  /// infinite, as it becomes if the data is overwritten with values that are not finite.
   void weigh(const double* squared_distances, double largest);
   const WeightScale& scale() const { return scale_; }
   std::uint64_t weight(std::int64_t i) const {

@@ -228,7 +228,7 @@ class External(TestCase):
         done = run("run", self.write("config.yaml", config), status=1)
         statuses = [record["status"] for record in self.of_program()]
         self.assertEqual((statuses[0], statuses[-1]), ("ok", "failed"))
-        self.assertEqual(done.stderr.count("plain-python failed: the moon is full"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("plain-python failed: plain-python: the moon is full"), 1, done.stderr)
 
     @unittest.skipIf(sys.platform != "linux", "seccomp is a filter of Linux")
     def test_without_close_range(self):

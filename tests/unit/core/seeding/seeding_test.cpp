@@ -1,5 +1,6 @@
 // Seeding: golden index lists, and k-means++ against a plain computation of its definition.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -362,10 +363,9 @@ TEST(Seeding, FileThatChangesIsNamed) {
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel}) {
     copy_rows(*blob_rows({.samples = 1000, .features = 2}), file);
     const Dataset dataset = read_dataset(file);
-    bool changed = false;
+    std::atomic<bool> changed = false;
     const auto change = [&] {
-      if (changed) return false;
-      changed = true;
+      if (changed.exchange(true)) return false;
       std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
       stream.seekp(-4000, std::ios::end);
       for (int i = 0; i < 1000; ++i) stream.write("\0\0\xc0\x7f", 4);  // NaN
