@@ -181,6 +181,8 @@ class InterruptedFit(TestCase):
         process = subprocess.Popen(
             [LLOYD, "fit", str(data), "-k", "8", "--iterations", "1000000000", "-o", str(output)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
         self.assertIn("using backend", process.stderr.readline())  # the fit is about to begin
         while cpu_seconds(process.pid) < 1:  # the fit is running, however busy the machine is
             time.sleep(0.01)
