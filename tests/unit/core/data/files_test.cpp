@@ -59,12 +59,12 @@ TEST(Files, AreWrittenByTheirExtension) {
 }
 
 TEST(Files, OfAnotherExtensionAreRefused) {
-  const std::string kReadable =
+  const std::string known =
       enumerated(readable_extensions(), "and") + " (text also with .gz) are known";
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
-            "points.parquet: the extension '.parquet' is unknown; " + kReadable);
+            "points.parquet: the extension '.parquet' is unknown; " + known);
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
-            "points: the extension '' is unknown; " + kReadable);
+            "points: the extension '' is unknown; " + known);
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),
