@@ -86,13 +86,13 @@ int count_descriptors_of(const std::filesystem::path& file) {
 }
 
 TEST(ChildProcess, KeepsNoPipeOfItsParentOpen) {
-  auto [reader, writer] = make_pipe();
-  ASSERT_EQ(write_at_once(writer.get(), "x"), 1);  // reopens the pipe
+  auto ends = make_pipe();
+  ASSERT_EQ(write_at_once(ends.second.get(), "x"), 1);  // reopens the pipe
   const std::filesystem::path pipe =
-      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", writer.get()));
-  ChildProcess child([&, end = reader.get()](const Reporter& report) {
-    ::close(end);
-    writer.close();
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", ends.second.get()));
+  ChildProcess child([&](const Reporter& report) {
+    ends.first.close();
+    ends.second.close();
     report(std::to_string(count_descriptors_of(pipe)));
     return 0;
   });

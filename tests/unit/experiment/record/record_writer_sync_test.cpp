@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <lloyd/error.hpp>
+
 #include "experiment/record/record_writer.hpp"
 #include "unit/support/temporary_folder.hpp"
 
