@@ -18,6 +18,7 @@ class LibraryRead {
 /// The same for a file that the calling thread writes.
 class LibraryWrite {
  public:
+  /// `path` is the file's, printable() for a message; it must outlive this object.
   explicit LibraryWrite(const char* path);
   ~LibraryWrite();
   LibraryWrite(const LibraryWrite&) = delete;
