@@ -13,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
-# Release 0.1.0: the base for changed files if a clone has no tags.
-readonly first_release=58ecb02
+# Release 0.2.0: the base for changed files if a clone has no tags. Set it with every release.
+readonly last_release=ed69dd9
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(format tidy clang aarch64)
@@ -44,7 +44,7 @@ check_format() {
 # The C++ files that differ from the last release; all C++ files if this clone does not reach back that far.
 changed_files() {
   local since
-  since=$(git describe --tags --abbrev=0 2>/dev/null || echo $first_release)
+  since=$(git describe --tags --abbrev=0 2>/dev/null || echo $last_release)
   if git rev-parse --quiet --verify "$since^{commit}" >/dev/null; then
     git diff --name-only --diff-filter=d "$since" -- '*.cpp'
   else
