@@ -53,7 +53,9 @@ bool reap(pid_t child, int& status) {
 void close_each_descriptor() {
   std::vector<int> open;
   if (DIR* const folder = ::opendir("/proc/self/fd")) {
-    while (const dirent* const entry = ::readdir(folder)) open.push_back(std::atoi(entry->d_name));
+    while (const dirent* const entry = ::readdir(folder)) {
+      open.push_back(static_cast<int>(std::strtol(entry->d_name, nullptr, 10)));
+    }
     ::closedir(folder);
   } else {
     open.resize(static_cast<std::size_t>(std::clamp(::sysconf(_SC_OPEN_MAX), 1024L, 65536L)));

@@ -23,7 +23,7 @@ constexpr std::int64_t kMaxClusters = 2'147'483'647;  // labels are int32
 // The path of `file` relative to `folder`, without "." and, where the path names the same file as
 // the system's does, without "..": after a symbolic link, ".." is the parent of the link's target.
 fs::path in_folder(const fs::path& folder, const std::string& file) {
-  const fs::path path = folder / file;
+  fs::path path = folder / file;
   fs::path before;
   for (const fs::path& part : path) {
     std::error_code ignored;
