@@ -89,8 +89,8 @@ class Assignment {
     return rows_.assign(worker(thread), block, labels, report);
   }
 
-  /// Sets the array of the labels of all rows, which the spatial order reads. Call on any thread of
-  /// the pass, in every pass of a fit that uses assign_positions().
+  /// Remembers where the labels of all rows are, which the spatial order reads. Does not change
+  /// them. Call on any thread of the pass, in every pass of a fit that uses assign_positions().
   void set_all_labels(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
 
   /// True if assign_positions() labels rows outside of its block in this pass.

@@ -49,8 +49,8 @@ class ChangeQueue {
   }
 
  private:
-  /// A batch, the changes of one tile, and those of fewer than two tiles of waiting rows in each of
-  /// the four queues of a worker.
+  /// Holds a batch, the changes of one tile, and those of the rows in the four queues of a worker
+  /// (each has fewer than two tiles).
   static constexpr std::size_t kCapacity = kMaxBatchedSamples + 9 * kTile;
   /// If more tiles wait, the prefetched rows may already have left the caches.
   static constexpr int kTilesPerReport = 4;

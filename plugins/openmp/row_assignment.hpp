@@ -25,7 +25,8 @@
 namespace lloyd_openmp {
 
 /// A cascade, from cheap to expensive; each stage takes the rows that the previous one leaves open:
-///   1. stored bounds (if the pass uses bounds), then bounds with the measured own distance;
+///   1. stored bounds (if the pass uses bounds), then the same with the upper bound replaced by the
+///      measured distance to the own centroid;
 ///   2. a scan of centroid groups, or a screen of a whole tile in integers or floating point;
 ///   3. the definition, in float64.
 /// Rows that a stage leaves open wait in the worker until they fill a tile.
@@ -63,7 +64,7 @@ class RowAssignment {
     scans_.reset();
   }
 
-  /// Starts storing bounds within a fit; false: stops it.
+  /// Starts storing bounds within a fit if `wanted`; otherwise stops storing them.
   void begin_bounds(bool wanted) { pruning_.begin(wanted, dataset_.samples); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass.

@@ -14,8 +14,8 @@ namespace lloyd_openmp {
 // a lower bound plus the accumulated maximum drift. Reading a bound adds (or subtracts) the drift
 // accumulated since then.
 //
-// All bounds are float32 and rounded so that they hold exactly, and prove labels of the definition:
-// docs/design/openmp/exactness.md, section 5.
+// All bounds are float32, rounded outward so that they hold in spite of rounding and prove labels
+// of the definition: docs/design/openmp/exactness.md, section 5.
 
 /// Relative excess that covers two roundings to float32.
 inline constexpr double kBoundExcess = 0x1p-21;

@@ -56,8 +56,9 @@ class GroupBoundStore {
     std::fill(bounds + used, bounds + bounds_per_sample_, std::numeric_limits<float>::infinity());
   }
 
-  /// Lowers the bound of the group (or slot) of `slot` to at most `lower`, so that no centroid
-  /// there, apart from the sample's own, is nearer than the bound.
+  /// Call when the centroid in `slot` may no longer be the sample's own and so must be covered by a
+  /// bound again. Caps the bound of its group (or slot) at `lower`, a lower bound on the distance
+  /// to it.
   void cap_bound(std::int64_t sample, std::int64_t slot, float lower) const {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = for_sample(sample);

@@ -7,8 +7,8 @@
 
 namespace lloyd_openmp {
 
-/// Distance bounds of the samples of a tile, not squared. Rounded so that they hold exactly:
-/// docs/design/openmp/exactness.md, section 5.
+/// Distance bounds of the samples of a tile, not squared. Rounded outward, so that they hold in
+/// spite of rounding: docs/design/openmp/exactness.md, section 5.
 struct TileBounds {
   alignas(64) float upper[kTile];  ///< >= distance to the centroid of the label
   alignas(64) float lower[kTile];  ///< <= distance to any other centroid; at most FLT_MAX / 2

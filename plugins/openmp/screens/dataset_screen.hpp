@@ -120,7 +120,7 @@ class DatasetScreen {
     screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
   }
 
-  /// Screens `count` (1 to kTile) samples with numbers `rows`.
+  /// Screens `count` (1 to kTile) samples, given their row numbers.
   void screen(const std::int64_t* rows, std::int64_t count, const std::int32_t* former,
               ScreenScratch<T>& scratch, TileLabels& nearest) const {
     if constexpr (kIsFloat32) {

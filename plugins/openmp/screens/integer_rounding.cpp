@@ -228,7 +228,8 @@ class FeatureBlock {
     const std::size_t lanes = hn::Lanes(tag);
     if (kWhole || j + lanes <= size_) return differences(x, static_cast<std::ptrdiff_t>(j));
     if (j >= size_) return hn::Zero(tag);
-    // At least one whole vector of features precedes the block's end.
+    // size_ - lanes may be negative: the vector then begins in the block before, which exists
+    // because a sample has at least kMinRowRoundingFeatures features.
     static_assert(hn::MaxLanes(RowTag()) <= kMinRowRoundingFeatures);
     const auto last = differences(x, static_cast<std::ptrdiff_t>(size_ - lanes));
     return hn::IfThenElseZero(hn::FirstN(tag, size_ - j),
@@ -242,8 +243,8 @@ class FeatureBlock {
 
   const float* origin_;
   std::size_t size_;
-  // For each lane of the last vector of the block: the lane with its value in the vector that ends
-  // where the block ends.
+  // The last vector of the block is partial. The value of its lane i is in lane last_[i] of the
+  // full vector that ends at the end of the block.
   alignas(64) std::int32_t last_[hn::MaxLanes(RowTag())];
 };
 

@@ -98,10 +98,10 @@ HWY_INLINE IntVector add_dot_products(IntVector sums, IntVector a, IntVector b) 
 #endif
 }
 
-// Spreads the prefetches of the next sample block over all centroid panels, so that memory stays
-// busy for the whole tile instead of only during the first panel. Panel p prefetches the p-th share
-// of the block, the distance kL1Distance or kL2Distance ahead. Blocks shorter than one burst are
-// prefetched by panel 0 alone.
+// Spreads the prefetches of the next section (the cache lines of kPairLanes samples of a tile) over
+// all centroid panels, so that memory stays busy for the whole tile instead of only during the
+// first panel. Panel p prefetches the p-th share of the section, kL1Distance or kL2Distance lines
+// ahead. Sections shorter than two bursts are prefetched by panel 0 alone.
 class PrefetchSchedule {
  public:
   // Cache lines per prefetch burst.
@@ -126,8 +126,8 @@ class PrefetchSchedule {
  private:
   // At 32 clusters L1 is 3 % faster, at 20 L2 is 5 % faster.
   static constexpr std::size_t kMaxL2Clusters = 24;
-  // In lines: about the latency of memory. To L2, half of it was slower and four times as much no
-  // faster.
+  // Prefetch distances in lines; they cover about the latency of memory. Half of kL2Distance was
+  // slower, four times no faster.
   static constexpr std::size_t kL1Distance = 32, kL2Distance = 64;
 
   bool to_l2_;

@@ -28,7 +28,7 @@ constexpr std::size_t pair_lines(std::int64_t d) {
 }
 
 /// The first pair of features of the sample in `lane`; following pairs are kPairLanes values apart.
-/// `pairs`: pairs of features of a sample.
+/// `pairs`: number of pairs of features, (d + 1) / 2.
 template <class Line>
 constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
   return lines[lane / kPairLanes * pairs].lanes + lane % kPairLanes;

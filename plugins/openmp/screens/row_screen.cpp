@@ -19,7 +19,7 @@ namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
 // Samples and centroids per step of the kernel. Their kRows x kBatchCentroids sums fill the
-// registers that the operands leave.
+// registers that the operands leave free.
 constexpr std::size_t kRows = kInterleavedRows;
 constexpr std::size_t kStride = kInterleaveStride;
 constexpr std::size_t kBatchCentroids = kManyRegisters ? 10 : 5;

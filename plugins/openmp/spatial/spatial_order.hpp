@@ -147,8 +147,8 @@ class SpatialOrder {
     return reinterpret_cast<SortedSample<T, D>*>(part_samples_.data());
   }
 
-  /// Returns the position in the sorted part of each of `count` samples, from 0 on. The array stays
-  /// valid until the next call.
+  /// Returns, for each of `count` samples, its position in the sorted part (from 0). The array
+  /// stays valid until the next call.
   template <std::size_t D>
   const std::uint16_t* sort(const lloyd::DatasetView& dataset, const SortedSample<T, D>* samples,
                             std::int64_t count) {

@@ -73,9 +73,9 @@ class SpatialScreen {
   }
 
   /// Call before each pass. `centroids`: k x d; `origin`: d values; `limit`: score limit of the
-  /// centroids, null if they cannot be screened; `labels`: of all rows after the last pass of the
-  /// fit, null if there was none or they are unknown. Returns true if the spatial order was too
-  /// slow in the last pass; it is then disabled for the rest of the fit.
+  /// centroids, null if they cannot be screened; `labels`: of all rows after the previous pass of
+  /// this fit, null if there was none or they are unknown. Returns true if the spatial order pruned
+  /// too little in the previous pass; it is then disabled for the rest of the fit.
   bool begin_pass(const double* centroids, std::int64_t k, const T* origin,
                   const ScoreLimit<T>* limit, std::int32_t* labels) {
     ++passes_;

@@ -49,7 +49,8 @@ struct RunVectors {
 };
 
 // Moves `count` samples of D features from x on. `from_sums` is null if they had no label.
-// SumLayout::narrow needs no test: with several limbs, blocks of so few features are never narrow.
+// SumLayout::narrow needs no test: with several limbs, the only block contains the widest feature
+// and so is not narrow.
 template <std::size_t Limbs, std::size_t D, class T>
 HWY_INLINE void move_run(const T* x, std::int64_t count, const RunVectors<D>& vectors,
                          std::int64_t limb_stride, std::int64_t* from_sums, std::int64_t* to_sums) {

@@ -20,7 +20,8 @@ struct FitSpec {
   const double* initial_centroids = nullptr;    ///< k x d, row-major, finite
   std::int64_t max_iterations = 0;              ///< >= 1
   /// Stop rule `tolerance`: the fit stops if the sum of the squared centroid shifts of an iteration
-  /// is at most this value (absolute, squared unit of the data). 0 disables the rule.
+  /// is at most this value (absolute, squared unit of the data): the core multiplies the user's
+  /// relative tolerance by the mean variance of the features. 0 disables the rule.
   double tolerance = 0;
   StopRule stop_rule = StopRule::converge;  ///< whether the fit may end before max_iterations
   EmptyClusters empty_clusters = EmptyClusters::relocate;  ///< policy for empty clusters

@@ -57,7 +57,7 @@ enum class StopRule : std::int32_t {
 enum class StopReason : std::int32_t {
   none = 0,            ///< the fit has not stopped
   labels = 1,          ///< no label changed in the last iteration
-  tolerance = 2,       ///< the squared centroid shift was at most FitSpec::tolerance
+  tolerance = 2,       ///< sum of squared shifts at most FitSpec::tolerance
   max_iterations = 3,  ///< FitSpec::max_iterations were run
   cancelled = 4,       ///< the observer cancelled the fit
 };

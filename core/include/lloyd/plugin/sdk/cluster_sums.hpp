@@ -27,16 +27,16 @@ struct SumPlan {
   std::int64_t flush_rows = 0;         ///< rows whose limbs a 64-bit word can sum
   std::int64_t features = 0;           ///< d
   std::vector<int> quantum_exponents;  ///< per feature
-  std::vector<int> value_bits;         ///< per feature: bits of its largest multiple
-  std::vector<double> scales;          ///< limbs x features: 1 / quantum of the limb
-  std::vector<double> quanta;          ///< limbs x features
+  std::vector<int> value_bits;         ///< per feature: bits of the largest |value| / quantum
+  std::vector<double> scales;          ///< limbs x features: 1 / quanta
+  std::vector<double> quanta;          ///< limbs x features: the value of a 1 in this limb
 
   /// The plan for a data set. Views of parts of one data set have the same plan, since it depends
   /// only on the statistics of the whole.
   static SumPlan make(const DatasetView& dataset) {
-    // Exponents for which scaling by 2^-e and all intermediate values stay exact in float64. The
-    // margin covers the top limb, whose quantum may be up to 127 bits above that of the feature:
-    // the widest feature determines the number of limbs of all.
+    // Range of exponents in which scales, quanta and all intermediate values are exact in float64.
+    // The margin below 2^1023 is for the top limb: all features have as many limbs as the widest
+    // one, so its quantum can be up to 2^127 times that of the feature.
     constexpr int kLowestExponent = -960;
     constexpr int kHighestExponent = 890;
     SumPlan plan;
@@ -104,7 +104,8 @@ struct SumLayout {
   const double* quanta;  ///< limbs x features
   /// Per block of kFeatureBlock features, 1 if the values fit the lowest limb alone and have at
   /// most kMaxNarrowBits bits. Kernels may then skip the other limbs and add the values of
-  /// kMaxPresummed samples before rounding, because only the weighted sum of all limbs matters.
+  /// kMaxPresummed samples before rounding: how a value is split does not matter, as long as the
+  /// weighted sum of its limbs equals it.
   const std::uint8_t* narrow;
   std::int64_t features;     ///< d
   std::int64_t limbs;        ///< 1 to 3

@@ -98,8 +98,8 @@ class FitPasses {
   /// Finishes iteration number `iteration` (1, 2, ...): sums the samples by the labels of assign(),
   /// relocates empty clusters, and makes the means the current centroids. A device that iterates
   /// without the host may also finish later iterations, at most up to the one at which a stop rule
-  /// applies. If it is cancelled after at least one of them, it returns the finished ones and
-  /// throws in the next call.
+  /// applies. If it is cancelled after at least one iteration has finished, it returns the finished
+  /// ones and throws in the next call.
   virtual FinishedIterations update(std::int64_t iteration) = 0;
   /// Sum of the squared centroid shifts of the last finished iteration, as lloyd::squared_shift()
   /// defines it. May be 0 if neither an observer nor a tolerance uses it.

@@ -16,8 +16,8 @@ struct StepFitOptions {
   /// Phases are measured: the step may run slower in order to time copies separately, see
   /// StepBase::transfer_ms().
   bool profile = false;
-  /// Labels are needed only in write_labels() and in passes without `changes`: a step with
-  /// DefersLabels may leave them unwritten in other passes.
+  /// LloydLoop reads labels only after write_labels() and after passes without `changes`; a step
+  /// with DefersLabels may leave them unwritten in passes with `changes`.
   bool defer_labels = false;
 };
 
@@ -100,12 +100,12 @@ concept KeepsBounds = requires(S& step) {
 };
 
 /// A step that may label rows in any order, and leave labels unwritten until they are read. In a
-/// pass with StepPassOptions::reports_changes, `labels` point into the labels of all rows, and
-/// `assign` may label and report rows outside the block, as long as the pass labels each row of the
-/// data set once. In a fit with StepFitOptions::defer_labels it need not write labels in such
-/// passes; `write_labels(labels)` then writes the labels of all rows (n) after the last pass. A
-/// pass without `changes` writes labels as usual. write_labels() is called between passes and must
-/// not throw.
+/// pass with StepPassOptions::reports_changes, `labels` points into the array of the labels of all
+/// rows (row 0 is at labels - block.begin), and `assign` may label and report rows outside the
+/// block, as long as the pass labels each row of the data set once. In a fit with
+/// StepFitOptions::defer_labels it need not write labels in such passes; `write_labels(labels)`
+/// then writes the labels of all rows (n) as of the previous pass. A pass without `changes` writes
+/// labels as usual. write_labels() is called between passes and must not throw.
 template <class S>
 concept DefersLabels = requires(S& step, std::int32_t* labels) {
   step.write_labels(labels);
