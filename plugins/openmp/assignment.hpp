@@ -91,7 +91,7 @@ class Assignment {
 
   /// Remembers where the labels of all rows are, which the spatial order reads. Does not change
   /// them. Call on any thread of the pass, in every pass of a fit that uses assign_positions().
-  void set_all_labels(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
+  void set_label_array(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
 
   /// True if assign_positions() labels rows outside of its block in this pass.
   bool in_spatial_order() const { return spatial_.active(); }
@@ -102,7 +102,7 @@ class Assignment {
   template <class Report>
   std::int64_t assign_positions(int thread, lloyd::RowRange block, std::int32_t* labels,
                                 const Report& report) {
-    set_all_labels(thread, labels);
+    set_label_array(thread, labels);
     if (!spatial_.active()) return assign(thread, block, labels + block.begin, report);
     RowWorker<T>& worker = this->worker(thread);
     std::int64_t changed = 0;
@@ -168,7 +168,7 @@ class Assignment {
     rows_.begin_bounds(true);
   }
 
-  // From set_all_labels(); null if it has not been called in this fit.
+  // From set_label_array(); null if it has not been called in this fit.
   std::int32_t* all_labels() const {
     for (const RowWorker<T>& worker : workers_) {
       if (worker.labels != nullptr) return worker.labels;

@@ -122,7 +122,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   void begin_fit(const lloyd::StepFitOptions& options) {
     passes_ = 0;
-    any_order_ = false;
+    allows_any_order_ = false;
     assignment_.begin_fit(options);
   }
   void end_fit() {
@@ -136,8 +136,8 @@ class OpenmpStep : public lloyd::StepBase {
                   const lloyd::StepPassOptions& options) {
     clusters_ = clusters;
     ++passes_;
-    any_order_ = options.reports_changes && chunk_ % kBlockAlignment == 0;
-    assignment_.set_centroids(centroids, clusters, any_order_);
+    allows_any_order_ = options.reports_changes && chunk_ % kBlockAlignment == 0;
+    assignment_.set_centroids(centroids, clusters, allows_any_order_);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
@@ -148,7 +148,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels,
                       lloyd::LabelChangeSums<T>& changes) {
-    const bool in_row_order = !any_order_ || !assignment_.in_spatial_order();
+    const bool in_row_order = !allows_any_order_ || !assignment_.in_spatial_order();
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && in_row_order) {
       return assign_first(block, labels, changes);
     }
@@ -156,7 +156,7 @@ class OpenmpStep : public lloyd::StepBase {
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
     const int thread = omp_get_thread_num();
-    if (!any_order_) return assignment_.assign(thread, block, labels, report);
+    if (!allows_any_order_) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_positions(thread, block, labels - block.begin, report);
   }
 
@@ -180,7 +180,7 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChangeSums<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
-    if (any_order_) assignment_.set_all_labels(omp_get_thread_num(), labels - block.begin);
+    if (allows_any_order_) assignment_.set_label_array(omp_get_thread_num(), labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
       std::int32_t* const row_labels = labels + (begin - block.begin);
@@ -207,8 +207,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t features_;
   std::int64_t clusters_ = 0;
-  std::int64_t passes_ = 0;  // of this fit
-  bool any_order_ = false;   // whether the pass may use assign_positions()
+  std::int64_t passes_ = 0;        // of this fit
+  bool allows_any_order_ = false;  // whether the pass may use assign_positions()
   int threads_;
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;

@@ -119,8 +119,8 @@ template <class Real>
 struct MarkedLowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
-  HWY_INLINE explicit MarkedLowestTwo(std::int64_t score_marks)
-      : mask(static_cast<Index>(score_marks - 1)) {}
+  HWY_INLINE explicit MarkedLowestTwo(std::int64_t indices_in_score)
+      : mask(static_cast<Index>(indices_in_score - 1)) {}
 
   HWY_INLINE void update(std::size_t v, std::size_t c, Vector<Real> score) {
     const SignedTag<Real> bits;
@@ -159,7 +159,7 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
       unroll<kSampleVectors>(
           [&](auto v) HWY_ATTR { y[j][v] = hn::Load(tag, tile[j].lanes + first + v * lanes); });
     });
-    LowestTwoOf<Real> best(score_marks(centroids.clusters, D));
+    LowestTwoOf<Real> best(indices_in_score(centroids.clusters, D));
     const auto update = [&](std::size_t c, const Real* factors) HWY_ATTR {
       Vector<Real> scores[kSampleVectors];
       const Vector<Real> norm = hn::Set(tag, centroids.squared_norms[c]);
@@ -209,7 +209,7 @@ HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
   if constexpr (D == 0) {
     screen_many_features(tile, d, centroids, nearest);
   } else if (d == D) {
-    if (score_marks(centroids.clusters, D) > 0) {
+    if (indices_in_score(centroids.clusters, D) > 0) {
       screen_few_features<D, MarkedLowestTwo>(tile, centroids, nearest);
     } else {
       screen_few_features<D, LowestTwo>(tile, centroids, nearest);

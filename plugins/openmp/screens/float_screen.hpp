@@ -18,7 +18,7 @@ inline constexpr std::int64_t kMaxRegisterFeatures = 8;
 
 /// Number of different indices that can replace the low bits of a score, a power of two >= k; 0:
 /// scores hold no indices. This costs less than tracking the index in a register of its own.
-constexpr std::int64_t score_marks(std::int64_t k, std::int64_t d) {
+constexpr std::int64_t indices_in_score(std::int64_t k, std::int64_t d) {
   constexpr std::int64_t kMaxMarkedClusters = 64;
   if (d > kMaxRegisterFeatures || k > kMaxMarkedClusters) return 0;
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(k)));

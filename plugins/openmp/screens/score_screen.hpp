@@ -86,7 +86,8 @@ class ScoreScreen {
       squared_norms_[static_cast<std::size_t>(c)] = static_cast<Real>(squared);
     }
     const std::int64_t blocks = (d_ + kScoreBlock - 1) / kScoreBlock;
-    tile_limit_ = limit_of(max_norm, std::min(d_, kScoreBlock) + blocks + 2 * score_marks(k, d_));
+    tile_limit_ =
+        limit_of(max_norm, std::min(d_, kScoreBlock) + blocks + 2 * indices_in_score(k, d_));
     limit_ = row_chain_length > 0 ? limit_of(max_norm, row_chain_length) : tile_limit_;
     unmarked_limit_ = limit_of(max_norm, std::min(d_, kScoreBlock) + blocks);
   }

@@ -58,7 +58,7 @@ struct LowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
   // Takes an argument so that a template can use either this or MarkedLowestTwo.
-  HWY_INLINE explicit LowestTwo(std::int64_t /*score_marks*/) : LowestTwo() {}
+  HWY_INLINE explicit LowestTwo(std::int64_t /*indices_in_score*/) : LowestTwo() {}
 
   HWY_INLINE LowestTwo() {
     for (std::size_t v = 0; v < kSampleVectors; ++v) {

@@ -270,7 +270,7 @@ TYPED_TEST(OpenmpNearest, ProvenLabelsAreExact) {
     for (const std::int64_t k : {1, 2, 5, 33}) {
       for (const double scale : {1.0, 1e-12, 1e12}) {
         // Float32 scores with indices in their low bits prove fewer labels.
-        const bool marked = sizeof(TypeParam) == sizeof(float) && score_marks(k, d) > 16;
+        const bool marked = sizeof(TypeParam) == sizeof(float) && indices_in_score(k, d) > 16;
         EXPECT_GE(check_screen(blobs<TypeParam>(300, d, k, scale, 0)), marked ? 285 : 290)
             << d << ' ' << k;
       }
