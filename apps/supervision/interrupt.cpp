@@ -12,7 +12,7 @@
 #include <ctime>
 
 #include <lloyd/data/backing_file.hpp>
-#include <lloyd/data/library_read.hpp>
+#include <lloyd/data/library_use.hpp>
 #include <lloyd/data/new_file.hpp>
 
 #include "process/end_by_signal.hpp"
@@ -50,10 +50,10 @@ void write_error(const char* text) {
 
 // Ends the process if the crash happened while a library was reading or writing a file.
 void report_library_crash() {
-  if (const char* const file = file_read_by_library()) {
+  if (const char* const file = file_used_by_library(FileUse::reading)) {
     end_by_file(file, ": the library that reads the file crashed; the file may be damaged\n");
   }
-  if (const char* const file = file_written_by_library()) {
+  if (const char* const file = file_used_by_library(FileUse::writing)) {
     end_by_file(file, ": the library that writes the file crashed; memory may be short\n", kFailed);
   }
 }

@@ -12,8 +12,8 @@ namespace lloyd::apps {
 /// Makes signals that end the process remove temporary files first; excepted are ignored signals,
 /// SIGKILL, and faults such as SIGSEGV. Ignores SIGXFSZ, so that writing beyond the file size limit
 /// fails with an error. If a mapped file is truncated, or its content crashes the library that
-/// reads it (LibraryRead), the process ends with kBadInput and a sentence that names the file; for
-/// a library that writes a file (LibraryWrite), with kFailed.
+/// reads it (LibraryUse), the process ends with kBadInput and a sentence that names the file; for
+/// a library that writes a file, with kFailed.
 void install_cleanup_handler();
 /// Makes the first SIGINT, SIGTERM or SIGHUP call request_stop(); another one, two seconds later or
 /// more, ends the process at once. Signals that are ignored stay ignored (nohup(1), `trap ''` of a

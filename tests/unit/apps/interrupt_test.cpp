@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <lloyd/data/library_read.hpp>
+#include <lloyd/data/library_use.hpp>
 
 #include "supervision/interrupt.hpp"
 
@@ -73,7 +73,7 @@ TEST(Interrupt, CrashInALibraryThatWritesAFileNamesTheFile) {
     ::dup2(ends[1], STDERR_FILENO);
     install_cleanup_handler();
     install_interrupt_handler();
-    const LibraryWrite writing("out.h5");
+    const LibraryUse writing(FileUse::writing, "out.h5");
     std::abort();
   }
   ::close(ends[1]);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/hdf5.hpp>
-#include <lloyd/data/library_read.hpp>
+#include <lloyd/data/library_use.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
@@ -136,7 +136,7 @@ class Hdf5Rows : public RowSource {
         shown_path_(printable(path_)),
         input_(file) {
     const Hdf5Lock lock;
-    const LibraryRead reading(shown_path_.c_str());
+    const LibraryUse reading(FileUse::reading, shown_path_.c_str());
     Table table;
     table.file = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!table.file.valid()) {
@@ -167,7 +167,7 @@ class Hdf5Rows : public RowSource {
 
   ~Hdf5Rows() override {
     const Hdf5Lock lock;
-    const LibraryRead reading(shown_path_.c_str());
+    const LibraryUse reading(FileUse::reading, shown_path_.c_str());
     const Table closed = std::move(table_);
   }
 
@@ -179,7 +179,7 @@ class Hdf5Rows : public RowSource {
   void read(RowRange rows, void* values) const override {
     if (rows.size() == 0) return;
     const Hdf5Lock lock;
-    const LibraryRead reading(shown_path_.c_str());
+    const LibraryUse reading(FileUse::reading, shown_path_.c_str());
     const hsize_t start[2] = {static_cast<hsize_t>(rows.begin), 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows.size()),
                               static_cast<hsize_t>(table_.columns)};

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/data/library_read.hpp>
+#include <lloyd/data/library_use.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
@@ -23,7 +23,7 @@ class Hdf5Writer : public RowWriter {
         shown_path_(printable(path_)),
         file_(file, min_bytes(table, size_of(table.dtype))),
         features_(static_cast<hsize_t>(table.features)) {
-    const LibraryWrite writing(shown_path_.c_str());
+    const LibraryUse writing(FileUse::writing, shown_path_.c_str());
     const Hdf5Lock lock;
     Handles handles;
     const bool single = table.dtype == DType::float32;
@@ -52,14 +52,14 @@ class Hdf5Writer : public RowWriter {
   }
 
   ~Hdf5Writer() override {
-    const LibraryWrite writing(shown_path_.c_str());
+    const LibraryUse writing(FileUse::writing, shown_path_.c_str());
     const Hdf5Lock lock;
     const Handles closed = std::move(handles_);
   }
 
   void write(const void* values, std::int64_t rows, std::span<const std::string>) override {
     if (rows == 0) return;
-    const LibraryWrite writing(shown_path_.c_str());
+    const LibraryUse writing(FileUse::writing, shown_path_.c_str());
     const Hdf5Lock lock;
     const hsize_t start[2] = {rows_, 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows), features_};
@@ -76,7 +76,7 @@ class Hdf5Writer : public RowWriter {
 
   void commit() override {
     {
-      const LibraryWrite writing(shown_path_.c_str());
+      const LibraryUse writing(FileUse::writing, shown_path_.c_str());
       const Hdf5Lock lock;
       check(handles_.dataset.release());
       check(handles_.file.release());
