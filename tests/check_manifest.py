@@ -102,8 +102,9 @@ def tests_of(build_folder: pathlib.Path) -> set[str]:
 
 
 def needs_device(name: str) -> bool:
-    """True for the conformance cases that a CUDA backend has only where it finds a device."""
-    return fnmatch.fnmatchcase(name, "conformance.cuda_*") and not name.endswith(".device")
+    """True for the conformance cases that exist only where a CUDA backend finds a device."""
+    return (re.match(r"conformance\.(interleaved\.(.*/)?)?cuda_", name) is not None
+            and not name.endswith(".device"))
 
 
 def update(build_folder: pathlib.Path, manifest: pathlib.Path, prune: bool) -> None:

@@ -4,6 +4,7 @@
 
 namespace lloyd {
 
+/// What a thread does with a file.
 enum class FileUse { reading, writing };
 
 /// During its lifetime, the calling thread reads or writes a file through a third-party library. At
