@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -69,13 +71,17 @@ inline constexpr int kShiftPartialSums = 1024;
 /// threads: partial sum i adds up every kShiftPartialSums-th value from value i on; a pairwise
 /// reduction follows.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
-  double partial_sums[kShiftPartialSums] = {};
+  double partial_sums[kShiftPartialSums];
+  // Partial sums without a value are 0; whole levels of them leave the result unchanged.
+  const std::size_t used =
+      std::bit_ceil(std::clamp<std::size_t>(from.size(), 1, kShiftPartialSums));
+  std::fill_n(partial_sums, used, 0.0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     const double move = to[i] - from[i];
     partial_sums[i % kShiftPartialSums] += move * move;
   }
-  for (int half = kShiftPartialSums / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) partial_sums[i] += partial_sums[i + half];
+  for (std::size_t half = used / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) partial_sums[i] += partial_sums[i + half];
   }
   return partial_sums[0];
 }
