@@ -10,6 +10,9 @@ from program import LLOYD, ROOT, SANITIZED, TestCase
 
 BUILD_TREE = pathlib.Path(LLOYD).resolve().parents[1]
 TEMPLATE = ROOT / "apps" / "plugin_template"
+# nvcc, in PATH or where NVIDIA's packages put it.
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+needs_nvcc = unittest.skipUnless(NVCC, "nvcc is not installed")
 
 
 @unittest.skipIf(SANITIZED, "the plain build shows it")
