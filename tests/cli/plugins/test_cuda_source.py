@@ -1,13 +1,51 @@
-"""The SDK in CUDA sources. The backends are CPU code, so no GPU is needed."""
+"""The SDK in CUDA sources, and the CUDA template on an emulated device. No GPU is needed."""
 
+import json
 import pathlib
 import re
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from out_of_tree import BUILD_TREE, NVCC, OutOfTreeCase, needs_nvcc
+from out_of_tree import BUILD_TREE, CUDA_TEMPLATE, NVCC, OutOfTreeCase, needs_nvcc
 from program import ROOT
+
+
+EMULATED = pathlib.Path(__file__).resolve().parent / "emulated_cuda"
+
+
+class EmulatedDevice(OutOfTreeCase):
+    """The template compiled for the host, with a CUDA runtime that runs the threads one after another."""
+
+    def build_template(self, change=lambda text: text):
+        source = self.folder / "emulated"
+        source.mkdir()
+        text, launches = re.subn(r"label_kernel<<<(.*?)>>>\(",
+                                 r"launch_on_host(\1, [](auto... values) { label_kernel(values...); }, ",
+                                 change((CUDA_TEMPLATE / "backend.cu").read_text()), flags=re.DOTALL)
+        self.assertEqual(launches, 1)
+        (source / "backend.cpp").write_text(text)
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(emulated VERSION 1.0 LANGUAGES CXX)\n"
+            "enable_testing()\nfind_package(Lloyd REQUIRED)\nlloyd_add_plugin(emulated SOURCES backend.cpp)\n"
+            f"target_include_directories(lloyd_emulated PRIVATE [[{EMULATED}]])\n")
+        self.build(source, BUILD_TREE, "-DCMAKE_BUILD_TYPE=Release")
+        return source
+
+    def test_cuda_template_passes_the_suite(self):
+        source = self.build_template()
+        self.assertRegex(self.ctest(source), r"conformance\.emulated \.+ +Passed")
+        listing = self.command(BUILD_TREE / "bin" / "lloyd", "backends", "emulated", "--json", "--plugin-dir",
+                               source / "build")
+        self.assertEqual([(device["name"], device["kind"]) for device in json.loads(listing)["devices"]],
+                         [("emulated device 0", "gpu"), ("emulated device 1", "gpu")])
+        refused = self.command(BUILD_TREE / "bin" / "lloyd", "fit", ROOT / "configs" / "data" / "iris.csv", "-k", "3",
+                               "--plugin-dir", source / "build", "-b", "emulated", "--param", "device=2", status=None)
+        self.assertIn("device is 2, but there are only 2 devices, counted from 0", refused)
+
+    def test_emulation_shows_a_wrong_kernel(self):
+        source = self.build_template(self.replace("if (distance < smallest)", "if (distance <= smallest)"))
+        self.assertRegex(self.ctest(source, status=8), r"failed +")
 
 
 @needs_nvcc
