@@ -59,6 +59,18 @@ void require_stack() {
                   limit.rlim_cur >> 10, kMinBytes >> 10));
 }
 
+// Lists the options of the program that concern plugins in the help of the subcommands that load
+// plugins.
+void list_plugin_options(CLI::App& app) {
+  for (const char* name : {"run", "fit", "predict", "backends", "new-plugin", "doctor"}) {
+    app.get_subcommand(name)->footer(
+        "Options for plugins:\n"
+        "  --plugin-dir DIR ...        Search this folder for plugins first (may be repeated)\n"
+        "  --plugin-timeout SECONDS    Time limit for a plugin to load, answer and exit\n\n" +
+        app.get_footer());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,6 +110,7 @@ int main(int argc, char** argv) {
   apps::add_data_command(app, context);
   apps::add_doctor_command(app, context);
   apps::add_worker_command(app, context);
+  list_plugin_options(app);
 
   try {
     app.parse(argc, argv);

@@ -16,7 +16,6 @@
 #include "commands/commands.hpp"
 #include "commands/delivery.hpp"
 #include "fit/fit_report.hpp"
-#include "fit/model.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/data_options.hpp"
@@ -75,17 +74,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   const auto write = [&](const std::string& file, const auto& body) {
     if (!file.empty() && delivery.write(file, body)) note("wrote {}\n", file);
   };
-  write(options.model, [&](const std::filesystem::path& file) {
-    write_model(file, {.clusters = fit.clusters,
-                       .features = fit.features,
-                       .feature_names = dataset.feature_names,
-                       .centroids = fit.centroids,
-                       .inertia = fit.result.inertia,
-                       .samples = dataset.samples(),
-                       .backend = report.chosen.backend->name(),
-                       .seeding_method = std::string(to_string(report.options.seeding.method)),
-                       .seed = report.options.seeding.seed});
-  });
+  write(options.model, [&](const std::filesystem::path& file) { fit.save(file); });
   write(options.centroids, [&](const std::filesystem::path& file) {
     write_matrix(file, fit.centroids, fit.features, dataset.feature_names);
   });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -22,7 +23,12 @@ namespace fs = std::filesystem;
 struct NewPluginArguments {
   std::string name;
   fs::path folder;
+  bool cuda = false;
 };
+
+std::span<const TemplateFile> template_of(const NewPluginArguments& arguments) {
+  return arguments.cuda ? cuda_plugin_template() : plugin_template();
+}
 
 // Quotes a word for a POSIX shell if necessary.
 std::string shell_word(const std::string& text) {
@@ -65,20 +71,25 @@ void write_text(const fs::path& file, const std::string& text) {
 }
 
 // A folder with a build of its own.
-void write_plugin(const fs::path& folder, const std::string& name, const std::string& lloyd) {
-  for (const TemplateFile& file : plugin_template()) {
-    write_text(folder / file.name, fill_template(file.text, name, lloyd));
+void write_plugin(const fs::path& folder, const NewPluginArguments& arguments,
+                  const std::string& lloyd) {
+  for (const TemplateFile& file : template_of(arguments)) {
+    write_text(folder / file.name, fill_template(file.text, arguments.name, lloyd));
   }
 }
 
 // A folder that is part of Lloyd's build, which gives it Lloyd's version.
-void write_plugin_of_tree(const fs::path& folder, const std::string& name) {
-  for (const TemplateFile& file : plugin_template()) {
-    if (file.name == "backend.cpp")
-      write_text(folder / file.name, fill_template(file.text, name, ""));
+void write_plugin_of_tree(const fs::path& folder, const NewPluginArguments& arguments) {
+  for (const TemplateFile& file : template_of(arguments)) {
+    if (file.name.starts_with("backend."))
+      write_text(folder / file.name, fill_template(file.text, arguments.name, ""));
   }
-  write_text(folder / "CMakeLists.txt",
-             fmt::format("lloyd_add_plugin({} SOURCES backend.cpp)\n", name));
+  write_text(
+      folder / "CMakeLists.txt",
+      arguments.cuda
+          ? fmt::format("if(LLOYD_HAS_CUDA)\n  lloyd_add_plugin({} SOURCES backend.cu)\nendif()\n",
+                        arguments.name)
+          : fmt::format("lloyd_add_plugin({} SOURCES backend.cpp)\n", arguments.name));
 }
 
 std::string steps_out_of_tree(const fs::path& folder, const std::string& lloyd) {
@@ -126,16 +137,16 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
   make_folder(folder);
   try {
     if (tree.empty()) {
-      write_plugin(folder, arguments.name, lloyd);
+      write_plugin(folder, arguments, lloyd);
     } else {
-      write_plugin_of_tree(folder, arguments.name);
+      write_plugin_of_tree(folder, arguments);
     }
   } catch (...) {
     fs::remove_all(folder, error);  // the next attempt needs the folder's name
     throw;
   }
-  note("wrote a plugin that builds and passes the conformance suite to {}; next steps:\n",
-       folder.string());
+  note("wrote a plugin that builds{} and passes the conformance suite to {}; next steps:\n",
+       arguments.cuda ? " with nvcc" : "", folder.string());
   print_text("{}",
              tree.empty() ? steps_out_of_tree(folder, lloyd) : steps_in_tree(tree, arguments.name));
   return kDone;
@@ -150,6 +161,8 @@ void add_new_plugin_command(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<NewPluginArguments>();
   command->add_option("NAME", arguments->name, "The backend's name")->required();
   command->add_option("--dir", arguments->folder, "The folder to create (default: NAME)");
+  command->add_flag("--cuda", arguments->cuda,
+                    "Write a backend in CUDA, which takes nvcc 12 or newer to build");
   command->callback([&context, arguments] {
     context.action = [&context, arguments] { return make_plugin(context, *arguments); };
   });

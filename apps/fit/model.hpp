@@ -1,40 +1,17 @@
-// The model file: written by `fit`, read by `predict`, independent of the backend.
+// Reading the model of `lloyd predict`: a model file or a data file of centroids.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <vector>
+
+#include <lloyd/model.hpp>
 
 namespace lloyd::apps {
 
-/// Stored as one JSON object:
-/// {"format": "lloyd-model", "version": 1, "clusters": k, "features": d,
-///  "feature_names": [d texts, see utf8_text()] or [],
-///  "centroids": k lists of d float64 numbers (shortest digits that read back to the same bits),
-///  "inertia": number or null, "samples": n, "backend": name, "seeding": {"method", "seed"}}
-/// The entries after "centroids" record the model's origin; `predict` does not need them.
-struct Model {
-  std::int64_t clusters = 0;
-  std::int64_t features = 0;
-  std::vector<std::string> feature_names;
-  std::vector<double> centroids;  ///< k x d, row-major
-  double inertia = 0;             ///< NaN if unknown: the fit was interrupted
-  std::int64_t samples = 0;       ///< of the data set that was clustered
-  std::string backend;
-  std::string seeding_method;
-  std::uint64_t seed = 0;
-};
-
-/// Throws Error if the file cannot be written. An existing file is replaced only once the new one
-/// is complete.
-void write_model(const std::filesystem::path& file, const Model& model);
-
-/// Throws InputError, naming the file, unless it is a complete model with finite centroids and
-/// either no feature names or one for each feature. A data file, such as the centroids that `fit`
-/// writes, is read as a model whose centroids are its rows and whose origin is unknown. `memory`:
-/// bytes of the whole process; not set: its usable memory.
+/// Reads a model file, see Model::load(). A data file, such as the centroids that `fit` writes, is
+/// read as a model whose centroids are its rows and whose origin is unknown. `memory`: bytes of the
+/// whole process; not set: its usable memory. Throws InputError, naming the file.
 Model read_model(const std::filesystem::path& file,
                  std::optional<std::uint64_t> memory = std::nullopt);
 

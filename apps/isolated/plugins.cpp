@@ -57,7 +57,8 @@ IsolatedPlugins::~IsolatedPlugins() {
 
 PluginLoader IsolatedPlugins::loader() {
   return {[this](const fs::path& file) { return load(file); },
-          [this](const std::vector<fs::path>& files) { prepare(files); }};
+          [this](const std::vector<fs::path>& files) { prepare(files); },
+          "--plugin-dir and LLOYD_PLUGIN_PATH name further folders with plugins"};
 }
 
 std::shared_ptr<PluginProcess> IsolatedPlugins::process_of(const fs::path& file) {

@@ -1,4 +1,4 @@
-// The files of apps/plugin_template/, compiled into the program.
+// The files of apps/plugin_template/ and apps/cuda_plugin_template/, compiled into the program.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,10 @@ struct TemplateFile {
   std::string_view text;
 };
 
-/// All files of the folder, unchanged. Defined in a source that CMake generates.
+/// All files of apps/plugin_template/, unchanged. Defined in a source that CMake generates.
 std::span<const TemplateFile> plugin_template();
+/// All files of apps/cuda_plugin_template/, likewise.
+std::span<const TemplateFile> cuda_plugin_template();
 
 /// Replaces the template's name by `name` and its placeholder for Lloyd's folder by `lloyd`, which
 /// must be quoted for a shell.

@@ -12,6 +12,19 @@ install(TARGETS lloyd_core EXPORT LloydCoreTargets ARCHIVE DESTINATION ${CMAKE_I
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/lloyd
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 
+# Documentation, experiments, the programs for other libraries and the examples, in the layout of the source tree, so
+# that the paths between them hold.
+set(data_folder ${CMAKE_INSTALL_DATADIR}/lloyd)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE NOTICE DESTINATION ${data_folder})
+install(DIRECTORY docs DESTINATION ${data_folder}
+  FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png PATTERN *.cpp)
+install(DIRECTORY configs DESTINATION ${data_folder})
+install(DIRECTORY plugins DESTINATION ${data_folder} FILES_MATCHING PATTERN README.md)
+install(DIRECTORY bench/peers DESTINATION ${data_folder}/bench
+  USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN *.py)
+install(DIRECTORY apps/examples apps/plugin_template apps/cuda_plugin_template
+  DESTINATION ${data_folder}/apps PATTERN build EXCLUDE)
+
 set_target_properties(lloyd_plugin_sdk PROPERTIES EXPORT_NAME plugin_sdk)
 set_target_properties(lloyd_core PROPERTIES EXPORT_NAME core)
 foreach(export_set IN ITEMS LloydTargets LloydCoreTargets)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -10,6 +11,21 @@ from program import LLOYD, ROOT, SANITIZED, TestCase
 
 BUILD_TREE = pathlib.Path(LLOYD).resolve().parents[1]
 TEMPLATE = ROOT / "apps" / "plugin_template"
+CUDA_TEMPLATE = ROOT / "apps" / "cuda_plugin_template"
+
+
+def find_nvcc():
+    """An nvcc with C++20 (12 or newer), in PATH or where NVIDIA's packages put it; None if there is none."""
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is None:
+        return None
+    printed = subprocess.run([nvcc, "--version"], stdout=subprocess.PIPE, text=True).stdout
+    release = re.search(r"release ([0-9]+)\.", printed)
+    return nvcc if release and int(release.group(1)) >= 12 else None
+
+
+NVCC = find_nvcc()
+needs_nvcc = unittest.skipUnless(NVCC, "nvcc 12 or newer is not installed")
 
 
 @unittest.skipIf(SANITIZED, "the plain build shows it")

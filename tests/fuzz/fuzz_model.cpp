@@ -2,7 +2,8 @@
 // same bytes.
 #include <optional>
 
-#include "fit/model.hpp"
+#include <lloyd/model.hpp>
+
 #include "fuzz.hpp"
 #include "unit/support/temporary_folder.hpp"
 
@@ -10,18 +11,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace lloyd;
   static const fuzz::InputFile input;
   static const TemporaryFolder folder;
-  std::optional<apps::Model> model;
+  std::optional<Model> model;
   fuzz::expect_refusal_or(
-      [&] { model.emplace(apps::read_model(input.hold(fuzz::text_of(data, size)))); });
+      [&] { model.emplace(Model::load(input.hold(fuzz::text_of(data, size)))); });
   if (!model) return 0;
   const std::filesystem::path copy = folder.path() / "copy.json";
-  apps::write_model(copy, *model);
+  model->save(copy);
   const std::string bytes = TemporaryFolder::read(copy);
-  const apps::Model again = apps::read_model(copy);
+  const Model again = Model::load(copy);
   fuzz::require(again.centroids == model->centroids && again.clusters == model->clusters &&
                     again.feature_names == model->feature_names && again.seed == model->seed,
                 "a model is another one after writing and reading it");
-  apps::write_model(copy, again);
+  again.save(copy);
   fuzz::require(TemporaryFolder::read(copy) == bytes, "a model is written in two ways");
   return 0;
 }

@@ -36,6 +36,14 @@ struct Matrix {
   /// Takes ownership of row-major float64 values; `values.size()` must be rows x columns.
   static Matrix from_values(std::vector<double> values, std::int64_t rows, std::int64_t columns);
 
+  /// Refers to row-major float32 values that the caller keeps alive and unchanged. `stride`: values
+  /// from one row to the next; 0: `columns`.
+  static Matrix view(const float* values, std::int64_t rows, std::int64_t columns,
+                     std::int64_t stride = 0);
+  /// The same for float64 values.
+  static Matrix view(const double* values, std::int64_t rows, std::int64_t columns,
+                     std::int64_t stride = 0);
+
   /// One value, as float64; `row` and `column` are not checked.
   double at(std::int64_t row, std::int64_t column) const {
     const std::int64_t i = row * stride + column;

@@ -10,6 +10,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/evaluation.hpp>
+#include <lloyd/model.hpp>
 #include <lloyd/plugin/abi/requests.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/seeding.hpp>
@@ -49,11 +50,9 @@ struct ResultCheck {
   double ms = 0;  ///< wall time of the check, milliseconds
 };
 
-/// Result of a finished or cancelled fit. Arrays are in host memory.
-struct Fit {
-  std::int64_t clusters = 0;         ///< k
-  std::int64_t features = 0;         ///< d
-  std::vector<double> centroids;     ///< k x d
+/// Result of a finished or cancelled fit: its model, which labels other samples and is saved to a
+/// file, and the labels and measurements of the fit. Arrays are in host memory.
+struct Fit : Model {
   std::vector<std::int32_t> labels;  ///< n; empty when this fit was cancelled
   std::vector<std::int64_t> counts;  ///< k; empty when this fit was cancelled
   FitResult result;                  ///< inertia, iterations, times; its pointers are null

@@ -90,6 +90,8 @@ struct PluginLoader {
   /// Receives the files that will be loaded next, so that they can be loaded concurrently. May be
   /// empty.
   std::function<void(const std::vector<std::filesystem::path>& files)> prepare = {};
+  /// Ends the message that there is no such backend: how to add a folder with plugins.
+  std::string advice = "LLOYD_PLUGIN_PATH names further folders with plugins";
 };
 
 /// The plugins of several folders. The constructor reads headers only. A library is loaded when its
@@ -104,10 +106,15 @@ class Registry {
   explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
   /// The search path: the explicit folders, then those of LLOYD_PLUGIN_PATH (absolute paths,
-  /// separated by ':'), the folder of the running executable, and ../lib/lloyd beside it. The
-  /// working directory is never searched: see ignored_entries().
+  /// separated by ':'), the folder of the running executable, ../lib/lloyd beside it, and those of
+  /// add_default_folder(). The working directory is never searched: see ignored_entries().
   static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& explicit_folders = {});
+
+  /// Adds a folder to the end of default_folders() of this process, once. A program that links the
+  /// target Lloyd::core of find_package(Lloyd) calls it by itself, with the plugin folder of that
+  /// installation. Returns true.
+  static bool add_default_folder(const std::filesystem::path& folder);
 
   /// The relative entries of LLOYD_PLUGIN_PATH. They are ignored, because they would depend on the
   /// working directory. Empty entries are not listed.
@@ -129,10 +136,18 @@ class Registry {
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
 
  private:
+  std::vector<std::filesystem::path> folders_;
   PluginLoader loader_;
   std::map<std::string, std::vector<std::filesystem::path>, std::less<>> found_;
   std::map<std::string, std::shared_ptr<const LoadedBackend>, std::less<>> loaded_;
   std::vector<RefusedPlugin> refused_;
 };
+
+#ifdef LLOYD_PLUGIN_FOLDER
+namespace detail {
+// LLOYD_PLUGIN_FOLDER is a compile definition of the imported target Lloyd::core.
+inline const bool kPluginFolderAdded = Registry::add_default_folder(LLOYD_PLUGIN_FOLDER);
+}  // namespace detail
+#endif
 
 }  // namespace lloyd

@@ -29,6 +29,17 @@ Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns
   return matrix;
 }
 
+Matrix view_values(const void* values, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                   DType dtype) {
+  Matrix matrix;
+  matrix.data = values;
+  matrix.rows = rows;
+  matrix.columns = columns;
+  matrix.stride = stride == 0 ? columns : stride;
+  matrix.dtype = dtype;
+  return matrix;
+}
+
 void check_shape(const std::string& name, const Matrix& matrix) {
   if (matrix.rows < 1 || matrix.columns < 1) {
     throw InputError(
@@ -55,6 +66,16 @@ Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::in
 
 Matrix Matrix::from_values(std::vector<double> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float64);
+}
+
+Matrix Matrix::view(const float* values, std::int64_t rows, std::int64_t columns,
+                    std::int64_t stride) {
+  return view_values(values, rows, columns, stride, DType::float32);
+}
+
+Matrix Matrix::view(const double* values, std::int64_t rows, std::int64_t columns,
+                    std::int64_t stride) {
+  return view_values(values, rows, columns, stride, DType::float64);
 }
 
 Dataset::Dataset(std::string name, Matrix matrix)

@@ -269,6 +269,11 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
   Fit fit;
   fit.clusters = options.clusters;
   fit.features = dataset_.features();
+  fit.feature_names = dataset_.feature_names;
+  fit.samples = dataset_.samples();
+  fit.backend = backend_->name();
+  fit.seeding_method = to_string(options.seeding.method);
+  fit.seed = options.seeding.seed;
   fit.centroids.resize(initial_centroids.size());
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));
@@ -313,6 +318,7 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
                     checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
                     fit.result.iterations));
   }
+  fit.inertia = fit.result.inertia;
   return fit;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -55,7 +56,34 @@ bool is_full_path(std::string_view entry) {
   return entry.starts_with('/');
 }
 
+struct AddedFolders {
+  std::mutex mutex;
+  std::vector<fs::path> folders;
+};
+
+// A function, because the folders are added while static objects are initialised.
+AddedFolders& added_folders() {
+  static AddedFolders added;
+  return added;
+}
+
+// The folders for a message: "in A, B".
+std::string places(const std::vector<fs::path>& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) names.push_back(folder.string());
+  return fmt::format("in {}", fmt::join(names, ", "));
+}
+
 }  // namespace
+
+bool Registry::add_default_folder(const fs::path& folder) {
+  AddedFolders& added = added_folders();
+  const std::scoped_lock lock(added.mutex);
+  if (std::find(added.folders.begin(), added.folders.end(), folder) == added.folders.end()) {
+    added.folders.push_back(folder);
+  }
+  return true;
+}
 
 std::vector<std::string> Registry::ignored_entries() {
   std::vector<std::string> entries = search_path();
@@ -74,11 +102,14 @@ std::vector<fs::path> Registry::default_folders(const std::vector<fs::path>& exp
     folders.push_back(program.parent_path());
     folders.push_back(program.parent_path().parent_path() / "lib" / "lloyd");
   }
+  AddedFolders& added = added_folders();
+  const std::scoped_lock lock(added.mutex);
+  folders.insert(folders.end(), added.folders.begin(), added.folders.end());
   return folders;
 }
 
 Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
-    : loader_(std::move(loader)) {
+    : folders_(folders), loader_(std::move(loader)) {
   std::set<fs::path> seen;
   std::set<std::string> refused_names;
   for (const fs::path& folder : folders) {
@@ -141,10 +172,11 @@ std::shared_ptr<const LoadedBackend> Registry::load(std::string_view name) {
     }
     const std::vector<std::string> known = names();
     if (known.empty()) {
-      throw InputError(fmt::format("unknown backend '{}': no plugin was found{}", name, unread));
+      throw InputError(fmt::format("unknown backend '{}': no plugin was found {}{}; {}", name,
+                                   places(folders_), unread, loader_.advice));
     }
-    throw InputError(
-        fmt::format("unknown backend '{}'{}{}", name, suggestion(name, known), unread));
+    throw InputError(fmt::format("unknown backend '{}'{}{}; {}", name, suggestion(name, known),
+                                 unread, loader_.advice));
   }
   const std::vector<fs::path>& files = found->second;
   if (files.size() > 1) {
@@ -181,6 +213,10 @@ std::shared_ptr<const LoadedBackend> Registry::preferred() {
   for (const auto& backend : load_all()) {
     if (!backend->available()) continue;
     if (best == nullptr || backend->info().preference > best->info().preference) best = backend;
+  }
+  if (best == nullptr && found_.empty() && refused_.empty()) {
+    throw InputError(fmt::format("no backend is available: no plugin was found {}; {}",
+                                 places(folders_), loader_.advice));
   }
   if (best == nullptr) {
     throw InputError("no backend is available; 'lloyd backends' says why");

@@ -2,17 +2,11 @@
 #include <cstdio>
 #include <vector>
 
-#include <lloyd/fit.hpp>
+#include <lloyd/kmeans.hpp>
 
 int main(int, char** arguments) {
-  lloyd::Registry registry(lloyd::Registry::default_folders({PLUGIN_DIR}));
-  const auto backend = registry.load(arguments[1]);
   const std::vector<float> values = {0, 0, 0, 2, 9, 0, 9, 2};
-  const lloyd::Dataset points("points", lloyd::Matrix::from_values(values, 4, 2));
-  lloyd::BackendSession session(backend, points, backend->default_parameters());
-  lloyd::FitOptions options;
-  options.clusters = 2;
-  const lloyd::Fit fit = lloyd::fit(session, options);
-  std::printf("%s inertia %g centroids %g,%g %g,%g\n", backend->name().c_str(), fit.result.inertia,
+  const lloyd::Fit fit = lloyd::kmeans(values.data(), 4, 2, 2, {.backend = {arguments[1]}});
+  std::printf("%s inertia %g centroids %g,%g %g,%g\n", fit.backend.c_str(), fit.inertia,
               fit.centroids[0], fit.centroids[1], fit.centroids[2], fit.centroids[3]);
 }

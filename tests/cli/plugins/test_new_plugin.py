@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from out_of_tree import BUILD_TREE, TEMPLATE, OutOfTreeCase
+from out_of_tree import BUILD_TREE, CUDA_TEMPLATE, NVCC, TEMPLATE, OutOfTreeCase, needs_nvcc
 from program import LLOYD, run
 
 
@@ -32,6 +32,37 @@ class NewPlugin(OutOfTreeCase):
         awkward.mkdir()
         lloyd = self.moved_install()
         self.follow(lloyd / "bin" / "lloyd", "x2", "--dir", "new/it's x2", where=awkward)
+
+    @needs_nvcc
+    def test_cuda_commands_work_as_printed(self):
+        printed = self.command(LLOYD, "new-plugin", "--cuda", "gpu-kernel")
+        commands = re.findall(r"(?m)^  (.*)$", printed)
+        self.assertEqual(len(commands), 5, printed)
+        # One architecture, since each takes time to compile.
+        environment = {"CUDACXX": NVCC, "CUDAARCHS": "90"}
+        done = self.command("bash", "-euc", "\n".join(commands), environment=environment)
+        # Without a device the suite is skipped and the backend says why.
+        self.assertRegex(done, r"conformance\.gpu-kernel \.+ *(Passed|\*\*\*Skipped)")
+        self.assertRegex(done, r"(?m)^gpu-kernel  +exact, canonical |^gpu-kernel .*CUDA failed while counting")
+
+    def test_cuda_files_are_the_templates(self):
+        run("new-plugin", "plugin-template", "--cuda", cwd=self.folder)
+        template = [file for file in CUDA_TEMPLATE.iterdir() if file.is_file()]
+        self.assertIn("backend.cu", [file.name for file in template])
+        for file in template:
+            written = (self.folder / "plugin-template" / file.name).read_text()
+            self.assertEqual(written, file.read_text().replace("/path/to/lloyd", shlex.quote(str(BUILD_TREE))))
+
+    def test_cuda_folder_in_the_tree_is_part_of_its_build(self):
+        plugin = self.folder / "core" / "include" / "lloyd" / "plugin" / "plugin.hpp"
+        plugin.parent.mkdir(parents=True)
+        plugin.touch()
+        (self.folder / "plugins").mkdir()
+        run("new-plugin", "my-kernel", "--cuda", "--dir", "plugins/my-kernel", cwd=self.folder)
+        written = self.folder / "plugins" / "my-kernel"
+        self.assertEqual(sorted(file.name for file in written.iterdir()), ["CMakeLists.txt", "backend.cu"])
+        self.assertEqual((written / "CMakeLists.txt").read_text(),
+                         "if(LLOYD_HAS_CUDA)\n  lloyd_add_plugin(my-kernel SOURCES backend.cu)\nendif()\n")
 
     def test_files_are_the_templates(self):
         run("new-plugin", "plugin-template", cwd=self.folder)

@@ -59,6 +59,27 @@ class Example(OutOfTreeCase):
         self.assertGreater(len(set(outputs[0].split())), 10)
         self.assertEqual(len(set(outputs)), 1)
 
+    def test_installed_copy_has_experiments_programs_and_documentation(self):
+        lloyd = self.moved_install()
+        share = lloyd / "share" / "lloyd"
+        for file in ("README.md", "CHANGELOG.md", "LICENSE", "docs/index.md", "docs/write_a_backend.md",
+                     "docs/report.png", "docs/decisions/README.md", "configs/quickstart.yaml",
+                     "configs/data/iris.csv", "bench/peers/program.py", "apps/examples/CMakeLists.txt"):
+            self.assertTrue((share / file).is_file(), file)
+        # The paths from an experiment to its data and to the programs hold, and the programs can be started.
+        for config in ("peers-cpu.yaml", "examples/iris.yaml"):
+            self.command(lloyd / "bin" / "lloyd", "run", share / "configs" / config, "--dry-run")
+        described = json.loads(self.command(share / "bench" / "peers" / "scikit-learn.py", "describe"))
+        self.assertEqual(described["name"], "scikit-learn")
+        # So do the links between the pages, except those to sources.
+        for page in share.rglob("*.md"):
+            for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text()):
+                linked = page.parent / target
+                in_tree = (ROOT / page.relative_to(share)).parent / target
+                if in_tree.resolve().relative_to(ROOT).parts[0] in ("tests", "bench"):
+                    continue
+                self.assertTrue(linked.exists(), f"{page}: {target}")
+
     def test_installs_beside_the_backends(self):
         lloyd, source = self.moved_install(), self.template()
         self.build(source, lloyd)

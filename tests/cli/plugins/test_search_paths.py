@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from filtered_hdf5 import FILTERED
 from out_of_tree import BUILD_TREE, OutOfTreeCase
-from program import IRIS, LLOYD, SANITIZED, TestCase, run
+from program import IRIS, LLOYD, SANITIZED, SMALL_EXPERIMENT, TestCase, run
 
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
@@ -109,6 +109,19 @@ class SearchPaths(SearchPathCase):
         for plugins in (source / "build", self.folder / "installed" / "lib" / "lloyd"):
             run("--plugin-dir", plugins, "fit", IRIS, "-k", "3", "--backend", "plugin-template",
                 cwd=self.folder)
+
+
+class PluginDirectory(TestCase):
+    def test_unknown_backend_names_the_option(self):
+        done = run("fit", IRIS, "-k", "3", "-b", "my-kernel", cwd=self.folder, status=2)
+        self.assertIn("; --plugin-dir and LLOYD_PLUGIN_PATH name further folders with plugins\n", done.stderr)
+        config = self.write("c.yaml", SMALL_EXPERIMENT.replace("[sequential]", "[my-kernel]"))
+        self.assertIn("--plugin-dir", run("run", config, "--dry-run", cwd=self.folder, status=2).stderr)
+
+    def test_help_of_subcommands_lists_the_option(self):
+        for command in ("run", "fit", "predict", "backends", "new-plugin", "doctor"):
+            with self.subTest(command):
+                self.assertRegex(run(command, "--help").stdout, r"(?m)^ +--plugin-dir DIR")
 
 
 class PlantedLibraries(TestCase):

@@ -15,6 +15,25 @@ PLUGINS = {re.match(r"// ([a-z-]+): ", code).group(1): code
            for code in CODE if "LLOYD_EXPORT_PLUGIN" in code}
 
 
+CUDA_PAGE = ROOT / "docs" / "write_a_cuda_backend.md"
+
+
+class WriteACudaBackend(OutOfTreeCase):
+    def test_code_of_the_cuda_page_stands_in_files_that_are_built(self):
+        excerpts = re.findall(r"```cpp\n(.*?)```", CUDA_PAGE.read_text(), re.DOTALL)
+        self.assertGreaterEqual(len(excerpts), 6)
+        sources = [file.read_text() for folder in ("plugins", "apps")
+                   for file in (ROOT / folder).rglob("*.cu*")]
+        for excerpt in excerpts:
+            self.assertTrue(any(excerpt in source for source in sources), excerpt)
+
+    def test_files_of_the_cuda_page_exist(self):
+        files = re.findall(r"`((?:apps|plugins|core)/[a-z_./-]+)`", CUDA_PAGE.read_text())
+        self.assertGreaterEqual(len(files), 5)
+        for file in files:
+            self.assertTrue((ROOT / file).exists(), file)
+
+
 class WriteABackend(OutOfTreeCase):
     def check_plugin(self, name):
         source = self.template(name, change=lambda _: PLUGINS[name])

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <cstdio>
 #include <string_view>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -27,6 +28,15 @@ struct StepPassOptions {
   /// assign(block, labels). Only set for steps with ReportsLabelChanges.
   bool reports_changes = false;
 };
+
+namespace detail {
+
+// The body of for_each_block() in the concept Step. nvcc refuses a lambda there.
+struct BlockBody {
+  bool operator()(int, RowRange) const { return true; }
+};
+
+}  // namespace detail
 
 /// The assignment of a backend that leaves everything else to LloydLoop. Its calls:
 ///
@@ -56,14 +66,14 @@ struct StepPassOptions {
 /// - `transfer_ms()`: see StepBase.
 template <class S>
 concept Step = requires(S& step, const double* centroids, std::int64_t clusters, RowRange block,
-                        std::int32_t* labels) {
+                        std::int32_t* labels, detail::BlockBody body) {
   typename S::value_type;
   step.begin_fit(StepFitOptions{});
   step.end_fit();
   step.begin_pass(centroids, clusters, StepPassOptions{});
   { step.assign(block, labels) } -> std::same_as<std::int64_t>;
   { step.workers() } -> std::convertible_to<int>;
-  step.for_each_block(block, [](int, RowRange) { return true; });
+  step.for_each_block(block, body);
   { step.transfer_ms() } -> std::convertible_to<double>;
 };
 
@@ -117,11 +127,21 @@ struct StepBase {
   /// Rows of a block.
   static constexpr std::int64_t kBlockRows = 4096;
 
+  /// Lists the devices that the step can use, or returns `unavailable` with the reason; does not
+  /// touch data. The default: the CPU, as the only device.
+  static Status probe(DeviceList* devices) {
+    devices->count = 1;
+    devices->devices[0] = {};
+    std::snprintf(devices->devices[0].name, sizeof(devices->devices[0].name), "CPU");
+    return {};
+  }
   /// Checks the limits of the backend: ok, or `unsupported` with the limit in numbers in the
-  /// message.
+  /// message. StepSession::fit() refuses the fits that it refuses.
   static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) { return {}; }
   /// Bytes of host memory that the step allocates.
   static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
+  /// Bytes of device memory that the step allocates.
+  static std::int64_t estimate_device_bytes(const ProblemShape&, const ParameterList&) { return 0; }
   /// Number of workers that for_each_block() uses.
   static int estimate_workers(const ParameterList&) { return 1; }
 

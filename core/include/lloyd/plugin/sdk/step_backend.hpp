@@ -1,8 +1,8 @@
 // StepBackend: a complete backend built from a Step class template and a BackendInfo.
 #pragma once
 
-#include <cstdio>
 #include <memory>
+#include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
@@ -17,10 +17,17 @@ class StepSession final : public Session {
  public:
   /// What `dataset` points to must outlive the session.
   StepSession(const DatasetView& dataset, const ParameterList& parameters)
-      : step_(dataset, parameters), loop_(step_, dataset) {}
+      : dataset_(dataset),
+        values_(parameters.values, parameters.values + parameters.count),
+        step_(dataset, parameters),
+        loop_(step_, dataset) {}
 
+  /// Refuses what `supports` of the step refuses.
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
-    return guarded([&] { loop_.fit(spec, observer, result); });
+    return guarded([&] {
+      check_supported(spec);
+      loop_.fit(spec, observer, result);
+    });
   }
   Status label(const LabelRequest& request, Observer* observer,
                LabelResult& result) noexcept override {
@@ -34,6 +41,22 @@ class StepSession final : public Session {
   void release() noexcept override { delete this; }
 
  private:
+  void check_supported(const FitSpec& spec) const {
+    ProblemShape shape;
+    shape.samples = dataset_.samples;
+    shape.features = dataset_.features;
+    shape.stride = dataset_.stride;
+    shape.clusters = spec.clusters;
+    shape.dtype = dataset_.dtype;
+    ParameterList parameters;
+    parameters.values = values_.data();
+    parameters.count = static_cast<std::int64_t>(values_.size());
+    const Status status = S::supports(shape, parameters, spec);
+    if (!status.ok()) throw StatusError(status);
+  }
+
+  DatasetView dataset_;
+  std::vector<ParameterValue> values_;  // a copy: the list of open() is valid during that call only
   S step_;
   LloydLoop<S> loop_;
 };
@@ -49,8 +72,8 @@ constexpr BackendInfo exact_step_info(const char* summary) {
   return info;
 }
 
-/// A CPU backend made of the steps `StepOf<float>` and `StepOf<double>`. Use it with
-/// LLOYD_EXPORT_PLUGIN.
+/// A backend made of the steps `StepOf<float>` and `StepOf<double>`, for samples in host memory.
+/// Use it with LLOYD_EXPORT_PLUGIN.
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
  public:
@@ -85,7 +108,8 @@ class StepBackend final : public Backend {
       const double bytes = static_cast<double>(step) + 16 * cells + 2 * k * sizeof(FarSample) +
                            sums + static_cast<double>(workers) * worker;
       memory.host_bytes = bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
-      memory.device_bytes = 0;
+      memory.device_bytes = is_float32 ? StepOf<float>::estimate_device_bytes(shape, parameters)
+                                       : StepOf<double>::estimate_device_bytes(shape, parameters);
     });
   }
 
@@ -109,12 +133,12 @@ class StepBackend final : public Backend {
     return guarded([&] { *backend = new StepBackend; });
   }
 
-  /// Lists the CPU as the only device.
+  /// The devices that `StepOf<float>::probe` lists, for PluginDescriptor::probe.
   static Status probe(DeviceList* devices) noexcept {
-    devices->count = 1;
-    devices->devices[0] = {};
-    std::snprintf(devices->devices[0].name, sizeof(devices->devices[0].name), "CPU");
-    return {};
+    return guarded([&] {
+      const Status status = StepOf<float>::probe(devices);
+      if (!status.ok()) throw StatusError(status);
+    });
   }
 };
 

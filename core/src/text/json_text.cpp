@@ -1,4 +1,4 @@
-#include "json/json_text.hpp"
+#include <lloyd/internal/json_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-namespace lloyd::apps {
+namespace lloyd {
 
 namespace {
 
@@ -188,4 +188,4 @@ Json parse_json(std::string_view text, int most_levels) {
   return parse_strictly(text, most_levels);
 }
 
-}  // namespace lloyd::apps
+}  // namespace lloyd

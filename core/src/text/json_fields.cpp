@@ -1,11 +1,11 @@
-#include "json/json_fields.hpp"
+#include <lloyd/internal/json_fields.hpp>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
-namespace lloyd::experiment {
+namespace lloyd {
 
 using nlohmann::ordered_json;
 
@@ -133,4 +133,4 @@ std::string JsonFields::hash(std::string_view key) const {
   return result;
 }
 
-}  // namespace lloyd::experiment
+}  // namespace lloyd

@@ -1,15 +1,15 @@
-// Model files: round trips and refusals.
+// Model files: round trips and refusals. Predictions of a model.
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/model.hpp>
 
-#include "fit/model.hpp"
 #include "unit/support/temporary_folder.hpp"
 
-namespace lloyd::apps {
+namespace lloyd {
 namespace {
 
 class ModelFile : public testing::Test {
@@ -17,7 +17,7 @@ class ModelFile : public testing::Test {
   // The refusal of the text, without the file's name.
   std::string refusal(const std::string& text) const {
     const std::filesystem::path file = folder_.write("m.json", text);
-    const std::string message = message_of<InputError>([&] { read_model(file); });
+    const std::string message = message_of<InputError>([&] { Model::load(file); });
     const std::string prefix = file.string() + ": ";
     return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
   }
@@ -38,18 +38,41 @@ TEST_F(ModelFile, ReadsBack) {
   written.feature_names = {"x"};
   written.centroids = {0.1, -1e300};
   const std::filesystem::path file = folder_.path() / "m.json";
-  write_model(file, written);
-  const Model model = read_model(file);
+  written.save(file);
+  const Model model = Model::load(file);
   EXPECT_EQ(model.clusters, 2);
   EXPECT_EQ(model.feature_names, written.feature_names);
   EXPECT_EQ(model.centroids, written.centroids);
 }
 
+TEST_F(ModelFile, OfVersion010IsReadAndWrittenTheSame) {
+  const std::filesystem::path stored = LLOYD_TESTS_FOLDER "/cli/written_by_0.1.0/model.json";
+  const Model model = Model::load(stored);
+  EXPECT_EQ(model.centroids, (std::vector<double>{-4.5, 4, 5, 4}));
+  EXPECT_EQ(model.inertia, 2422.5);
+  EXPECT_EQ(model.backend, "openmp");
+  const std::filesystem::path copy = folder_.path() / "copy.json";
+  model.save(copy);
+  EXPECT_EQ(TemporaryFolder::read(copy), TemporaryFolder::read(stored));
+}
+
+TEST_F(ModelFile, ChecksTheMemoryBeforeReading) {
+  const std::filesystem::path file = folder_.write("m.json", model(R"("centroids": [[1, 2]])"));
+  std::vector<double> bytes;
+  Model::load(file, [&](double needed) { bytes.push_back(needed); });
+  const auto size = static_cast<double>(std::filesystem::file_size(file));
+  ASSERT_EQ(bytes.size(), 2u);
+  EXPECT_EQ(bytes[0], size);
+  EXPECT_GT(bytes[1], size);
+  const auto refuse = [](double) { throw InputError("too large"); };
+  EXPECT_EQ(message_of<InputError>([&] { Model::load(file, refuse); }), "too large");
+}
+
 TEST_F(ModelFile, RefusesPathsThatAreNotFiles) {
-  EXPECT_EQ(message_of<InputError>([&] { read_model(folder_.path()); }),
+  EXPECT_EQ(message_of<InputError>([&] { Model::load(folder_.path()); }),
             folder_.path().string() + ": is not a regular file");
   const std::string missing = folder_.path() / "missing.json";
-  EXPECT_EQ(message_of<InputError>([&] { read_model(missing); }),
+  EXPECT_EQ(message_of<InputError>([&] { Model::load(missing); }),
             missing + ": cannot be opened: No such file or directory");
 }
 
@@ -99,4 +122,4 @@ TEST_F(ModelFile, RefusesAWrongNumberOfFeatureNames) {
 }
 
 }  // namespace
-}  // namespace lloyd::apps
+}  // namespace lloyd

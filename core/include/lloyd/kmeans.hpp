@@ -1,0 +1,44 @@
+// kmeans(): clusters samples in memory with one call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <lloyd/backend_choice.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+#include <lloyd/matrix_view.hpp>
+
+namespace lloyd {
+
+/// Options of kmeans(). All have defaults.
+struct KMeansOptions {
+  FitOptions fit = {};         ///< `clusters` is ignored: k is an argument of kmeans()
+  BackendChoice backend = {};  ///< default: the available backend with the highest preference
+  /// Called after each iteration, in order, on the calling thread; returning false cancels the fit.
+  /// `fit.observe` selects more than the default kObserveIterations. Must not throw.
+  std::function<bool(const IterationRecord& record)> on_iteration = {};
+  /// Polled during seeding and within iterations; returning true cancels the fit. May be called
+  /// from any thread. Must not throw.
+  StopFunction stop = {};
+  /// Rows per block, if the data set is not in memory; see BackendSession.
+  std::int64_t block_rows = 65536;
+};
+
+/// Clusters n x d float32 samples, row-major without gaps, into k clusters: seeds, fits, checks the
+/// result. Samples are in host memory and only read. A fit that `stop` or `on_iteration` cancelled
+/// is returned with Fit::cancelled set; without centroids if no iteration finished. Throws
+/// InputError for sizes, values and options out of range and for what load_backend() refuses, and
+/// BackendError for an error of the backend.
+Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options = {});
+/// The same for float64 samples.
+Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options = {});
+/// The same for samples of any row stride.
+Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options = {});
+/// The same for a data set, which may be read block by block. A data set validates its values once,
+/// which saves time if it is clustered several times.
+Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options = {});
+
+}  // namespace lloyd

@@ -1,0 +1,81 @@
+// view_matrix(): the Matrix of a matrix type of another library, such as Eigen or std::mdspan.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+
+namespace lloyd {
+
+/// A dense matrix like those of Eigen: rows() x cols() values from data(), with the distances
+/// innerStride() and outerStride() along and across the direction in which values are stored.
+template <class M>
+concept EigenMatrix = requires(const M& matrix) {
+  { *matrix.data() } -> std::convertible_to<double>;
+  { matrix.rows() } -> std::convertible_to<std::int64_t>;
+  { matrix.cols() } -> std::convertible_to<std::int64_t>;
+  { matrix.innerStride() } -> std::convertible_to<std::int64_t>;
+  { matrix.outerStride() } -> std::convertible_to<std::int64_t>;
+  { M::IsRowMajor } -> std::convertible_to<bool>;
+};
+
+/// A matrix like std::mdspan: extent(0) x extent(1) values from data_handle(), with strides.
+template <class M>
+concept MdspanMatrix = requires(const M& matrix) {
+  { *matrix.data_handle() } -> std::convertible_to<double>;
+  { matrix.extent(0) } -> std::convertible_to<std::int64_t>;
+  { matrix.stride(1) } -> std::convertible_to<std::int64_t>;
+  requires M::rank()
+  == 2;
+};
+
+namespace detail {
+
+// `row_stride` and `column_stride`: values from one row or column to the next.
+template <class T>
+Matrix strided_matrix(const T* values, std::int64_t rows, std::int64_t columns,
+                      std::int64_t row_stride, std::int64_t column_stride) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "the matrix must have float or double values");
+  if ((column_stride == 1 || columns <= 1) && (row_stride >= columns || rows <= 1)) {
+    return Matrix::view(values, rows, columns, rows <= 1 ? columns : row_stride);
+  }
+  std::vector<T> copy;
+  copy.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      copy.push_back(values[i * row_stride + j * column_stride]);
+    }
+  }
+  return Matrix::from_values(std::move(copy), rows, columns);
+}
+
+}  // namespace detail
+
+/// The samples of an Eigen matrix: a row is a sample, a column a feature. A row-major matrix is
+/// referred to, and must outlive the result; of a column-major one, as Eigen's are by default, the
+/// values are copied.
+template <EigenMatrix M>
+Matrix view_matrix(const M& matrix) {
+  const std::int64_t inner = matrix.innerStride();
+  const std::int64_t outer = matrix.outerStride();
+  const bool row_major = M::IsRowMajor;
+  return detail::strided_matrix(matrix.data(), matrix.rows(), matrix.cols(),
+                                row_major ? outer : inner, row_major ? inner : outer);
+}
+
+/// The samples of an mdspan of rank 2: the first index is the sample, the second the feature. The
+/// values are referred to if the second stride is 1, and must outlive the result; otherwise they
+/// are copied.
+template <MdspanMatrix M>
+Matrix view_matrix(const M& matrix) {
+  const std::remove_reference_t<decltype(*matrix.data_handle())>* values = matrix.data_handle();
+  return detail::strided_matrix(values, matrix.extent(0), matrix.extent(1), matrix.stride(0),
+                                matrix.stride(1));
+}
+
+}  // namespace lloyd

@@ -1,0 +1,50 @@
+#include <lloyd/kmeans.hpp>
+
+namespace lloyd {
+namespace {
+
+// Calls the functions of the options.
+class FunctionObserver final : public Observer {
+ public:
+  explicit FunctionObserver(const KMeansOptions& options) : options_(options) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    return !options_.on_iteration || options_.on_iteration(record);
+  }
+  bool stop_requested() const noexcept override { return options_.stop && options_.stop(); }
+
+ private:
+  const KMeansOptions& options_;
+};
+
+}  // namespace
+
+Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options) {
+  return kmeans(Matrix::view(samples, n, d), k, options);
+}
+
+Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options) {
+  return kmeans(Matrix::view(samples, n, d), k, options);
+}
+
+Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) {
+  return kmeans(Dataset("the samples", samples), k, options);
+}
+
+Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {
+  FitOptions fit_options = options.fit;
+  fit_options.clusters = k;
+  if (options.on_iteration && fit_options.observe == 0) fit_options.observe = kObserveIterations;
+  check_options(fit_options, dataset);
+  const auto backend = load_backend(options.backend);
+  const ParameterSet parameters = parameters_of(*backend, options.backend);
+  check_fit(*backend, dataset, parameters, fit_options);
+  BackendSession session(backend, dataset, parameters, options.block_rows);
+  FunctionObserver observer(options);
+  const bool observed = options.on_iteration || options.stop;
+  return fit(session, fit_options, observed ? &observer : nullptr);
+}
+
+}  // namespace lloyd

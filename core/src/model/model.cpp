@@ -1,0 +1,35 @@
+#include <lloyd/model.hpp>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+
+namespace lloyd {
+
+std::vector<std::int32_t> Model::predict(const float* values, std::int64_t n,
+                                         const BackendChoice& choice) const {
+  return predict(Matrix::view(values, n, features), choice);
+}
+
+std::vector<std::int32_t> Model::predict(const double* values, std::int64_t n,
+                                         const BackendChoice& choice) const {
+  return predict(Matrix::view(values, n, features), choice);
+}
+
+std::vector<std::int32_t> Model::predict(const Matrix& matrix, const BackendChoice& choice) const {
+  if (matrix.columns != features) {
+    throw InputError(fmt::format("the samples have {} features, but the model has {}",
+                                 matrix.columns, features));
+  }
+  const Dataset dataset("the samples", matrix);
+  const auto loaded = load_backend(choice);
+  BackendSession session(loaded, dataset, parameters_of(*loaded, choice));
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  const LabelResult result = session.label(centroids, clusters, labels, counts);
+  session.check(centroids, labels, result.inertia);
+  return labels;
+}
+
+}  // namespace lloyd

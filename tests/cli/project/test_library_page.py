@@ -1,0 +1,70 @@
+"""The programs in apps/examples/ build against an installed copy and work; the pages show excerpts of them."""
+
+import pathlib
+import re
+import shutil
+import sys
+import textwrap
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from out_of_tree import OutOfTreeCase
+from program import ROOT
+
+EXAMPLES = ROOT / "apps" / "examples"
+PAGES = [ROOT / "docs" / "index.md", ROOT / "docs" / "use_from_cpp.md"]
+# The last lines that the programs print.
+PRINTED = {
+    "fit_and_predict": r"inertia 1, the last point is in cluster [01]",
+    "progress_and_cancel": r"cancelled after 10 iterations",
+    "choose_k": r"the best k is 6",
+    "named_backend": r"openmp: inertia [0-9]+",
+    "streaming": r"inertia [0-9]+, the same as in memory",
+    "matrices": r"(span|Eigen|mdspan): inertia 1",
+}
+
+
+class Examples(OutOfTreeCase):
+    def test_build_against_a_moved_install_and_work(self):
+        source = self.folder / "examples"
+        shutil.copytree(EXAMPLES, source)
+        self.build(source, self.moved_install(), "-DCMAKE_BUILD_TYPE=Debug")
+        self.assertEqual(sorted(file.stem for file in EXAMPLES.glob("*.cpp")), sorted(PRINTED))
+        for name, last in PRINTED.items():
+            with self.subTest(name):
+                lines = self.command(source / "build" / name).splitlines()
+                self.assertRegex(lines[-1], f"^{last}$")
+
+    def test_excerpts_on_the_pages_are_of_the_programs(self):
+        programs = [file.read_text() for file in EXAMPLES.glob("*.cpp")]
+        shown = []
+        for page in PAGES:
+            excerpts = re.findall(r"```cpp\n(.*?)```", page.read_text(), re.DOTALL)
+            self.assertGreaterEqual(len(excerpts), 4, page)
+            for excerpt in excerpts:
+                # A body is shown without its indentation.
+                sources = [program for program in programs
+                           if excerpt in program or textwrap.indent(excerpt, "  ") in program]
+                self.assertTrue(sources, f"{page} shows what no program has:\n{excerpt}")
+                shown += sources
+        for program in programs:
+            self.assertIn(program, shown)
+
+    def test_first_program_has_five_lines(self):
+        first = re.search(r"```cpp\n(.*?)```", PAGES[0].read_text(), re.DOTALL).group(1)
+        self.assertLessEqual(len(first.splitlines()), 5)
+        for call in ("lloyd::kmeans(", ".save(", "load(", ".predict("):
+            self.assertIn(call, first)
+
+    def test_lines_beside_other_libraries_are_counted(self):
+        rows = re.findall(r"(?m)^\| ([^|]+) \| \[[^]]+\]\(([^)]+\.cpp)\) \| ([0-9]+) \|$", PAGES[1].read_text())
+        self.assertEqual([row[0].split()[0] for row in rows], ["Lloyd", "OpenCV", "mlpack", "FAISS"])
+        for library, program, lines in rows:
+            text = (PAGES[1].parent / program).read_text()
+            code = [line for line in text.splitlines() if not re.match(r"\s*(//|#include|$)", line)]
+            self.assertEqual(int(lines), len(code), library)
+        self.assertEqual(min(rows, key=lambda row: int(row[2]))[0], "Lloyd")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,175 @@
+// kmeans(): one call from samples to a model that predicts, with the plugins beside this program.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/blobs.hpp>
+#include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/kmeans.hpp>
+
+#include "unit/support/temporary_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+const KMeansOptions kSequential = {.backend = {.name = "sequential"}};
+
+// Two clusters: rows 0 and 1, rows 2 and 3.
+const std::vector<float> kPoints = {0, 0, 0, 2, 9, 0, 9, 2};
+
+TEST(KMeans, ClustersFloat32Samples) {
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2);
+  EXPECT_FALSE(fit.cancelled);
+  EXPECT_EQ(fit.clusters, 2);
+  EXPECT_EQ(fit.features, 2);
+  EXPECT_EQ(fit.samples, 4);
+  EXPECT_EQ(fit.inertia, 4);
+  EXPECT_EQ(fit.result.inertia, 4);
+  EXPECT_EQ(fit.seeding_method, "k-means++");
+  EXPECT_FALSE(fit.backend.empty());
+  ASSERT_EQ(fit.labels.size(), 4u);
+  EXPECT_EQ(fit.labels[0], fit.labels[1]);
+  EXPECT_EQ(fit.labels[2], fit.labels[3]);
+  EXPECT_NE(fit.labels[0], fit.labels[2]);
+  ASSERT_TRUE(fit.check.has_value());
+}
+
+TEST(KMeans, ClustersFloat64SamplesLikeADataset) {
+  const std::vector<double> points(kPoints.begin(), kPoints.end());
+  const Fit fit = kmeans(points.data(), 4, 2, 2, kSequential);
+  EXPECT_EQ(fit.backend, "sequential");
+  const Dataset dataset("points", Matrix::from_values(points, 4, 2));
+  EXPECT_EQ(kmeans(dataset, 2, kSequential).centroids, fit.centroids);
+}
+
+TEST(KMeans, PredictsSavesAndLoads) {
+  const TemporaryFolder folder;
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  EXPECT_EQ(fit.predict(kPoints.data(), 4), fit.labels);
+  fit.save(folder.path() / "model.json");
+  const Model model = Model::load(folder.path() / "model.json");
+  EXPECT_EQ(model.centroids, fit.centroids);
+  EXPECT_EQ(model.inertia, 4);
+  EXPECT_EQ(model.samples, 4);
+  EXPECT_EQ(model.backend, "sequential");
+  const std::vector<double> others = {8.5, 1, -3, 1};
+  EXPECT_EQ(model.predict(others.data(), 2, kSequential.backend),
+            (std::vector<std::int32_t>{fit.labels[2], fit.labels[0]}));
+}
+
+TEST(KMeans, RefusesSamplesOfAnotherModel) {
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  EXPECT_EQ(message_of<InputError>([&] { fit.predict(Matrix::view(kPoints.data(), 2, 4)); }),
+            "the samples have 4 features, but the model has 2");
+}
+
+TEST(KMeans, RefusesBadArguments) {
+  const auto refusal = [](std::int64_t n, std::int64_t k, const KMeansOptions& options = {}) {
+    return message_of<InputError>([&] { kmeans(kPoints.data(), n, 2, k, options); });
+  };
+  EXPECT_NE(refusal(4, 5).find("clusters is 5"), std::string::npos) << refusal(4, 5);
+  EXPECT_NE(refusal(0, 1).find("0 rows"), std::string::npos) << refusal(0, 1);
+  EXPECT_TRUE(refusal(4, 2, {.backend = {.name = "sequentail"}})
+                  .starts_with("unknown backend 'sequentail' (did you mean 'sequential'?)"));
+  EXPECT_TRUE(refusal(4, 2, {.backend = {.name = "sequential", .parameters = {{"speed", "1"}}}})
+                  .starts_with("backend 'sequential': "));
+}
+
+TEST(KMeans, CallsBackAfterEachIterationAndCancels) {
+  const Dataset blobs = make_blobs({.samples = 400, .features = 2, .centers = 6, .seed = 3});
+  KMeansOptions options = kSequential;
+  std::vector<std::int64_t> seen;
+  options.on_iteration = [&](const IterationRecord& record) {
+    seen.push_back(record.iteration);
+    return record.iteration < 2;
+  };
+  const Fit fit = kmeans(blobs, 6, options);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_TRUE(fit.cancelled);
+  EXPECT_EQ(fit.centroids.size(), 12u);
+}
+
+TEST(KMeans, StopsDuringSeeding) {
+  KMeansOptions options = kSequential;
+  options.stop = [] { return true; };
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, options);
+  EXPECT_TRUE(fit.cancelled);
+  EXPECT_TRUE(fit.centroids.empty());
+}
+
+TEST(KMeans, ReadsADataSetInBlocks) {
+  const TemporaryFolder folder;
+  const Dataset blobs = make_blobs({.samples = 500, .features = 3, .centers = 4, .seed = 5});
+  const std::filesystem::path file = folder.path() / "blobs.npy";
+  write_dataset(file, blobs);
+  KMeansOptions options = kSequential;
+  options.block_rows = 64;
+  const Dataset streamed(open_rows(file), options.block_rows);
+  ASSERT_FALSE(streamed.in_memory());
+  const Fit fit = kmeans(streamed, 4, options);
+  EXPECT_EQ(fit.centroids, kmeans(blobs, 4, options).centroids);
+}
+
+// The interface of an Eigen matrix.
+template <class T, bool RowMajor>
+struct LikeEigen {
+  static constexpr bool IsRowMajor = RowMajor;
+  const T* data() const { return values.data(); }
+  long rows() const { return 3; }
+  long cols() const { return 2; }
+  long innerStride() const { return 1; }
+  long outerStride() const { return RowMajor ? 2 : 3; }
+  std::vector<T> values;
+};
+
+// The interface of std::mdspan.
+struct LikeMdspan {
+  static constexpr std::size_t rank() { return 2; }
+  const double* data_handle() const { return values; }
+  std::size_t extent(std::size_t r) const { return extents[r]; }
+  std::size_t stride(std::size_t r) const { return strides[r]; }
+  const double* values;
+  std::array<std::size_t, 2> extents;
+  std::array<std::size_t, 2> strides;
+};
+
+std::vector<double> values_of(const Matrix& matrix) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    for (std::int64_t j = 0; j < matrix.columns; ++j) values.push_back(matrix.at(i, j));
+  }
+  return values;
+}
+
+TEST(MatrixView, RefersToARowMajorEigenMatrix) {
+  const LikeEigen<float, true> matrix{{1, 2, 3, 4, 5, 6}};
+  const Matrix view = view_matrix(matrix);
+  EXPECT_EQ(view.data, matrix.values.data());
+  EXPECT_EQ(view.dtype, DType::float32);
+  EXPECT_EQ(values_of(view), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(MatrixView, CopiesAColumnMajorEigenMatrix) {
+  const LikeEigen<double, false> matrix{{1, 3, 5, 2, 4, 6}};
+  const Matrix view = view_matrix(matrix);
+  EXPECT_EQ(view.dtype, DType::float64);
+  EXPECT_EQ(values_of(view), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(MatrixView, ReadsAnMdspanOfAnyStrides) {
+  const std::vector<double> values = {1, 2, -1, 3, 4, -1};
+  const Matrix padded = view_matrix(LikeMdspan{values.data(), {2, 2}, {3, 1}});
+  EXPECT_EQ(padded.data, values.data());
+  EXPECT_EQ(padded.stride, 3);
+  EXPECT_EQ(values_of(padded), (std::vector<double>{1, 2, 3, 4}));
+  const Matrix transposed = view_matrix(LikeMdspan{values.data(), {2, 2}, {1, 3}});
+  EXPECT_EQ(values_of(transposed), (std::vector<double>{1, 3, 2, 4}));
+}
+
+}  // namespace
+}  // namespace lloyd

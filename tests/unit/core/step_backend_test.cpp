@@ -1,0 +1,120 @@
+// StepBackend: what a step declares reaches the plugin boundary.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/parameter_set.hpp>
+#include <lloyd/plugin/sdk/step_backend.hpp>
+
+#include "unit/support/experiment_fake_backend.hpp"
+
+namespace lloyd {
+namespace {
+
+template <class T>
+class DeviceStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status probe(DeviceList* devices) {
+    devices->count = 1;
+    devices->devices[0] = fake::gpu_device();
+    return {};
+  }
+  static std::int64_t estimate_device_bytes(const ProblemShape& shape, const ParameterList&) {
+    return shape.samples * static_cast<std::int64_t>(sizeof(T));
+  }
+};
+
+template <class T>
+class StepWithoutDevice : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status probe(DeviceList*) {
+    throw StatusError(StatusCode::unavailable, "there is no device");
+  }
+};
+
+// Supports as many clusters as its parameter `threads` says.
+template <class T>
+class ParameterLimitedStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape& shape, const ParameterList& parameters,
+                         const FitSpec&) {
+    const std::int64_t limit = parameters.integer("threads");
+    if (shape.clusters <= limit) return {};
+    return Status::error(
+        StatusCode::unsupported,
+        "at most " + std::to_string(limit) + " clusters, not " + std::to_string(shape.clusters));
+  }
+};
+
+TEST(StepBackend, ListsTheDevicesOfItsStep) {
+  DeviceList devices;
+  ASSERT_TRUE((StepBackend<DeviceStep, fake::kInfo>::probe(&devices).ok()));
+  EXPECT_EQ(devices.count, 1);
+  EXPECT_EQ(devices.devices[0].kind, DeviceKind::gpu);
+  EXPECT_STREQ(devices.devices[0].name, "NVIDIA H200");
+}
+
+TEST(StepBackend, ListsTheCpuByDefault) {
+  DeviceList devices;
+  ASSERT_TRUE((StepBackend<fake::FakeStep, fake::kInfo>::probe(&devices).ok()));
+  EXPECT_EQ(devices.count, 1);
+  EXPECT_STREQ(devices.devices[0].name, "CPU");
+}
+
+TEST(StepBackend, ReportsAProbeThatThrows) {
+  DeviceList devices;
+  const Status status = StepBackend<StepWithoutDevice, fake::kInfo>::probe(&devices);
+  EXPECT_EQ(status.code, StatusCode::unavailable);
+  EXPECT_STREQ(status.message, "there is no device");
+}
+
+TEST(StepBackend, EstimatesTheDeviceMemoryOfItsStep) {
+  const StepBackend<DeviceStep, fake::kInfo> backend;
+  ProblemShape shape;
+  shape.samples = 1000;
+  shape.features = shape.stride = shape.clusters = 1;
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    shape.dtype = dtype;
+    MemoryEstimate memory;
+    ASSERT_TRUE(backend.estimate(shape, {}, {}, memory).ok());
+    EXPECT_EQ(memory.device_bytes, 1000 * size_of(dtype));
+  }
+}
+
+TEST(StepBackend, FitRefusesWhatItsStepDoesNotSupport) {
+  const std::vector<float> values = {0, 1, 2, 3};
+  const Dataset dataset("d", Matrix::from_values(values, 4, 1));
+  StepBackend<ParameterLimitedStep, fake::kInfo> backend;
+  Session* session = nullptr;
+  {
+    // The parameters need not outlive open().
+    ParameterSet parameters(fake::kParameters, 2);
+    parameters.set("threads", "2");
+    ASSERT_TRUE(backend.open(dataset.view(), parameters.list(), &session).ok());
+  }
+  const std::vector<double> start = {0, 1, 2};
+  const auto fit = [&](std::int64_t clusters) {
+    FitSpec spec;
+    spec.clusters = clusters;
+    spec.initial_centroids = start.data();
+    spec.max_iterations = 1;
+    std::vector<double> centroids(start.size());
+    FitResult result;
+    result.centroids = centroids.data();
+    return session->fit(spec, nullptr, result);
+  };
+  EXPECT_TRUE(fit(2).ok());
+  const Status refused = fit(3);
+  EXPECT_EQ(refused.code, StatusCode::unsupported);
+  EXPECT_STREQ(refused.message, "at most 2 clusters, not 3");
+  session->release();
+}
+
+}  // namespace
+}  // namespace lloyd
