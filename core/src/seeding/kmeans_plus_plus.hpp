@@ -6,7 +6,7 @@
 
 #include <lloyd/random.hpp>
 
-#include "seeding/range_workers.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
 
 namespace lloyd {

@@ -14,10 +14,10 @@
 #include <lloyd/random.hpp>
 
 #include "dataset/squared_range.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/kmeans_parallel.hpp"
 #include "seeding/kmeans_plus_plus.hpp"
 #include "seeding/matrix_samples.hpp"
-#include "seeding/range_workers.hpp"
 #include "seeding/session_samples.hpp"
 
 namespace lloyd {
