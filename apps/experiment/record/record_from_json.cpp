@@ -62,6 +62,7 @@ void read_seeding(const JsonFields& json, Record& record) {
   record.seeding.seed = json.seed("seed");
   record.seeding.file = json.text_or_null("file");
   if (!json.is_null("ms")) record.seeding.ms = json.number("ms", 0);
+  record.seeding.backend = json.text_or_nothing("backend");
   if (record.seeding.method == to_string(SeedingMethod::kmeans_parallel)) {
     Seeding seeding;
     seeding.method = SeedingMethod::kmeans_parallel;

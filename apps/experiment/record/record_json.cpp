@@ -72,7 +72,8 @@ ordered_json to_json(const Record& record) {
       {"method", record.seeding.method},
       {"seed", record.seeding.seed},
       {"file", text_or_null(record.seeding.file)},
-      {"ms", record.seeding.ms ? finite_or_null(*record.seeding.ms) : ordered_json(nullptr)}};
+      {"ms", record.seeding.ms ? finite_or_null(*record.seeding.ms) : ordered_json(nullptr)},
+      {"backend", text_or_null(record.seeding.backend)}};
   if (record.seeding.oversampling && record.seeding.rounds) {
     json["seeding"]["oversampling"] = *record.seeding.oversampling;
     json["seeding"]["rounds"] = *record.seeding.rounds;

@@ -15,11 +15,70 @@
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
+namespace {
+
+// The initial centroids at the rows that a backend's process returned.
+Starts starts_at(const SeededRows& seeded, const Dataset& data, const FitOptions& options) {
+  const auto k = static_cast<std::size_t>(options.clusters);
+  if (seeded.rows.size() != k * static_cast<std::size_t>(options.restarts)) {
+    throw Error(fmt::format("it chose {} samples, not {} for each of {} restarts",
+                            seeded.rows.size(), k, options.restarts));
+  }
+  Starts starts;
+  starts.ms = seeded.ms;
+  for (std::size_t i = 0; i < seeded.rows.size(); ++i) {
+    const std::int64_t row = seeded.rows[i];
+    if (row < 0 || row >= data.samples()) {
+      throw Error(fmt::format("it chose sample {} of {}", row, data.samples()));
+    }
+    if (i % k == 0) starts.centroids.emplace_back();
+    const std::vector<double> sample = data.sample(row);
+    starts.centroids.back().insert(starts.centroids.back().end(), sample.begin(), sample.end());
+  }
+  return starts;
+}
+
+}  // namespace
 
 const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& data) {
   const Setting& setting = plan_.settings[fit.setting].setting;
-  return initial_centroids_.get(data, setting.dataset.key(), setting.options,
-                                [this] { return observer_.stop_requested(); });
+  return initial_centroids_.get(
+      data, setting.dataset.key(), setting.options, [this] { return observer_.stop_requested(); },
+      [&] { return seed_by_backend(fit, data); });
+}
+
+// Seeds with the first backend of the setting that offers kernels; none if there is none, or if the
+// seeding is small.
+std::optional<Starts> SharedStartRunner::seed_by_backend(const PlannedFit& fit,
+                                                         const Dataset& data) {
+  const FitOptions& options = plan_.settings[fit.setting].setting.options;
+  if (seeding_work(options, data.samples(), data.features()) < kMinKernelSeedingWork) return {};
+  for (std::size_t v = 0; v < plan_.variants.size(); ++v) {
+    const std::shared_ptr<const LoadedBackend>& backend = plan_.variants[v].backend;
+    if (backend == nullptr || !plan_.fit(fit.setting, v).skip.empty()) continue;
+    if (external::is_program(backend->path()) || without_kernels_.contains(backend->name())) {
+      continue;
+    }
+    try {
+      if (const auto seeded = seed_with(backend, options)) {
+        Starts starts = starts_at(*seeded, data, options);
+        starts.backend = backend->name();
+        return starts;
+      }
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const std::exception& error) {
+      data.check_unchanged();  // a changed file is the better explanation
+      add_note(fmt::format("seeding with {} failed: {}", backend->name(), error.what()));
+    }
+    without_kernels_.insert(backend->name());
+  }
+  return {};
+}
+
+std::optional<SeededRows> SharedStartRunner::seed_with(const std::shared_ptr<const LoadedBackend>&,
+                                                       const FitOptions&) {
+  return {};
 }
 
 void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
@@ -27,6 +86,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   record.dataset.fingerprint = hex(data.fingerprint());
   const Starts& initial = starts(fit, data);
   record.seeding.ms = initial.ms;
+  record.seeding.backend = initial.backend;
 
   Known& known = known_[{fit.setting, fit.variant}];
   // If results repeat bit for bit, one check suffices; otherwise each result is checked.
@@ -84,8 +144,19 @@ Trace SharedStartRunner::trace(const PlannedFit& fit, std::int64_t restart, bool
   return trace;
 }
 
-void InProcessRunner::finish(const std::function<void(const std::string&)>&) {
+void InProcessRunner::finish(const std::function<void(const std::string&)>& note) {
+  for (const std::string& text : take_notes()) note(text);
   release();
+}
+
+std::optional<SeededRows> InProcessRunner::seed_with(
+    const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
+  apps::GuestScope guest;
+  std::optional<SeededRows> seeded =
+      seed_by_kernels(backend, *dataset_, options, [this] { return observer().stop_requested(); });
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
+  guest.end();
+  return seeded;
 }
 
 void InProcessRunner::release() {

@@ -5,13 +5,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "experiment/plan/dataset_cache.hpp"
 #include "experiment/plan/initial_centroids.hpp"
 #include "experiment/plan/plan.hpp"
 #include "experiment/record/record.hpp"
+#include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/trial/trial_work.hpp"
 
 namespace lloyd::experiment {
@@ -24,10 +29,14 @@ class TrialRunner {
   virtual Record run(const PlannedFit& fit, std::int64_t repeat) = 0;
 };
 
-/// Base of all runners. Data sets and initial centroids are made once, in this process, for all
-/// backends. An untimed fit of exactly one iteration precedes the first trial of each planned fit:
-/// it warms the backend up, and measures quality after one iteration, when all implementations must
-/// still agree.
+/// Seedings with fewer multiplications are made by Lloyd's own code, in well under a second.
+inline constexpr double kMinKernelSeedingWork = 0x1p27;
+
+/// Base of all runners. Data sets and initial centroids are made once, for all backends. If a
+/// backend of the plan offers seeding kernels, large seedings use them: by contract they choose the
+/// same samples as Lloyd's own code. An untimed fit of exactly one iteration precedes the first
+/// trial of each planned fit: it warms the backend up, and measures quality after one iteration,
+/// when all implementations must still agree.
 class SharedStartRunner : public TrialRunner {
  public:
   /// The arguments must outlive the runner. `observer` can cancel a fit.
@@ -68,6 +77,14 @@ class SharedStartRunner : public TrialRunner {
   virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
   /// Makes the trace, without the names of a replay's axes.
   virtual Trace watch(const TraceTask& task) = 0;
+  /// Seeds with the kernels of a backend, for the data set that dataset() returned last. None if
+  /// the backend offers none. Throws Error if it fails, and Cancelled.
+  virtual std::optional<SeededRows> seed_with(const std::shared_ptr<const LoadedBackend>& backend,
+                                              const FitOptions& options);
+  /// Keeps a message for take_notes().
+  void add_note(std::string text) { notes_.push_back(std::move(text)); }
+  /// The messages since the last call.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
@@ -82,12 +99,16 @@ class SharedStartRunner : public TrialRunner {
 
   void run_trial(const PlannedFit& fit, Record& record);
   const Starts& starts(const PlannedFit& fit, const Dataset& data);
+  std::optional<Starts> seed_by_backend(const PlannedFit& fit, const Dataset& data);
 
   const Plan& plan_;
   Observer& observer_;
   std::string run_;
   Machine machine_;
   InitialCentroids initial_centroids_;
+  std::set<std::string>
+      without_kernels_;             ///< backends that offer no seeding kernels, or whose fail
+  std::vector<std::string> notes_;  ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
 };
 
@@ -106,6 +127,8 @@ class InProcessRunner final : public SharedStartRunner {
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
+  std::optional<SeededRows> seed_with(const std::shared_ptr<const LoadedBackend>& backend,
+                                      const FitOptions& options) override;
   void release();
 
   DatasetCache& datasets_;

@@ -18,14 +18,15 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 7> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 8> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
      {MessageKind::trial, "trial"},
      {MessageKind::trace, "trace"},
      {MessageKind::settle, "settle"},
-     {MessageKind::finish, "finish"}}};
+     {MessageKind::finish, "finish"},
+     {MessageKind::seed, "seed"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -125,6 +126,18 @@ std::string trace_message(const TraceMessage& message) {
   return packet_text(json);
 }
 
+std::string seed_message(const SeedMessage& message) {
+  const Seeding& seeding = message.options.seeding;
+  ordered_json json = message_of(MessageKind::seed);
+  json["clusters"] = message.options.clusters;
+  json["restarts"] = message.options.restarts;
+  json["method"] = to_string(seeding.method);
+  json["seed"] = seeding.seed;
+  json["oversampling"] = seeding.oversampling;
+  json["rounds"] = seeding.rounds;
+  return packet_text(json);
+}
+
 std::string settle_message() {
   return packet_text(message_of(MessageKind::settle));
 }
@@ -168,6 +181,14 @@ std::string answer_trace() {
 
 std::string answer_cancelled() {
   return packet_text({{"answer", "cancelled"}});
+}
+
+std::string answer_seeds(double ms) {
+  return packet_text({{"answer", "seeds"}, {"ms", ms}});
+}
+
+std::string answer_no_kernels() {
+  return packet_text({{"answer", "no kernels"}});
 }
 
 ordered_json parse_message(std::string_view text) {
@@ -220,6 +241,19 @@ TraceMessage read_trace_message(const ordered_json& message) {
   return trace;
 }
 
+SeedMessage read_seed_message(const ordered_json& message) {
+  const JsonFields json(message);
+  SeedMessage seed;
+  seed.options.clusters = json.integer("clusters", 1);
+  seed.options.restarts = json.integer("restarts", 1);
+  Seeding& seeding = seed.options.seeding;
+  seeding.method = parse_seeding_method(json.text("method"));
+  seeding.seed = json.seed("seed");
+  seeding.oversampling = json.number("oversampling", 0);
+  seeding.rounds = json.integer("rounds", 1);
+  return seed;
+}
+
 Answer read_answer(std::string_view text) {
   const ordered_json message = parse_message(text);
   const JsonFields json(message);
@@ -237,8 +271,13 @@ Answer read_answer(std::string_view text) {
     answer.has_trace = true;
   } else if (kind == "cancelled") {
     answer.cancelled = true;
+  } else if (kind == "seeds") {
+    answer.has_seeds = true;
+    answer.seeding_ms = json.number("ms", 0);
+  } else if (kind == "no kernels") {
+    answer.no_kernels = true;
   } else if (kind != "done") {
-    json.fail("answer", "done, failure, outcome, releasing, trace or cancelled");
+    json.fail("answer", "done, failure, outcome, releasing, trace, cancelled, seeds or no kernels");
   }
   return answer;
 }

@@ -15,6 +15,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/config/isolation.hpp"
+#include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/trial/trace_work.hpp"
 #include "experiment/worker/shared_dataset.hpp"
 #include "experiment/worker/shared_trace.hpp"
@@ -65,6 +66,8 @@ class Service {
         // Spinning threads would disturb the next trial.
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
+      case MessageKind::seed:
+        return seed(read_seed_message(message));
       case MessageKind::finish:
         backend_.reset();
         break;
@@ -137,6 +140,22 @@ class Service {
            starts[static_cast<std::size_t>(message.restart)], message.replay, message.warm_up},
           observer, session_);
       return {answer_trace(), share_trace(trace)};
+    } catch (const Cancelled&) {
+      return {answer_cancelled(), {}};
+    }
+  }
+
+  Reply seed(const SeedMessage& message) {
+    if (backend_ == nullptr || dataset_ == nullptr) {
+      throw Error("a seeding arrived before its backend or its data set");
+    }
+    apps::InterruptObserver observer;
+    try {
+      const auto seeded = seed_by_kernels(backend_, *dataset_, message.options,
+                                          [&] { return observer.stop_requested(); });
+      if (!seeded) return {answer_no_kernels(), {}};
+      const auto bytes = static_cast<std::int64_t>(seeded->rows.size() * sizeof(std::int64_t));
+      return {answer_seeds(seeded->ms), apps::make_shared_memory(seeded->rows.data(), bytes)};
     } catch (const Cancelled&) {
       return {answer_cancelled(), {}};
     }

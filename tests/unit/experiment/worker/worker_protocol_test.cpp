@@ -85,6 +85,20 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_THROW(read_trace_message(parse_message(trace_message(watched))), InputError)
       << "of 3 restarts";
 
+  SeedMessage seed;
+  seed.options.clusters = 7;
+  seed.options.restarts = 3;
+  seed.options.seeding = {SeedingMethod::kmeans_parallel, 0xffff'ffff'ffff'fff0u, 1.0 / 3, 9};
+  const auto seeding = parse_message(seed_message(seed));
+  EXPECT_EQ(message_kind(seeding), MessageKind::seed);
+  const FitOptions seeded = read_seed_message(seeding).options;
+  EXPECT_EQ(seeded.clusters, 7);
+  EXPECT_EQ(seeded.restarts, 3);
+  EXPECT_EQ(seeded.seeding.method, SeedingMethod::kmeans_parallel);
+  EXPECT_EQ(seeded.seeding.seed, 0xffff'ffff'ffff'fff0u);
+  EXPECT_EQ(seeded.seeding.oversampling, 1.0 / 3);
+  EXPECT_EQ(seeded.seeding.rounds, 9);
+
   EXPECT_EQ(message_kind(parse_message(forget_message())), MessageKind::forget);
   EXPECT_EQ(message_kind(parse_message(finish_message())), MessageKind::finish);
   const auto dataset = parse_message(dataset_message({{"rows", 3}}));
@@ -102,6 +116,10 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_FALSE(read_answer(answer_trace()).has_outcome);
   EXPECT_TRUE(read_answer(answer_cancelled()).cancelled);
   EXPECT_FALSE(read_answer(answer_cancelled()).has_trace);
+  EXPECT_TRUE(read_answer(answer_seeds(2.5)).has_seeds);
+  EXPECT_EQ(read_answer(answer_seeds(2.5)).seeding_ms, 2.5);
+  EXPECT_TRUE(read_answer(answer_no_kernels()).no_kernels);
+  EXPECT_FALSE(read_answer(answer_no_kernels()).has_seeds);
 
   const Answer answer = read_answer(answer_outcome(example_outcome()));
   ASSERT_TRUE(answer.has_outcome);
