@@ -108,7 +108,11 @@ void read_outcome(const JsonFields& json, Record& record) {
   if (!json.is_null("wrong_labels")) {
     AfterOne& after_one = record.after_one.emplace();
     after_one.inertia = json.number_or_nan("inertia_after_one", 0);
-    after_one.labels.wrong = json.integer("wrong_labels", 0, record.dataset.samples);
+    // Earlier versions compared all labels.
+    after_one.labels.samples = json.has("checked_labels")
+                                   ? json.integer("checked_labels", 0, record.dataset.samples)
+                                   : record.dataset.samples;
+    after_one.labels.wrong = json.integer("wrong_labels", 0, after_one.labels.samples);
     after_one.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
   }
   if (!json.is_null("memory_bytes")) {

@@ -1,5 +1,6 @@
 #include "experiment/run/trial.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include <fmt/format.h>
@@ -94,11 +95,15 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, initial, !known.after_one, check_result}, record);
+    outcome = attempt({fit, data, initial, !known.after_one, check_result, checked_[fit.setting]},
+                      record);
   } else {
     outcome.failure = known.failure;
   }
-  if (outcome.after_one) known.after_one = outcome.after_one;
+  if (outcome.after_one) {
+    add_checked(fit.setting, *outcome.after_one);
+    known.after_one = outcome.after_one;
+  }
   if (outcome.probe_failed) known.failure = outcome.failure;
   record.after_one = known.after_one;
   record.fit = outcome.fit;
@@ -117,6 +122,16 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
       "the inertia is {}, but that of an earlier repeat was {}; the backend states the "
       "reproducibility '{}'",
       inertia, *known.checked_inertia, record.backend.reproducibility);
+}
+
+// Most backends have the same result; those whose results differ need not all be remembered.
+void SharedStartRunner::add_checked(std::size_t setting, const AfterOne& after_one) {
+  constexpr std::size_t kMaxChecked = 64;
+  std::vector<AfterOne>& checked = checked_[setting];
+  const bool is_known = std::any_of(checked.begin(), checked.end(), [&](const AfterOne& before) {
+    return before.digest == after_one.digest;
+  });
+  if (!is_known && checked.size() < kMaxChecked) checked.push_back(after_one);
 }
 
 Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {
@@ -176,10 +191,11 @@ const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
 TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   const Variant& variant = plan().variants[task.fit.variant];
   apps::GuestScope guest;
-  TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
-                                         plan().settings[task.fit.setting].setting.options,
-                                         task.starts.centroids, task.probe, task.check_result},
-                                        observer(), session_);
+  TrialOutcome outcome =
+      run_trial_work({variant.backend, variant.parameters, task.dataset,
+                      plan().settings[task.fit.setting].setting.options, task.starts.centroids,
+                      task.probe, task.check_result, plan().checks, task.checked_before},
+                     observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();
     record.release_failure = external::take_close_failure(*variant.backend);

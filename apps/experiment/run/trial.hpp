@@ -57,8 +57,9 @@ class SharedStartRunner : public TrialRunner {
     const PlannedFit& fit;
     const Dataset& dataset;
     const Starts& starts;
-    bool probe;         ///< the untimed fit has not been made
-    bool check_result;  ///< check the result against the definition
+    bool probe;                                ///< the untimed fit has not been made
+    bool check_result;                         ///< check the result against the definition
+    std::span<const AfterOne> checked_before;  ///< see TrialWork
   };
 
   /// One fit to trace.
@@ -98,6 +99,7 @@ class SharedStartRunner : public TrialRunner {
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
+  void add_checked(std::size_t setting, const AfterOne& after_one);
   const Starts& starts(const PlannedFit& fit, const Dataset& data);
   std::optional<Starts> seed_by_backend(const PlannedFit& fit, const Dataset& data);
 
@@ -110,6 +112,8 @@ class SharedStartRunner : public TrialRunner {
       without_kernels_;             ///< backends that offer no seeding kernels, or whose fail
   std::vector<std::string> notes_;  ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
+  /// By setting: the different results of untimed fits, whose labels have been checked.
+  std::map<std::size_t, std::vector<AfterOne>> checked_;
 };
 
 /// Runs trials in this process. The session of a trial is released after its record is kept: when

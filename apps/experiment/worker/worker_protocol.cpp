@@ -65,17 +65,31 @@ FitOptions read_options(const JsonFields& json) {
   return options;
 }
 
+ordered_json after_one_json(const AfterOne& after_one) {
+  return {{"inertia", finite_or_null(after_one.inertia)},
+          {"checked_labels", after_one.labels.samples},
+          {"wrong_labels", after_one.labels.wrong},
+          {"worst_ratio", finite_or_null(after_one.labels.worst_ratio)},
+          {"digest", after_one.digest}};
+}
+
+AfterOne read_after_one(const JsonFields& json) {
+  AfterOne after_one;
+  after_one.inertia = json.number_or_nan("inertia", 0);
+  after_one.labels.samples = json.integer("checked_labels", 0);
+  after_one.labels.wrong = json.integer("wrong_labels", 0);
+  after_one.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
+  after_one.digest = json.seed("digest");
+  return after_one;
+}
+
 TrialOutcome read_outcome(const JsonFields& json) {
   TrialOutcome outcome;
   outcome.failure = json.text("failure");
   outcome.probe_failed = json.boolean("probe_failed");
   outcome.cancelled = json.boolean("cancelled");
   if (!json.is_null("after_one")) {
-    const JsonFields fields = json.object("after_one");
-    AfterOne& after_one = outcome.after_one.emplace();
-    after_one.inertia = fields.number_or_nan("inertia", 0);
-    after_one.labels.wrong = fields.integer("wrong_labels", 0);
-    after_one.labels.worst_ratio = fields.number_or_nan("worst_ratio", 1);
+    outcome.after_one = read_after_one(json.object("after_one"));
   }
   if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
   if (json.has("process")) outcome.process = process_from_json(json.object("process"));
@@ -112,6 +126,12 @@ std::string trial_message(const TrialMessage& message) {
   write_options(message.options, json);
   json["probe"] = message.probe;
   json["check_result"] = message.check_result;
+  json["checked_samples"] = message.checks.samples;
+  json["check_seconds"] = message.checks.seconds;
+  json["checked_before"] = ordered_json::array();
+  for (const AfterOne& before : message.checked_before) {
+    json["checked_before"].push_back(after_one_json(before));
+  }
   json["one_session"] = message.one_session;
   json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
   return packet_text(json);
@@ -165,11 +185,7 @@ std::string answer_outcome(const TrialOutcome& outcome) {
   ordered_json json = {{"answer", "outcome"},          {"failure", failure},
                        {"probe_failed", probe_failed}, {"cancelled", cancelled},
                        {"after_one", nullptr},         {"fit", nullptr}};
-  if (after_one) {
-    json["after_one"] = {{"inertia", finite_or_null(after_one->inertia)},
-                         {"wrong_labels", after_one->labels.wrong},
-                         {"worst_ratio", finite_or_null(after_one->labels.worst_ratio)}};
-  }
+  if (after_one) json["after_one"] = after_one_json(*after_one);
   if (fit) json["fit"] = to_json(*fit);
   if (process) json["process"] = to_json(*process);
   return packet_text(json);
@@ -226,6 +242,11 @@ TrialMessage read_trial_message(const ordered_json& message) {
   trial.options = read_options(json);
   trial.probe = json.boolean("probe");
   trial.check_result = json.boolean("check_result");
+  trial.checks.samples = json.integer("checked_samples", 0);
+  trial.checks.seconds = json.number("check_seconds", 0);
+  for (const ordered_json& before : json.list_or_nothing("checked_before")) {
+    trial.checked_before.push_back(read_after_one(JsonFields(before, "checked_before")));
+  }
   trial.one_session = json.boolean("one_session");
   if (!json.is_null("processor")) trial.processor = read_processor(json);
   return trial;

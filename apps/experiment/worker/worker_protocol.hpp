@@ -37,8 +37,10 @@ struct TrialMessage {
   FitOptions options;  ///< seeding and observe are not sent
   bool probe = true;
   bool check_result = true;
-  std::optional<int> processor;  ///< processor on which the timed fit begins
-  bool one_session = false;      ///< see TrialWork
+  Checks checks;                         ///< see TrialWork
+  std::vector<AfterOne> checked_before;  ///< see TrialWork
+  std::optional<int> processor;          ///< processor on which the timed fit begins
+  bool one_session = false;              ///< see TrialWork
 };
 
 /// Traces a fit on the last data set sent. Carries the same descriptor as a trial.

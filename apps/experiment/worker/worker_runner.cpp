@@ -381,6 +381,8 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.options = plan().settings[task.fit.setting].setting.options;
   message.probe = task.probe || !worker.warm.contains(task.fit.setting);
   message.check_result = task.check_result;
+  message.checks = plan().checks;
+  message.checked_before.assign(task.checked_before.begin(), task.checked_before.end());
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);
   Answer answer = ask(worker, trial_message(message),

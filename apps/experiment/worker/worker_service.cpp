@@ -127,7 +127,8 @@ class Service {
     };
     return run_trial_work(
         {backend_, *parameters_, *dataset_, message.options, starts, message.probe,
-         message.check_result, message.processor, message.one_session, on_release},
+         message.check_result, message.checks, message.checked_before, message.processor,
+         message.one_session, on_release},
         observer, session_);
   }
 

@@ -217,6 +217,34 @@ TEST_F(ExperimentRun, RestartsKeepTheLeastInertia) {
   EXPECT_EQ(four.after_one->inertia, one.after_one->inertia);
 }
 
+TEST_F(ExperimentRun, SampledLabelsAreCountedInRecordsAndSummary) {
+  const auto checked = [&](const std::string& checks) {
+    make(
+        "{dataset: {blobs: {samples: 3000}}, backends: [sequential, openmp], repeats: 2, checks: " +
+        checks + "}");
+    const RunResult result = run([](const Record&) {});
+    for (const auto& records : result.records) {
+      for (const Record& record : records) {
+        EXPECT_EQ(to_json(record).at("checked_labels"), record.after_one->labels.samples);
+        EXPECT_EQ(record_from_json(to_json(record)).after_one->labels.samples,
+                  record.after_one->labels.samples);
+      }
+    }
+    return std::pair(result.records[0].back().after_one->labels.samples,
+                     summary_table(summarize(result.records)));
+  };
+  const auto [all, complete] = checked("{samples: all}");
+  EXPECT_EQ(all, 3000);
+  EXPECT_EQ(complete.find("sampled"), std::string::npos) << complete;
+
+  const auto [some, table] = checked("{samples: 2000}");
+  EXPECT_EQ(some, 2000);
+  EXPECT_NE(table.find("\nchecks: sequential: 0 of 2 000 sampled labels wrong; openmp: 0 of 2 000 "
+                       "sampled labels wrong\n"),
+            std::string::npos)
+      << table;
+}
+
 TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   make(kRunConfig);
   const RunResult result = run([](const Record&) {});

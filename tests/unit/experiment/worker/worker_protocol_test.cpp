@@ -17,8 +17,10 @@ TrialOutcome example_outcome() {
   TrialOutcome outcome;
   AfterOne& after_one = outcome.after_one.emplace();
   after_one.inertia = 0.1;
+  after_one.labels.samples = 1000;
   after_one.labels.wrong = 3;
   after_one.labels.worst_ratio = 1.0 + 1e-15;
+  after_one.digest = 0xffff'ffff'ffff'fff1u;
   Measurements& fit = outcome.fit.emplace();
   fit.iterations = 12;
   fit.stop_reason = "labels";
@@ -52,6 +54,8 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.probe = false;
   message.processor = 5;
   message.one_session = true;
+  message.checks = {5000, 2.5};
+  message.checked_before = {*example_outcome().after_one};
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
   const TrialMessage read = read_trial_message(trial);
@@ -66,6 +70,12 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_TRUE(read.check_result);
   EXPECT_EQ(read.processor, 5);
   EXPECT_TRUE(read.one_session);
+  EXPECT_EQ(read.checks.samples, 5000);
+  EXPECT_EQ(read.checks.seconds, 2.5);
+  ASSERT_EQ(read.checked_before.size(), 1u);
+  EXPECT_EQ(read.checked_before.front().digest, example_outcome().after_one->digest);
+  EXPECT_EQ(read.checked_before.front().labels.samples, 1000);
+  EXPECT_EQ(read.checked_before.front().labels.wrong, 3);
   message.processor.reset();
   EXPECT_FALSE(read_trial_message(parse_message(trial_message(message))).processor.has_value());
 
