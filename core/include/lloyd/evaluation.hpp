@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -42,8 +41,7 @@ struct LabelCheckOptions {
   int threads = 0;  ///< 0: one per core that the process may use; the result does not depend on it
   /// Polled for cancellation, on the calling thread.
   StopFunction stop{};
-  /// Called on the calling thread with the number of labels compared so far, and of all to compare.
-  std::function<void(std::int64_t done, std::int64_t total)> progress{};
+  ProgressFunction progress{};  ///< receives the number of labels compared
 };
 /// Minimum size of a sample that LabelCheckOptions::seconds enforces.
 inline constexpr std::int64_t kMinSampledLabels = 1024;

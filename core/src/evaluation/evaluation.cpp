@@ -10,6 +10,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/row_range_of.hpp"
 #include "evaluation/compared_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
@@ -42,20 +43,10 @@ using Clock = std::chrono::steady_clock;
 // Number of labels whose comparison is timed to estimate the time for all.
 constexpr std::int64_t kTimedLabels = 4096;
 
-Matrix row_range_of(const Matrix& matrix, std::int64_t begin, std::int64_t end) {
-  Matrix rows = matrix;
-  const std::int64_t bytes = matrix.dtype == DType::float32 ? 4 : 8;
-  rows.data = static_cast<const char*>(matrix.data) + begin * matrix.stride * bytes;
-  rows.rows = end - begin;
-  return rows;
-}
-
-using LabelProgress = std::function<void(std::int64_t done, std::int64_t total)>;
-
 // Compares all labels or those of a sample of `wanted` rows, in parts after which `progress` is
 // called if it is not empty. A part is large enough to occupy all threads.
 void compare_labels(const Dataset& dataset, std::int64_t wanted, LabelEvaluation& evaluation,
-                    const LabelProgress& progress) {
+                    const ProgressFunction& progress) {
   constexpr std::int64_t kMinPart = 16384;
   const std::int64_t n = dataset.samples();
   std::vector<std::int64_t> sample;
@@ -109,7 +100,7 @@ LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroid
   const FloatEnvironment environment;
   checked_clusters(dataset, centroids, labels);
   const RangeWorkers workers(options.threads, options.stop);
-  const auto compare = [&](std::int64_t wanted, const LabelProgress& progress) {
+  const auto compare = [&](std::int64_t wanted, const ProgressFunction& progress) {
     LabelEvaluation evaluation(centroids, dataset.features(), labels, workers);
     compare_labels(dataset, wanted, evaluation, progress);
     return evaluation.check();

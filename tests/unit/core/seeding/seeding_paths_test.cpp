@@ -183,6 +183,21 @@ TEST_F(SeedingThroughKernels, CanBeStopped) {
   }
 }
 
+TEST(SeedingPaths, TellHowManyCentroidsAreChosen) {
+  const Dataset data = blobs(3000, 4, DType::float32);
+  for (const SeedingMethod method : {kPlusPlus, kParallel}) {
+    std::vector<std::int64_t> reports;
+    seed_indices(data, 20, seeding_by(method), 0,
+                 {.progress = [&](std::int64_t done, std::int64_t total) {
+                   EXPECT_EQ(total, 20);
+                   reports.push_back(done);
+                 }});
+    EXPECT_GE(reports.size(), method == kPlusPlus ? 20u : 5u);
+    EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+    EXPECT_LE(reports.back(), 20);
+  }
+}
+
 // The stop function is also polled within each pass.
 TEST(SeedingPaths, CanBeStoppedAtAnyTime) {
   const Dataset data = blobs(100000, 8, DType::float32);
