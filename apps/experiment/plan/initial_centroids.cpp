@@ -20,14 +20,14 @@ std::int64_t bytes_of(const Starts& starts) {
 }
 
 Starts seed_by_core(const Dataset& dataset, const FitOptions& options,
-                    const std::function<bool()>& stop) {
+                    const std::function<bool()>& stop, const ProgressFunction& progress) {
   using Clock = std::chrono::steady_clock;
   Starts starts;
   for (std::int64_t restart = 0; restart < options.restarts; ++restart) {
     if (stop()) throw Cancelled();
     const Clock::time_point begin = Clock::now();
-    starts.centroids.push_back(
-        seed_centroids(dataset, options.clusters, options.seeding, restart, {.stop = stop}));
+    starts.centroids.push_back(seed_centroids(dataset, options.clusters, options.seeding, restart,
+                                              {.stop = stop, .progress = progress}));
     starts.ms += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
   return starts;
@@ -49,7 +49,8 @@ double seeding_work(const FitOptions& options, std::int64_t samples, std::int64_
 
 const Starts& InitialCentroids::get(const Dataset& dataset, const std::string& dataset_key,
                                     const FitOptions& options, const std::function<bool()>& stop,
-                                    const std::function<std::optional<Starts>()>& by_backend) {
+                                    const std::function<std::optional<Starts>()>& by_backend,
+                                    const ProgressFunction& progress) {
   if (dataset_key != dataset_key_) starts_.clear();
   dataset_key_ = dataset_key;
   const std::string key =
@@ -63,7 +64,7 @@ const Starts& InitialCentroids::get(const Dataset& dataset, const std::string& d
   if (kept > max_kept_bytes_) starts_.clear();
   std::optional<Starts> starts;
   if (by_backend) starts = by_backend();
-  if (!starts) starts = seed_by_core(dataset, options, stop);
+  if (!starts) starts = seed_by_core(dataset, options, stop, progress);
   return starts_.emplace(key, std::move(*starts)).first->second;
 }
 

@@ -9,6 +9,7 @@
 
 #include "experiment/plan/setting_json.hpp"
 #include "experiment/trial/replay_recorder.hpp"
+#include "experiment/trial/stopwatch.hpp"
 #include "experiment/trial/trace_work.hpp"
 #include "external/backend.hpp"
 #include "machine/processors/threads.hpp"
@@ -45,7 +46,8 @@ const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& da
   const Setting& setting = plan_.settings[fit.setting].setting;
   return initial_centroids_.get(
       data, setting.dataset.key(), setting.options, [this] { return observer_.stop_requested(); },
-      [&] { return seed_by_backend(fit, data); });
+      [&] { return seed_by_backend(fit, data); },
+      [this](std::int64_t done, std::int64_t total) { report_stage("seeding", done, total); });
 }
 
 // Seeds with the first backend of the setting that offers kernels; none if there is none, or if the
@@ -83,9 +85,20 @@ std::optional<SeededRows> SharedStartRunner::seed_with(const std::shared_ptr<con
 }
 
 void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
-  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
+  const DatasetSetting& setting = plan_.settings[fit.setting].setting.dataset;
+  const Dataset& data = [&]() -> const Dataset& {
+    const Stopwatch watch(times_.data);
+    std::string key = setting.key();
+    if (key != dataset_key_) report_stage(setting.blobs ? "generating data" : "reading data", 0, 0);
+    dataset_key_ = std::move(key);
+    return dataset(setting);
+  }();
   record.dataset.fingerprint = hex(data.fingerprint());
-  const Starts& initial = starts(fit, data);
+  const Starts& initial = [&]() -> const Starts& {
+    const Stopwatch watch(times_.seeding);
+    return starts(fit, data);
+  }();
+  report_stage("", 0, 0);
   record.seeding.ms = initial.ms;
   record.seeding.backend = initial.backend;
 
@@ -105,6 +118,8 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
     known.after_one = outcome.after_one;
   }
   if (outcome.probe_failed) known.failure = outcome.failure;
+  times_.checks += outcome.check_ms;
+  if (outcome.fit) times_.fits += outcome.fit->fit_ms;
   record.after_one = known.after_one;
   record.fit = outcome.fit;
   record.process = outcome.process;
@@ -167,8 +182,11 @@ void InProcessRunner::finish(const std::function<void(const std::string&)>& note
 std::optional<SeededRows> InProcessRunner::seed_with(
     const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
   apps::GuestScope guest;
-  std::optional<SeededRows> seeded =
-      seed_by_kernels(backend, *dataset_, options, [this] { return observer().stop_requested(); });
+  std::optional<SeededRows> seeded = seed_by_kernels(
+      backend, *dataset_, options, [this] { return observer().stop_requested(); },
+      [&](std::int64_t done, std::int64_t total) {
+        report_stage(fmt::format("seeding with {}", backend->name()), done, total);
+      });
   machine::wait_for_idle_threads(machine::kMaxSpinTime);
   guest.end();
   return seeded;
@@ -191,11 +209,15 @@ const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
 TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   const Variant& variant = plan().variants[task.fit.variant];
   apps::GuestScope guest;
-  TrialOutcome outcome =
-      run_trial_work({variant.backend, variant.parameters, task.dataset,
-                      plan().settings[task.fit.setting].setting.options, task.starts.centroids,
-                      task.probe, task.check_result, plan().checks, task.checked_before},
-                     observer(), session_);
+  TrialWork work{variant.backend,       variant.parameters,
+                 task.dataset,          plan().settings[task.fit.setting].setting.options,
+                 task.starts.centroids, task.probe,
+                 task.check_result,     plan().checks,
+                 task.checked_before};
+  work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
+    report_stage(stage, done, total);
+  };
+  TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();
     record.release_failure = external::take_close_failure(*variant.backend);

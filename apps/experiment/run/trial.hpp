@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "experiment/plan/initial_centroids.hpp"
 #include "experiment/plan/plan.hpp"
 #include "experiment/record/record.hpp"
+#include "experiment/run/run_times.hpp"
 #include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/trial/trial_work.hpp"
 
@@ -44,6 +46,10 @@ class SharedStartRunner : public TrialRunner {
       : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
+  /// `on_stage` is told what runs: a stage with its progress; one without a name is the fit itself.
+  void report_stages_to(StageFunction on_stage) { on_stage_ = std::move(on_stage); }
+  /// Of all trials so far.
+  const RunTimes& times() const { return times_; }
   /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
   /// runs trials. Throws Cancelled, and Error if no trace can be made.
   Trace trace(const PlannedFit& fit, std::int64_t restart, bool replay);
@@ -87,6 +93,11 @@ class SharedStartRunner : public TrialRunner {
   /// The messages since the last call.
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
+  /// Tells what runs, see report_stages_to().
+  void report_stage(std::string_view stage, std::int64_t done, std::int64_t total) const {
+    if (on_stage_) on_stage_(stage, done, total);
+  }
+
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
 
@@ -107,6 +118,9 @@ class SharedStartRunner : public TrialRunner {
   Observer& observer_;
   std::string run_;
   Machine machine_;
+  StageFunction on_stage_;
+  RunTimes times_;
+  std::string dataset_key_;  ///< of the data set of the last trial
   InitialCentroids initial_centroids_;
   std::set<std::string>
       without_kernels_;             ///< backends that offer no seeding kernels, or whose fail

@@ -17,10 +17,11 @@ struct SeededRows {
 };
 
 /// Opens a session with the backend's default parameters and seeds all restarts. The method must
-/// choose samples. None if the backend offers no kernels for this data set. Throws BackendError and
-/// Cancelled.
+/// choose samples. None if the backend offers no kernels for this data set. `progress` receives
+/// the number of centroids of a restart. Throws BackendError and Cancelled.
 std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBackend>& backend,
                                           const Dataset& dataset, const FitOptions& options,
-                                          const StopFunction& stop);
+                                          const StopFunction& stop,
+                                          const ProgressFunction& progress = {});
 
 }  // namespace lloyd::experiment

@@ -51,6 +51,8 @@ struct TrialWork {
   /// Called with false before the session of the untimed fit is released, and with true afterwards.
   /// May be empty.
   std::function<void(bool released)> on_release = {};
+  /// Receives the progress of checks. May be empty.
+  StageFunction on_stage = {};
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().
@@ -60,6 +62,7 @@ struct TrialOutcome {
   bool cancelled = false;
   std::optional<AfterOne> after_one;    ///< from the untimed fit
   std::optional<Measurements> fit;      ///< from the restart with the lowest inertia
+  double check_ms = 0;                  ///< wall time of the checks of both fits
   std::optional<TrialProcess> process;  ///< the process that ran the trial, read afterwards
 };
 

@@ -25,8 +25,15 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
   limits.memory_bytes = process.isolation.memory_limit;
   limits.stop = process.stop;
   worker.send(message, descriptors);
+  WorkerProcess::Event event = worker.wait(limits);
+  while (event == WorkerProcess::Event::answer) {
+    const Answer report = read_answer(worker.answer());
+    if (report.stage.empty()) break;
+    process.progress(report.done, report.total);
+    event = worker.wait(limits);
+  }
   std::string fault;
-  switch (worker.wait(limits)) {
+  switch (event) {
     case WorkerProcess::Event::answer: {
       Answer answer = read_answer(worker.answer());
       if (answer.cancelled) throw Cancelled();

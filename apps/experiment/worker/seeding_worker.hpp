@@ -22,6 +22,7 @@ struct SeedingProcess {
   std::chrono::seconds load_limit;          ///< for the plugin to load
   std::chrono::seconds seeding_limit;       ///< for the seeding
   std::function<bool()> stop;               ///< cancels it
+  ProgressFunction progress;                ///< receives the centroids of a restart
 };
 
 /// The process serves no trial, so that it changes no measured time, and has ended on return. None

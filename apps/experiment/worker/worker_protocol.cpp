@@ -92,6 +92,7 @@ TrialOutcome read_outcome(const JsonFields& json) {
     outcome.after_one = read_after_one(json.object("after_one"));
   }
   if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
+  outcome.check_ms = json.number("check_ms", 0);
   if (json.has("process")) outcome.process = process_from_json(json.object("process"));
   if (outcome.failure.empty() && !outcome.cancelled && !outcome.fit) {
     json.fail("fit", "an object, as nothing failed");
@@ -181,10 +182,11 @@ std::string answer_failure(std::string_view failure) {
 std::string answer_outcome(const TrialOutcome& outcome) {
   // Names every member, so that this does not compile after one was added: send it here, and read
   // it in read_outcome().
-  const auto& [failure, probe_failed, cancelled, after_one, fit, process] = outcome;
+  const auto& [failure, probe_failed, cancelled, after_one, fit, check_ms, process] = outcome;
   ordered_json json = {{"answer", "outcome"},          {"failure", failure},
                        {"probe_failed", probe_failed}, {"cancelled", cancelled},
-                       {"after_one", nullptr},         {"fit", nullptr}};
+                       {"after_one", nullptr},         {"fit", nullptr},
+                       {"check_ms", check_ms}};
   if (after_one) json["after_one"] = after_one_json(*after_one);
   if (fit) json["fit"] = to_json(*fit);
   if (process) json["process"] = to_json(*process);
@@ -205,6 +207,10 @@ std::string answer_seeds(double ms) {
 
 std::string answer_no_kernels() {
   return packet_text({{"answer", "no kernels"}});
+}
+
+std::string answer_progress(std::string_view stage, std::int64_t done, std::int64_t total) {
+  return packet_text({{"answer", "progress"}, {"stage", stage}, {"done", done}, {"total", total}});
 }
 
 ordered_json parse_message(std::string_view text) {
@@ -297,8 +303,14 @@ Answer read_answer(std::string_view text) {
     answer.seeding_ms = json.number("ms", 0);
   } else if (kind == "no kernels") {
     answer.no_kernels = true;
+  } else if (kind == "progress") {
+    answer.stage = json.text("stage");
+    if (answer.stage.empty()) json.fail("stage", "a name");
+    answer.done = json.integer("done", 0);
+    answer.total = json.integer("total", 0);
   } else if (kind != "done") {
-    json.fail("answer", "done, failure, outcome, releasing, trace, cancelled, seeds or no kernels");
+    json.fail("answer",
+              "done, failure, outcome, releasing, trace, cancelled, seeds, no kernels or progress");
   }
   return answer;
 }

@@ -68,6 +68,10 @@ struct Answer {
   bool has_seeds = false;   ///< the answer carries a descriptor of the chosen rows, int64 each
   double seeding_ms = 0;    ///< SeededRows::ms, with has_seeds
   bool no_kernels = false;  ///< the backend offers no seeding kernels
+  /// Not empty: this is no answer but a report of progress, and the answer follows.
+  std::string stage;
+  std::int64_t done = 0;   ///< steps of the stage that are complete
+  std::int64_t total = 0;  ///< all its steps
 };
 
 enum class MessageKind { start, dataset, forget, trial, trace, settle, finish, seed };
@@ -96,6 +100,8 @@ std::string answer_cancelled();
 /// Sent with the descriptor of the rows, make_shared_memory().
 std::string answer_seeds(double ms);
 std::string answer_no_kernels();
+/// May precede the answer to a trial or a seeding any number of times.
+std::string answer_progress(std::string_view stage, std::int64_t done, std::int64_t total);
 
 /// Parses a received message. This function and those below throw InputError, one sentence, for a
 /// malformed message.

@@ -168,6 +168,15 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
 }
 
 Answer WorkerRunner::ask_for(Worker& worker, const Limits& limits) {
+  for (;;) {
+    Answer answer = next_answer(worker, limits);
+    if (answer.stage.empty()) return answer;
+    report_stage(answer.stage, answer.done, answer.total);
+  }
+}
+
+// Returns the next packet, which may be a report of progress.
+Answer WorkerRunner::next_answer(Worker& worker, const Limits& limits) {
   const Event event = worker.process.wait(limits);
   if (event == Event::stopped) throw Cancelled();
   if (event == Event::answer) {
@@ -451,9 +460,14 @@ std::optional<SeededRows> WorkerRunner::seed_with(
   const double work = seeding_work(options, data.samples(), data.features());
   const double seconds = std::min(work / kMinSeedingRate, kMaxSeedingSeconds);
   const SeedingProcess process{
-      command_, plan().isolation, plugin_limit_,
+      command_,
+      plan().isolation,
+      plugin_limit_,
       kMinSeedingTime + std::chrono::seconds(static_cast<std::int64_t>(seconds)),
-      [this] { return observer().stop_requested(); }};
+      [this] { return observer().stop_requested(); },
+      [&](std::int64_t done, std::int64_t total) {
+        report_stage(fmt::format("seeding with {}", backend->name()), done, total);
+      }};
   return seed_in_worker(*backend, shared_, options, process);
 }
 

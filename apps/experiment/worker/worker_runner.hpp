@@ -87,6 +87,7 @@ class WorkerRunner final : public SharedStartRunner {
              const Limits& limits);
   Answer await(Worker& worker, const Limits& limits);
   Answer ask_for(Worker& worker, const Limits& limits);
+  Answer next_answer(Worker& worker, const Limits& limits);
   Trace take_trace(const Worker& worker, const Answer& answer, std::int64_t clusters) const;
   std::string describe_end(const Worker& worker, apps::WorkerProcess::Event event) const;
 

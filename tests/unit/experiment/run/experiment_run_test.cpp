@@ -1,8 +1,10 @@
 // Plans, runs and summaries with backends that work, fail, or are missing.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -401,6 +403,40 @@ TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
   progress.note("done");
   EXPECT_TRUE(text.starts_with("\r\x1b[K[1/27] sequential, clusters 8, repeat 1/3"));
   EXPECT_TRUE(text.ends_with("\r\x1b[Kdone\n"));
+}
+
+// A stage is named at once if it has no steps, after a second if it has, and never without a
+// terminal.
+TEST_F(ExperimentRun, ProgressNamesWhatRuns) {
+  make(kRunConfig);
+  const auto written_by = [&](bool terminal, const auto& stages) {
+    std::string text;
+    {
+      Progress progress(
+          plan_, [&](std::string_view written) { text += written; }, terminal);
+      progress.begin(plan_.fits.front(), 0);
+      text.clear();
+      stages(progress);
+    }
+    return text;
+  };
+  const std::string trial = "\r\x1b[K[1/27] sequential, clusters 8, repeat 1/3";
+  const auto data = [](Progress& progress) {
+    progress.stage("generating data", 0, 0);
+    progress.stage("", 0, 0);
+  };
+  EXPECT_EQ(written_by(true, data), "\r\x1b[K[1/27] generating data" + trial + "\r\x1b[K");
+  EXPECT_EQ(written_by(false, data), "");
+
+  const auto seeding = [](Progress& progress) {
+    progress.stage("seeding", 1, 1000);
+    std::this_thread::sleep_for(apps::StageText::kSilence + std::chrono::milliseconds(1));
+    progress.stage("seeding", 340, 1000);
+    progress.stage("seeding", 1000, 1000);
+  };
+  const std::string text = written_by(true, seeding);
+  EXPECT_TRUE(text.starts_with("\r\x1b[K[1/27] seeding 340/1000, about ")) << text;
+  EXPECT_TRUE(text.ends_with(" left" + trial + "\r\x1b[K")) << text;
 }
 
 TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {

@@ -74,6 +74,29 @@ TEST_F(ExperimentSeeding, UsesTheKernelsOfABackend) {
   EXPECT_TRUE(notes_.empty());
 }
 
+TEST_F(ExperimentSeeding, TellsWhatRuns) {
+  DatasetCache datasets;
+  const Plan plan = make_plan(read_experiment(parse_config(kSeedingConfig, "c.yaml"), ".", "c"),
+                              load_with_kernels, datasets, {});
+  fake::Switch observer;
+  InProcessRunner runner(plan, datasets, observer, "run", {});
+  std::vector<std::string> stages;
+  std::int64_t centroids = 0;
+  runner.report_stages_to([&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
+    if (stage != "seeding with kernels") return;
+    EXPECT_EQ(done, ++centroids);
+    EXPECT_EQ(total, 120);
+  });
+  EXPECT_EQ(runner.run(plan.fits.front(), 0).status, TrialStatus::ok);
+  EXPECT_EQ(centroids, 120);
+  EXPECT_EQ(stages, (std::vector<std::string>{"generating data", "seeding with kernels", "",
+                                              "checking the warm-up", "checking labels",
+                                              "checking the result"}));
+  const RunTimes& times = runner.times();
+  for (const double ms : {times.fits, times.data, times.seeding, times.checks}) EXPECT_GT(ms, 0);
+}
+
 TEST_F(ExperimentSeeding, FallsBackIfTheKernelsFail) {
   const double expected = run().front().after_one->inertia;
   fake::FakeKernels::lie = [](fake::KernelAnswer& answer) { answer.squared_distances[3] = -1; };

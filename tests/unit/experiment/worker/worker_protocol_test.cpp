@@ -22,6 +22,7 @@ TrialOutcome example_outcome() {
   after_one.labels.worst_ratio = 1.0 + 1e-15;
   after_one.digest = 0xffff'ffff'ffff'fff1u;
   Measurements& fit = outcome.fit.emplace();
+  outcome.check_ms = 0.25;
   fit.iterations = 12;
   fit.stop_reason = "labels";
   fit.inertia = 1.0 / 3;
@@ -130,6 +131,11 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_EQ(read_answer(answer_seeds(2.5)).seeding_ms, 2.5);
   EXPECT_TRUE(read_answer(answer_no_kernels()).no_kernels);
   EXPECT_FALSE(read_answer(answer_no_kernels()).has_seeds);
+  EXPECT_EQ(read_answer(answer_done()).stage, "");
+  const Answer report = read_answer(answer_progress("seeding", 340, 1000));
+  EXPECT_EQ(report.stage, "seeding");
+  EXPECT_EQ(report.done, 340);
+  EXPECT_EQ(report.total, 1000);
 
   const Answer answer = read_answer(answer_outcome(example_outcome()));
   ASSERT_TRUE(answer.has_outcome);
