@@ -1,4 +1,5 @@
 // lloyd run: runs an experiment.
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -188,12 +189,29 @@ int status_of(const Plan& plan, const RunResult& result) {
   return result.failed > 0 || plan.trials() == 0 ? kFailed : kDone;
 }
 
+// The available backends, those without a GPU first: they open a data set faster.
+std::vector<std::shared_ptr<const LoadedBackend>> available_backends(const Context& context) {
+  isolated::IsolatedPlugins plugins(context.plugin_limit());
+  Registry registry(Registry::default_folders(context.plugin_folders), plugins.loader());
+  std::vector<std::shared_ptr<const LoadedBackend>> backends = registry.load_all();
+  std::erase_if(backends, [](const auto& backend) { return !backend->available(); });
+  std::stable_partition(backends.begin(), backends.end(), [](const auto& backend) {
+    return std::none_of(backend->devices().begin(), backend->devices().end(),
+                        [](const DeviceInfo& device) { return device.kind == DeviceKind::gpu; });
+  });
+  return backends;
+}
+
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
                const RunFiles& files, RecordWriter& writer, const RunCommand& command,
-               std::chrono::seconds plugin_limit, std::chrono::steady_clock::time_point begin) {
+               const Context& context, std::chrono::steady_clock::time_point begin) {
   install_interrupt_handler();
   InterruptObserver observer;
-  const auto trials = make_runner(plan, datasets, observer, run.id, machine, plugin_limit);
+  const auto trials =
+      make_runner(plan, datasets, observer, run.id, machine, context.plugin_limit());
+  if (plan.isolation.mode != IsolateMode::none) {
+    trials->seed_also_with([&context] { return available_backends(context); });
+  }
   MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
@@ -297,8 +315,8 @@ int run(const RunCommand& command, const Context& context) {
   } else {
     note_unfinished(plan, files.records, machine);
   }
-  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command,
-                    context.plugin_limit(), begin);
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command, context,
+                    begin);
 }
 
 }  // namespace

@@ -50,8 +50,34 @@ const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& da
       [this](std::int64_t done, std::int64_t total) { report_stage("seeding", done, total); });
 }
 
-// Seeds with the first backend of the setting that offers kernels; none if there is none, or if the
-// seeding is small.
+// None if the backend offers no kernels or they fail; then it is not tried again. The failure of a
+// `planned` backend is noted: the experiment names it.
+std::optional<Starts> SharedStartRunner::try_seeding(
+    const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options,
+    const Dataset& data, bool planned) {
+  if (external::is_program(backend->path()) || without_kernels_.contains(backend->name())) {
+    return {};
+  }
+  try {
+    if (const auto seeded = seed_with(backend, options)) {
+      Starts starts = starts_at(*seeded, data, options);
+      starts.backend = backend->name();
+      return starts;
+    }
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    data.check_unchanged();  // a changed file is the better explanation
+    if (planned) {
+      add_note(fmt::format("seeding with {} failed: {}", backend->name(), error.what()));
+    }
+  }
+  without_kernels_.insert(backend->name());
+  return {};
+}
+
+// Seeds with the first backend that offers kernels, those of the setting first; none if there is
+// none, or if the seeding is small.
 std::optional<Starts> SharedStartRunner::seed_by_backend(const PlannedFit& fit,
                                                          const Dataset& data) {
   const FitOptions& options = plan_.settings[fit.setting].setting.options;
@@ -59,22 +85,13 @@ std::optional<Starts> SharedStartRunner::seed_by_backend(const PlannedFit& fit,
   for (std::size_t v = 0; v < plan_.variants.size(); ++v) {
     const std::shared_ptr<const LoadedBackend>& backend = plan_.variants[v].backend;
     if (backend == nullptr || !plan_.fit(fit.setting, v).skip.empty()) continue;
-    if (external::is_program(backend->path()) || without_kernels_.contains(backend->name())) {
-      continue;
-    }
-    try {
-      if (const auto seeded = seed_with(backend, options)) {
-        Starts starts = starts_at(*seeded, data, options);
-        starts.backend = backend->name();
-        return starts;
-      }
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const std::exception& error) {
-      data.check_unchanged();  // a changed file is the better explanation
-      add_note(fmt::format("seeding with {} failed: {}", backend->name(), error.what()));
-    }
-    without_kernels_.insert(backend->name());
+    if (auto starts = try_seeding(backend, options, data, true)) return starts;
+  }
+  if (find_seeding_backends_) {
+    seeding_backends_ = std::exchange(find_seeding_backends_, {})();
+  }
+  for (const auto& backend : seeding_backends_) {
+    if (auto starts = try_seeding(backend, options, data, false)) return starts;
   }
   return {};
 }

@@ -48,6 +48,11 @@ class SharedStartRunner : public TrialRunner {
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
   /// `on_stage` is told what runs: a stage with its progress; one without a name is the fit itself.
   void report_stages_to(StageFunction on_stage) { on_stage_ = std::move(on_stage); }
+  /// `find` returns further backends to seed with if none of a setting's offers kernels. It is
+  /// called at most once, for the first large seeding.
+  void seed_also_with(std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find) {
+    find_seeding_backends_ = std::move(find);
+  }
   /// Of all trials so far.
   const RunTimes& times() const { return times_; }
   /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
@@ -113,6 +118,8 @@ class SharedStartRunner : public TrialRunner {
   void add_checked(std::size_t setting, const AfterOne& after_one);
   const Starts& starts(const PlannedFit& fit, const Dataset& data);
   std::optional<Starts> seed_by_backend(const PlannedFit& fit, const Dataset& data);
+  std::optional<Starts> try_seeding(const std::shared_ptr<const LoadedBackend>& backend,
+                                    const FitOptions& options, const Dataset& data, bool planned);
 
   const Plan& plan_;
   Observer& observer_;
@@ -123,7 +130,9 @@ class SharedStartRunner : public TrialRunner {
   std::string dataset_key_;  ///< of the data set of the last trial
   InitialCentroids initial_centroids_;
   std::set<std::string>
-      without_kernels_;             ///< backends that offer no seeding kernels, or whose fail
+      without_kernels_;  ///< backends that offer no seeding kernels, or whose fail
+  std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find_seeding_backends_;
+  std::vector<std::shared_ptr<const LoadedBackend>> seeding_backends_;  ///< what it returned
   std::vector<std::string> notes_;  ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
   /// By setting: the different results of untimed fits, whose labels have been checked.
