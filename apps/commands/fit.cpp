@@ -147,7 +147,10 @@ int run_fit(const Context& context, FitCommandOptions options) {
   return run_to_end([&] {
     const Fit fit = [&] {
       FitProgress progress(options.fit, dataset.samples());
-      return lloyd::fit(session, options.fit, &progress);
+      return lloyd::fit(session, options.fit, &progress,
+                        [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+                          progress.on_stage(stage, done, total);
+                        });
     }();
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {

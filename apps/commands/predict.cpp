@@ -22,6 +22,7 @@
 #include "options/bounded_data.hpp"
 #include "options/data_options.hpp"
 #include "output/output.hpp"
+#include "progress/stage_line.hpp"
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
@@ -71,9 +72,14 @@ int predict(const Context& context, PredictOptions options) {
     std::vector<std::int32_t> labels;
     std::vector<std::int64_t> counts;
     InterruptObserver observer;
+    StageLine line;
+    line.show(fmt::format("labelling {} samples", dataset.samples()));
     const LabelResult result =
         session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
-    const ResultCheck check = session.check(model.centroids, labels, result.inertia);
+    line.clear();
+    const ResultCheck check = session.check(
+        model.centroids, labels, result.inertia,
+        [&](std::int64_t done, std::int64_t total) { line.update("checking", done, total); });
     labelling.end();
 
     Delivery delivery;

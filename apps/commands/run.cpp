@@ -1,4 +1,5 @@
 // lloyd run: runs an experiment.
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -188,12 +189,29 @@ int status_of(const Plan& plan, const RunResult& result) {
   return result.failed > 0 || plan.trials() == 0 ? kFailed : kDone;
 }
 
+// The available backends, those without a GPU first: they open a data set faster.
+std::vector<std::shared_ptr<const LoadedBackend>> available_backends(const Context& context) {
+  isolated::IsolatedPlugins plugins(context.plugin_limit());
+  Registry registry(Registry::default_folders(context.plugin_folders), plugins.loader());
+  std::vector<std::shared_ptr<const LoadedBackend>> backends = registry.load_all();
+  std::erase_if(backends, [](const auto& backend) { return !backend->available(); });
+  std::stable_partition(backends.begin(), backends.end(), [](const auto& backend) {
+    return std::none_of(backend->devices().begin(), backend->devices().end(),
+                        [](const DeviceInfo& device) { return device.kind == DeviceKind::gpu; });
+  });
+  return backends;
+}
+
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
                const RunFiles& files, RecordWriter& writer, const RunCommand& command,
-               std::chrono::seconds plugin_limit) {
+               const Context& context, std::chrono::steady_clock::time_point begin) {
   install_interrupt_handler();
   InterruptObserver observer;
-  const auto trials = make_runner(plan, datasets, observer, run.id, machine, plugin_limit);
+  const auto trials =
+      make_runner(plan, datasets, observer, run.id, machine, context.plugin_limit());
+  if (plan.isolation.mode != IsolateMode::none) {
+    trials->seed_also_with([&context] { return available_backends(context); });
+  }
   MonitoredRunner runner(plan, *trials);
   RunResult result;
   {
@@ -203,17 +221,25 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
     };
     TracingRunner tracing(plan, runner, *trials,
                           [&](const std::string& text) { progress.note(text); });
+    trials->report_stages_to([&](std::string_view stage, std::int64_t done, std::int64_t total) {
+      progress.stage(stage, done, total);
+    });
     result = run_plan(
         plan, tracing, describe, [&](const Record& record) { writer.append(record); }, interrupted,
         progress, std::move(run.earlier));
+    trials->report_stages_to({});
   }
   const Summary summary = summarize(result.records);
+  RunTimes times = trials->times();
+  times.total =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   Delivery delivery;
   {
     // In case the summary's path has become a link to the records.
     const ProtectedFile records(files.records);
     deliver_summary(delivery, plan, files, summary, command.json, result.error.empty());
   }
+  note("{}\n", times_text(times));
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
   // Before finish(): releasing a plugin in this process may crash or hang it.
@@ -248,6 +274,7 @@ void load_into_this_process(std::vector<Variant>& variants, std::chrono::seconds
 }
 
 int run(const RunCommand& command, const Context& context) {
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Experiment experiment = load_experiment(command.config, command.overrides, command.output);
   if (command.repeats > 0) experiment.repeats = command.repeats;
 
@@ -288,8 +315,8 @@ int run(const RunCommand& command, const Context& context) {
   } else {
     note_unfinished(plan, files.records, machine);
   }
-  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command,
-                    context.plugin_limit());
+  return run_trials(plan, datasets, machine, std::move(run), files, *writer, command, context,
+                    begin);
 }
 
 }  // namespace

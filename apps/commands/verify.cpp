@@ -17,6 +17,7 @@
 #include "commands/commands.hpp"
 #include "conformance/conformance.hpp"
 #include "output/output.hpp"
+#include "progress/stage_line.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/whole_number.hpp"
 #include "verify/conformance_json.hpp"
@@ -108,8 +109,16 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
   }
   conformance::Options options = arguments.options;
   options.stop = interrupted;
+  StageLine line;
   report = conformance::run_plan(
-      trial.plan(), [&](std::size_t index) { return trial.run(index); }, options, reporter);
+      trial.plan(),
+      [&](std::size_t index) {
+        line.update("verifying", static_cast<std::int64_t>(index), std::ssize(trial.plan().cases));
+        auto result = trial.run(index);
+        line.clear();  // the result may be printed to the same terminal
+        return result;
+      },
+      options, reporter);
   if (!interrupted()) fail("exit", trial.finish());
   return report;
 }

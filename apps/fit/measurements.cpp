@@ -25,6 +25,7 @@ constexpr const char* kEarlierFallbacks = "redecided";  // the key in records of
 ResultCheck check_from_json(const JsonFields& json) {
   ResultCheck check;
   check.samples = json.integer("samples", 1);
+  check.labels.samples = check.samples;
   check.labels.wrong = json.integer("wrong_labels", 0, check.samples);
   check.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
   return check;

@@ -1,6 +1,7 @@
 #include "progress/fit_progress.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include "output/messages.hpp"
 
@@ -11,20 +12,26 @@ FitProgress::FitProgress(const FitOptions& options, std::int64_t samples)
       samples_(samples),
       terminal_(messages_go_to_terminal()),
       apart_(terminal_ ? std::chrono::milliseconds(300) : std::chrono::seconds(10)),
-      begun_(Clock::now()),
-      last_(begun_) {}
+      last_event_(Clock::now()),
+      last_(last_event_) {}
 
 FitProgress::~FitProgress() {
   if (line_open_) write_message("\r\x1b[K");
+}
+
+void FitProgress::on_stage(std::string_view stage, std::int64_t done, std::int64_t total) {
+  last_event_ = Clock::now();
+  stage_line_.update(stage, done, total);
 }
 
 bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
   if (record.iteration == 1) ++restart_;
   ++iterations_;
   const Clock::time_point now = Clock::now();
+  elapsed_ += now - std::exchange(last_event_, now);
   if (now - last_ >= apart_) {
     last_ = now;
-    const double elapsed = std::chrono::duration<double>(now - begun_).count();
+    const double elapsed = std::chrono::duration<double>(elapsed_).count();
     const std::int64_t left = (options_.restarts - restart_) * options_.max_iterations +
                               options_.max_iterations - record.iteration;
     char text[256];

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include <lloyd/fit.hpp>
 
+#include "progress/stage_line.hpp"
 #include "supervision/interrupt.hpp"
 
 namespace lloyd::apps {
@@ -20,6 +22,8 @@ class FitProgress : public InterruptObserver {
   ~FitProgress();
 
   bool on_iteration(const IterationRecord& record) noexcept override;
+  /// For fit(): reports its other stages, on a terminal only.
+  void on_stage(std::string_view stage, std::int64_t done, std::int64_t total);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -28,10 +32,12 @@ class FitProgress : public InterruptObserver {
   std::int64_t samples_;
   bool terminal_;
   Clock::duration apart_;
-  Clock::time_point begun_;
-  Clock::time_point last_;
+  Clock::duration elapsed_{};     ///< in iterations, seeding left out
+  Clock::time_point last_event_;  ///< end of the last iteration or step of another stage
+  Clock::time_point last_;        ///< when the last line was written
   std::int64_t restart_ = 0;
   std::int64_t iterations_ = 0;  // of all restarts
+  StageLine stage_line_;
   bool line_open_ = false;
 };
 

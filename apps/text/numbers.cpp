@@ -35,6 +35,12 @@ std::string format_seconds(double seconds) {
   return fmt::format("{} s", whole);
 }
 
+std::string format_grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ' ');
+  return text;
+}
+
 std::string format_count(std::int64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -207,6 +207,25 @@ Until read_until(const ConfigNode& node) {
   return until;
 }
 
+Checks read_checks(const ConfigNode& node) {
+  const MapReader map(node, "checks", {"samples", "seconds"});
+  Checks checks;
+  const ConfigNode* samples = map.find("samples");
+  if (samples != nullptr && samples->text != "all") {
+    try {
+      checks.samples = read_integer(*samples, "checks.samples", 1);
+    } catch (const InputError&) {
+      samples->fail(fmt::format("'checks.samples' must be 'all' or an integer >= 1, not {}",
+                                samples->kind_text()));
+    }
+  }
+  if (const ConfigNode* seconds = map.find("seconds")) {
+    checks.seconds = read_number(*seconds, "checks.seconds", 0);
+    if (checks.seconds == 0) seconds->fail("'checks.seconds' must be above 0, not 0");
+  }
+  return checks;
+}
+
 // True if at least one setting may measure phases.
 bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
   const ConfigNode* profile = document.find("profile");
@@ -223,7 +242,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
                            const std::filesystem::path& output) {
   std::vector<std::string> keys = {"experiment", "backends",  "optional",   "baseline",
                                    "repeats",    "until",     "order_seed", "trace",
-                                   "sweep",      "reference", "output"};
+                                   "sweep",      "reference", "output",     "checks"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -263,6 +282,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.repeats = read_integer(*repeats, "repeats", 1, kMaxRepeats);
   }
   experiment.isolation = read_isolation(map);
+  if (const ConfigNode* checks = map.find("checks")) experiment.checks = read_checks(*checks);
   if (const ConfigNode* trace = map.find("trace")) {
     experiment.trace = read_boolean(*trace, "trace");
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiment/config/backend_requests.hpp"
+#include "experiment/config/checks.hpp"
 #include "experiment/config/isolation.hpp"
 #include "experiment/config/reference.hpp"
 #include "experiment/config/setting.hpp"
@@ -28,6 +29,7 @@ struct Experiment {
   std::int64_t repeats = 5;
   std::optional<Until> until;    ///< if set, `repeats` is the minimum number of rounds
   std::uint64_t order_seed = 0;  ///< seed of the random order of trials
+  Checks checks;                 ///< how many labels are checked
   Isolation isolation;           ///< how trials are separated from this process and limited
   bool trace = false;  ///< run one more, untimed fit of each setting and variant to record a trace
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,12 @@ namespace lloyd::experiment {
 struct Starts {
   std::vector<std::vector<double>> centroids;  ///< k x d each
   double ms = 0;                               ///< wall time of the seeding
+  /// Name of the backend whose kernels computed the distances; empty: Lloyd's own code did.
+  std::string backend = {};
 };
+
+/// Number of multiplications in the seeding of all restarts, approximately.
+double seeding_work(const FitOptions& options, std::int64_t samples, std::int64_t features);
 
 class InitialCentroids {
  public:
@@ -27,10 +33,14 @@ class InitialCentroids {
 
   /// Returns the initial centroids, computed or cached, for this data set and seeding. Before a new
   /// seeding the cache drops those of other data sets, and all of them if they exceed the limit;
-  /// this invalidates earlier references. `dataset_key` identifies the data set. Throws as
-  /// seed_centroids() does.
+  /// this invalidates earlier references. `dataset_key` identifies the data set. A new seeding is
+  /// made by `by_backend`; if that is empty or returns none, by Lloyd's own code, whose
+  /// progress, in centroids of a restart, `progress` receives. Throws as seed_centroids() does, and
+  /// what `by_backend` throws.
   const Starts& get(const Dataset& dataset, const std::string& dataset_key,
-                    const FitOptions& options, const std::function<bool()>& stop);
+                    const FitOptions& options, const std::function<bool()>& stop,
+                    const std::function<std::optional<Starts>()>& by_backend = {},
+                    const ProgressFunction& progress = {});
 
  private:
   std::int64_t max_kept_bytes_;

@@ -39,6 +39,7 @@ struct Plan {
   std::int64_t repeats = 1;
   std::optional<Until> until;    ///< rule for further rounds after the repeats
   std::uint64_t order_seed = 0;  ///< see trial_order.hpp
+  Checks checks;
   Isolation isolation;
   bool trace = false;  ///< record a trace of each fit, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;

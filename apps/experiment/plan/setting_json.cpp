@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "text/fnv1a.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
@@ -9,19 +10,6 @@ namespace lloyd::experiment {
 using nlohmann::ordered_json;
 
 namespace {
-
-// FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, 1991.
-class Hash {
- public:
-  void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
 
 std::string dump(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -34,7 +22,7 @@ std::string hex(std::uint64_t value) {
 }
 
 std::string hash_json(const ordered_json& json) {
-  Hash hash;
+  apps::Fnv1a hash;
   const std::string text = dump(json);
   hash.add(text.data(), text.size());
   return hex(hash.value());
@@ -87,7 +75,7 @@ std::string hash_setting(const Setting& setting, const DatasetFacts& dataset) {
     definition["oversampling"] = options.seeding.oversampling;
     definition["rounds"] = options.seeding.rounds;
   }
-  Hash hash;
+  apps::Fnv1a hash;
   const std::string text = dump(definition);
   hash.add(text.data(), text.size());
   const std::vector<double>& centroids = options.seeding.centroids;

@@ -85,6 +85,9 @@ struct Record {
     std::optional<std::int64_t> rounds;  ///< only for method `k-means||`
     /// Wall time in milliseconds for all restarts, which all backends of a setting share.
     std::optional<double> ms;
+    /// Name of the backend whose kernels computed the distances; empty if Lloyd's own code did, and
+    /// in records of earlier versions.
+    std::string backend;
   } seeding;
   std::int64_t restarts = 1;
   nlohmann::ordered_json stop;

@@ -62,6 +62,7 @@ void read_seeding(const JsonFields& json, Record& record) {
   record.seeding.seed = json.seed("seed");
   record.seeding.file = json.text_or_null("file");
   if (!json.is_null("ms")) record.seeding.ms = json.number("ms", 0);
+  record.seeding.backend = json.text_or_nothing("backend");
   if (record.seeding.method == to_string(SeedingMethod::kmeans_parallel)) {
     Seeding seeding;
     seeding.method = SeedingMethod::kmeans_parallel;
@@ -107,7 +108,11 @@ void read_outcome(const JsonFields& json, Record& record) {
   if (!json.is_null("wrong_labels")) {
     AfterOne& after_one = record.after_one.emplace();
     after_one.inertia = json.number_or_nan("inertia_after_one", 0);
-    after_one.labels.wrong = json.integer("wrong_labels", 0, record.dataset.samples);
+    // Earlier versions compared all labels.
+    after_one.labels.samples = json.has("checked_labels")
+                                   ? json.integer("checked_labels", 0, record.dataset.samples)
+                                   : record.dataset.samples;
+    after_one.labels.wrong = json.integer("wrong_labels", 0, after_one.labels.samples);
     after_one.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
   }
   if (!json.is_null("memory_bytes")) {

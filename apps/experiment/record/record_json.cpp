@@ -72,7 +72,8 @@ ordered_json to_json(const Record& record) {
       {"method", record.seeding.method},
       {"seed", record.seeding.seed},
       {"file", text_or_null(record.seeding.file)},
-      {"ms", record.seeding.ms ? finite_or_null(*record.seeding.ms) : ordered_json(nullptr)}};
+      {"ms", record.seeding.ms ? finite_or_null(*record.seeding.ms) : ordered_json(nullptr)},
+      {"backend", text_or_null(record.seeding.backend)}};
   if (record.seeding.oversampling && record.seeding.rounds) {
     json["seeding"]["oversampling"] = *record.seeding.oversampling;
     json["seeding"]["rounds"] = *record.seeding.rounds;
@@ -90,10 +91,12 @@ ordered_json to_json(const Record& record) {
   if (!record.release_failure.empty()) json["release_failure"] = record.release_failure;
   add_measurements(json, record.fit);
   json["inertia_after_one"] = nullptr;
+  json["checked_labels"] = nullptr;
   json["wrong_labels"] = nullptr;
   json["worst_ratio"] = nullptr;
   if (record.after_one) {
     json["inertia_after_one"] = finite_or_null(record.after_one->inertia);
+    json["checked_labels"] = record.after_one->labels.samples;
     json["wrong_labels"] = record.after_one->labels.wrong;
     json["worst_ratio"] = finite_or_null(record.after_one->labels.worst_ratio);
   }

@@ -39,8 +39,8 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   current_ = &fit;
   begun_ = Clock::now();
   const PlannedSetting& planned = plan_.settings[fit.setting];
-  std::string text = fmt::format("[{}/{}{}] {}", trials_ + 1, plan_.trials(),
-                                 plan_.until ? "+" : "", plan_.variants[fit.variant].label);
+  position_ = fmt::format("[{}/{}{}]", trials_ + 1, plan_.trials(), plan_.until ? "+" : "");
+  std::string text = fmt::format("{} {}", position_, plan_.variants[fit.variant].label);
   for (const AxisValue& axis : planned.setting.axes) {
     text += fmt::format(", {} {}", axis.path.substr(axis.path.rfind('.') + 1), axis.value);
   }
@@ -48,12 +48,30 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
   const double left = seconds_left();
   if (left >= 0) text += fmt::format(", about {} left", format_seconds(left));
   if (terminal_) {
-    write_("\r\x1b[K" + wrap(printable(text), terminal_width()).front());
-    line_open_ = true;
+    trial_text_ = text;
+    overwrite(text);
   } else if (fit.setting != last_setting_ || begun_ - last_line_ >= kLinesApart) {
     write_(printable(text) + '\n');
     last_setting_ = fit.setting;
     last_line_ = begun_;
+  }
+}
+
+void Progress::overwrite(const std::string& text) {
+  if (line_open_ && text == shown_) return;
+  shown_ = text;
+  write_("\r\x1b[K" + wrap(printable(text), terminal_width()).front());
+  line_open_ = true;
+}
+
+void Progress::stage(std::string_view stage, std::int64_t done, std::int64_t total) {
+  if (!terminal_ || current_ == nullptr) return;
+  if (stage.empty() || (total > 0 && done >= total)) {
+    overwrite(trial_text_);
+  } else if (total == 0) {
+    overwrite(fmt::format("{} {}", position_, stage));
+  } else if (const auto text = stage_text_.update(stage, done, total)) {
+    overwrite(fmt::format("{} {}", position_, *text));
   }
 }
 

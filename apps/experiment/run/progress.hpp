@@ -10,6 +10,7 @@
 #include "experiment/plan/plan.hpp"
 #include "experiment/record/record.hpp"
 #include "experiment/run/time_left.hpp"
+#include "progress/stage_text.hpp"
 
 namespace lloyd::experiment {
 
@@ -27,6 +28,9 @@ class Progress {
 
   /// Reports the start of a trial. The fit must live until end().
   void begin(const PlannedFit& fit, std::int64_t repeat);
+  /// On a terminal, shows what the trial that begin() started does: a stage other than its fits,
+  /// or with an empty name its fits. See StageText; a stage without steps is shown at once.
+  void stage(std::string_view stage, std::int64_t done, std::int64_t total);
   /// Ends the trial that begin() started; `record` is its result.
   void end(const Record& record);
   /// Counts a trial that an earlier run made.
@@ -40,6 +44,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   void clear();
+  void overwrite(const std::string& text);
 
   const Plan& plan_;
   Writer write_;
@@ -47,6 +52,10 @@ class Progress {
   TimeLeft time_left_;
   std::int64_t trials_ = 0;  ///< ended
   const PlannedFit* current_ = nullptr;
+  std::string trial_text_;  ///< the line of the current trial
+  std::string shown_;       ///< the line on the terminal, while it is open
+  std::string position_;    ///< its beginning: "[3/12]"
+  apps::StageText stage_text_;
   Clock::time_point begun_;
   Clock::time_point last_line_;
   std::size_t last_setting_;

@@ -1,5 +1,6 @@
 #include "experiment/run/trial.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "experiment/plan/setting_json.hpp"
 #include "experiment/trial/replay_recorder.hpp"
+#include "experiment/trial/stopwatch.hpp"
 #include "experiment/trial/trace_work.hpp"
 #include "external/backend.hpp"
 #include "machine/processors/threads.hpp"
@@ -15,18 +17,107 @@
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
+namespace {
+
+// The initial centroids at the rows that a backend's process returned.
+Starts starts_at(const SeededRows& seeded, const Dataset& data, const FitOptions& options) {
+  const auto k = static_cast<std::size_t>(options.clusters);
+  if (seeded.rows.size() != k * static_cast<std::size_t>(options.restarts)) {
+    throw Error(fmt::format("it chose {} samples, not {} for each of {} restarts",
+                            seeded.rows.size(), k, options.restarts));
+  }
+  Starts starts;
+  starts.ms = seeded.ms;
+  for (std::size_t i = 0; i < seeded.rows.size(); ++i) {
+    const std::int64_t row = seeded.rows[i];
+    if (row < 0 || row >= data.samples()) {
+      throw Error(fmt::format("it chose sample {} of {}", row, data.samples()));
+    }
+    if (i % k == 0) starts.centroids.emplace_back();
+    const std::vector<double> sample = data.sample(row);
+    starts.centroids.back().insert(starts.centroids.back().end(), sample.begin(), sample.end());
+  }
+  return starts;
+}
+
+}  // namespace
 
 const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& data) {
   const Setting& setting = plan_.settings[fit.setting].setting;
-  return initial_centroids_.get(data, setting.dataset.key(), setting.options,
-                                [this] { return observer_.stop_requested(); });
+  return initial_centroids_.get(
+      data, setting.dataset.key(), setting.options, [this] { return observer_.stop_requested(); },
+      [&] { return seed_by_backend(fit, data); },
+      [this](std::int64_t done, std::int64_t total) { report_stage("seeding", done, total); });
+}
+
+// None if the backend offers no kernels or they fail; then it is not tried again. The failure of a
+// `planned` backend is noted: the experiment names it.
+std::optional<Starts> SharedStartRunner::try_seeding(
+    const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options,
+    const Dataset& data, bool planned) {
+  if (external::is_program(backend->path()) || without_kernels_.contains(backend->name())) {
+    return {};
+  }
+  try {
+    if (const auto seeded = seed_with(backend, options)) {
+      Starts starts = starts_at(*seeded, data, options);
+      starts.backend = backend->name();
+      return starts;
+    }
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& error) {
+    data.check_unchanged();  // a changed file is the better explanation
+    if (planned) {
+      add_note(fmt::format("seeding with {} failed: {}", backend->name(), error.what()));
+    }
+  }
+  without_kernels_.insert(backend->name());
+  return {};
+}
+
+// Seeds with the first backend that offers kernels, those of the setting first; none if there is
+// none, or if the seeding is small.
+std::optional<Starts> SharedStartRunner::seed_by_backend(const PlannedFit& fit,
+                                                         const Dataset& data) {
+  const FitOptions& options = plan_.settings[fit.setting].setting.options;
+  if (seeding_work(options, data.samples(), data.features()) < kMinKernelSeedingWork) return {};
+  for (std::size_t v = 0; v < plan_.variants.size(); ++v) {
+    const std::shared_ptr<const LoadedBackend>& backend = plan_.variants[v].backend;
+    if (backend == nullptr || !plan_.fit(fit.setting, v).skip.empty()) continue;
+    if (auto starts = try_seeding(backend, options, data, true)) return starts;
+  }
+  if (find_seeding_backends_) {
+    seeding_backends_ = std::exchange(find_seeding_backends_, {})();
+  }
+  for (const auto& backend : seeding_backends_) {
+    if (auto starts = try_seeding(backend, options, data, false)) return starts;
+  }
+  return {};
+}
+
+std::optional<SeededRows> SharedStartRunner::seed_with(const std::shared_ptr<const LoadedBackend>&,
+                                                       const FitOptions&) {
+  return {};
 }
 
 void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
-  const Dataset& data = dataset(plan_.settings[fit.setting].setting.dataset);
+  const DatasetSetting& setting = plan_.settings[fit.setting].setting.dataset;
+  const Dataset& data = [&]() -> const Dataset& {
+    const Stopwatch watch(times_.data);
+    std::string key = setting.key();
+    if (key != dataset_key_) report_stage(setting.blobs ? "generating data" : "reading data", 0, 0);
+    dataset_key_ = std::move(key);
+    return dataset(setting);
+  }();
   record.dataset.fingerprint = hex(data.fingerprint());
-  const Starts& initial = starts(fit, data);
+  const Starts& initial = [&]() -> const Starts& {
+    const Stopwatch watch(times_.seeding);
+    return starts(fit, data);
+  }();
+  report_stage("", 0, 0);
   record.seeding.ms = initial.ms;
+  record.seeding.backend = initial.backend;
 
   Known& known = known_[{fit.setting, fit.variant}];
   // If results repeat bit for bit, one check suffices; otherwise each result is checked.
@@ -34,12 +125,18 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, initial, !known.after_one, check_result}, record);
+    outcome = attempt({fit, data, initial, !known.after_one, check_result, checked_[fit.setting]},
+                      record);
   } else {
     outcome.failure = known.failure;
   }
-  if (outcome.after_one) known.after_one = outcome.after_one;
+  if (outcome.after_one) {
+    add_checked(fit.setting, *outcome.after_one);
+    known.after_one = outcome.after_one;
+  }
   if (outcome.probe_failed) known.failure = outcome.failure;
+  times_.checks += outcome.check_ms;
+  if (outcome.fit) times_.fits += outcome.fit->fit_ms;
   record.after_one = known.after_one;
   record.fit = outcome.fit;
   record.process = outcome.process;
@@ -57,6 +154,16 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
       "the inertia is {}, but that of an earlier repeat was {}; the backend states the "
       "reproducibility '{}'",
       inertia, *known.checked_inertia, record.backend.reproducibility);
+}
+
+// Most backends have the same result; those whose results differ need not all be remembered.
+void SharedStartRunner::add_checked(std::size_t setting, const AfterOne& after_one) {
+  constexpr std::size_t kMaxChecked = 64;
+  std::vector<AfterOne>& checked = checked_[setting];
+  const bool is_known = std::any_of(checked.begin(), checked.end(), [&](const AfterOne& before) {
+    return before.digest == after_one.digest;
+  });
+  if (!is_known && checked.size() < kMaxChecked) checked.push_back(after_one);
 }
 
 Record SharedStartRunner::run(const PlannedFit& fit, std::int64_t repeat) {
@@ -84,8 +191,22 @@ Trace SharedStartRunner::trace(const PlannedFit& fit, std::int64_t restart, bool
   return trace;
 }
 
-void InProcessRunner::finish(const std::function<void(const std::string&)>&) {
+void InProcessRunner::finish(const std::function<void(const std::string&)>& note) {
+  for (const std::string& text : take_notes()) note(text);
   release();
+}
+
+std::optional<SeededRows> InProcessRunner::seed_with(
+    const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
+  apps::GuestScope guest;
+  std::optional<SeededRows> seeded = seed_by_kernels(
+      backend, *dataset_, options, [this] { return observer().stop_requested(); },
+      [&](std::int64_t done, std::int64_t total) {
+        report_stage(fmt::format("seeding with {}", backend->name()), done, total);
+      });
+  machine::wait_for_idle_threads(machine::kMaxSpinTime);
+  guest.end();
+  return seeded;
 }
 
 void InProcessRunner::release() {
@@ -105,10 +226,15 @@ const Dataset& InProcessRunner::dataset(const DatasetSetting& setting) {
 TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   const Variant& variant = plan().variants[task.fit.variant];
   apps::GuestScope guest;
-  TrialOutcome outcome = run_trial_work({variant.backend, variant.parameters, task.dataset,
-                                         plan().settings[task.fit.setting].setting.options,
-                                         task.starts.centroids, task.probe, task.check_result},
-                                        observer(), session_);
+  TrialWork work{variant.backend,       variant.parameters,
+                 task.dataset,          plan().settings[task.fit.setting].setting.options,
+                 task.starts.centroids, task.probe,
+                 task.check_result,     plan().checks,
+                 task.checked_before};
+  work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
+    report_stage(stage, done, total);
+  };
+  TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();
     record.release_failure = external::take_close_failure(*variant.backend);

@@ -5,13 +5,20 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "experiment/plan/dataset_cache.hpp"
 #include "experiment/plan/initial_centroids.hpp"
 #include "experiment/plan/plan.hpp"
 #include "experiment/record/record.hpp"
+#include "experiment/run/run_times.hpp"
+#include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/trial/trial_work.hpp"
 
 namespace lloyd::experiment {
@@ -24,10 +31,14 @@ class TrialRunner {
   virtual Record run(const PlannedFit& fit, std::int64_t repeat) = 0;
 };
 
-/// Base of all runners. Data sets and initial centroids are made once, in this process, for all
-/// backends. An untimed fit of exactly one iteration precedes the first trial of each planned fit:
-/// it warms the backend up, and measures quality after one iteration, when all implementations must
-/// still agree.
+/// Seedings with fewer multiplications are made by Lloyd's own code, in well under a second.
+inline constexpr double kMinKernelSeedingWork = 0x1p27;
+
+/// Base of all runners. Data sets and initial centroids are made once, for all backends. If a
+/// backend of the plan offers seeding kernels, large seedings use them: by contract they choose the
+/// same samples as Lloyd's own code. An untimed fit of exactly one iteration precedes the first
+/// trial of each planned fit: it warms the backend up, and measures quality after one iteration,
+/// when all implementations must still agree.
 class SharedStartRunner : public TrialRunner {
  public:
   /// The arguments must outlive the runner. `observer` can cancel a fit.
@@ -35,6 +46,15 @@ class SharedStartRunner : public TrialRunner {
       : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
+  /// `on_stage` is told what runs: a stage with its progress; one without a name is the fit itself.
+  void report_stages_to(StageFunction on_stage) { on_stage_ = std::move(on_stage); }
+  /// `find` returns further backends to seed with if none of a setting's offers kernels. It is
+  /// called at most once, for the first large seeding.
+  void seed_also_with(std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find) {
+    find_seeding_backends_ = std::move(find);
+  }
+  /// Of all trials so far.
+  const RunTimes& times() const { return times_; }
   /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
   /// runs trials. Throws Cancelled, and Error if no trace can be made.
   Trace trace(const PlannedFit& fit, std::int64_t restart, bool replay);
@@ -48,8 +68,9 @@ class SharedStartRunner : public TrialRunner {
     const PlannedFit& fit;
     const Dataset& dataset;
     const Starts& starts;
-    bool probe;         ///< the untimed fit has not been made
-    bool check_result;  ///< check the result against the definition
+    bool probe;                                ///< the untimed fit has not been made
+    bool check_result;                         ///< check the result against the definition
+    std::span<const AfterOne> checked_before;  ///< see TrialWork
   };
 
   /// One fit to trace.
@@ -68,6 +89,19 @@ class SharedStartRunner : public TrialRunner {
   virtual TrialOutcome attempt(const Task& task, Record& record) = 0;
   /// Makes the trace, without the names of a replay's axes.
   virtual Trace watch(const TraceTask& task) = 0;
+  /// Seeds with the kernels of a backend, for the data set that dataset() returned last. None if
+  /// the backend offers none. Throws Error if it fails, and Cancelled.
+  virtual std::optional<SeededRows> seed_with(const std::shared_ptr<const LoadedBackend>& backend,
+                                              const FitOptions& options);
+  /// Keeps a message for take_notes().
+  void add_note(std::string text) { notes_.push_back(std::move(text)); }
+  /// The messages since the last call.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+
+  /// Tells what runs, see report_stages_to().
+  void report_stage(std::string_view stage, std::int64_t done, std::int64_t total) const {
+    if (on_stage_) on_stage_(stage, done, total);
+  }
 
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
@@ -81,14 +115,28 @@ class SharedStartRunner : public TrialRunner {
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
+  void add_checked(std::size_t setting, const AfterOne& after_one);
   const Starts& starts(const PlannedFit& fit, const Dataset& data);
+  std::optional<Starts> seed_by_backend(const PlannedFit& fit, const Dataset& data);
+  std::optional<Starts> try_seeding(const std::shared_ptr<const LoadedBackend>& backend,
+                                    const FitOptions& options, const Dataset& data, bool planned);
 
   const Plan& plan_;
   Observer& observer_;
   std::string run_;
   Machine machine_;
+  StageFunction on_stage_;
+  RunTimes times_;
+  std::string dataset_key_;  ///< of the data set of the last trial
   InitialCentroids initial_centroids_;
+  std::set<std::string>
+      without_kernels_;  ///< backends that offer no seeding kernels, or whose fail
+  std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find_seeding_backends_;
+  std::vector<std::shared_ptr<const LoadedBackend>> seeding_backends_;  ///< what it returned
+  std::vector<std::string> notes_;  ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
+  /// By setting: the different results of untimed fits, whose labels have been checked.
+  std::map<std::size_t, std::vector<AfterOne>> checked_;
 };
 
 /// Runs trials in this process. The session of a trial is released after its record is kept: when
@@ -106,6 +154,8 @@ class InProcessRunner final : public SharedStartRunner {
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
+  std::optional<SeededRows> seed_with(const std::shared_ptr<const LoadedBackend>& backend,
+                                      const FitOptions& options) override;
   void release();
 
   DatasetCache& datasets_;

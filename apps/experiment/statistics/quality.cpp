@@ -26,9 +26,10 @@ bool is_precise(const Quality& quality) {
 }
 
 std::string wrong_share(const Quality& quality) {
-  return fmt::format("{}% labels wrong",
-                     format_number(100.0 * static_cast<double>(quality.wrong_labels) /
-                                   static_cast<double>(quality.samples)));
+  return fmt::format(
+      "{}% labels wrong",
+      format_number(100.0 * static_cast<double>(quality.wrong_labels) /
+                    static_cast<double>(quality.checked_labels.value_or(quality.samples))));
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ struct Quality {
   Accuracy accuracy = Accuracy::exact;  ///< as the backend states it
   std::int64_t samples = 0;
   double inertia_after_one = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t wrong_labels = 0;  ///< after one iteration
+  std::int64_t wrong_labels = 0;  ///< after one iteration, of those that were compared
   double final_inertia = std::numeric_limits<double>::quiet_NaN();
+  /// Number of labels that were compared after one iteration; none: all.
+  std::optional<std::int64_t> checked_labels = std::nullopt;
 };
 
 /// Maximum relative difference of the inertias after one iteration from the common start, for exact

@@ -67,6 +67,9 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   if (fit.after_one) {
     row.quality.inertia_after_one = fit.after_one->inertia;
     row.quality.wrong_labels = fit.after_one->labels.wrong;
+    if (fit.after_one->labels.samples > 0) {
+      row.quality.checked_labels = fit.after_one->labels.samples;
+    }
   }
   row.ok = std::ssize(row.timings);
   const std::vector<double> times = values_of(row.timings);

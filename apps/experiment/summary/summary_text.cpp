@@ -203,6 +203,33 @@ std::string legend_text(const Summary& summary) {
   return legend + "; spread: of one repeat";
 }
 
+// "openmp: 0 of 200 000 sampled labels wrong" for each backend of which not all labels were
+// compared; empty if there is none.
+std::string sampled_labels_text(const Summary& summary) {
+  struct Sample {
+    std::string backend;
+    std::int64_t wrong = 0;
+    std::int64_t labels = 0;
+  };
+  std::vector<Sample> samples;
+  for (const SummaryRow& row : summary.rows) {
+    const std::int64_t labels = row.quality.checked_labels.value_or(row.quality.samples);
+    if (row.ok == 0 || labels >= row.quality.samples) continue;
+    auto same = std::find_if(samples.begin(), samples.end(),
+                             [&](const Sample& sample) { return sample.backend == row.backend; });
+    if (same == samples.end()) same = samples.insert(same, {row.backend});
+    same->wrong += row.quality.wrong_labels;
+    same->labels += labels;
+  }
+  std::string text;
+  for (const Sample& sample : samples) {
+    text +=
+        fmt::format("{}{}: {} of {} sampled labels wrong", text.empty() ? "checks: " : "; ",
+                    sample.backend, format_grouped(sample.wrong), format_grouped(sample.labels));
+  }
+  return text;
+}
+
 std::string sources_text(const Summary& summary) {
   std::string text;
   for (const Published& source : sources_of(summary)) {
@@ -229,6 +256,8 @@ std::string summary_table(const Summary& summary) {
   if (!mark.empty()) text += wrapped("* " + mark);
   const std::string noise = noise_text(summary);
   if (!noise.empty()) text += wrapped(noise);
+  const std::string sampled = sampled_labels_text(summary);
+  if (!sampled.empty()) text += wrapped(sampled);
   if (has_phases(summary)) {
     text += '\n' + table_of(summary, phase_columns(summary),
                             {"transfer_ms_per_iteration", "assignment_ms_per_iteration",

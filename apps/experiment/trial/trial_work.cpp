@@ -1,12 +1,15 @@
 #include "experiment/trial/trial_work.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include <lloyd/error.hpp>
 
+#include "experiment/trial/stopwatch.hpp"
 #include "external/backend.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/threads.hpp"
+#include "text/fnv1a.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -15,15 +18,47 @@ std::unique_ptr<BackendSession> open(const TrialWork& work) {
   return std::make_unique<BackendSession>(work.backend, work.dataset, work.parameters);
 }
 
-AfterOne probe(BackendSession& session, const TrialWork& work, Observer& observer) {
+std::uint64_t digest_of(const Fit& fit) {
+  apps::Fnv1a hash;
+  hash.add(fit.centroids.data(), fit.centroids.size() * sizeof(double));
+  hash.add(fit.labels.data(), fit.labels.size() * sizeof(std::int32_t));
+  return hash.value();
+}
+
+// The progress of a stage of a trial; empty if nobody listens.
+ProgressFunction progress_of(const TrialWork& work, const char* stage) {
+  if (!work.on_stage) return {};
+  return
+      [&work, stage](std::int64_t done, std::int64_t total) { work.on_stage(stage, done, total); };
+}
+
+AfterOne probe(BackendSession& session, const TrialWork& work, Observer& observer,
+               double& check_ms) {
   FitOptions options = work.options;
   options.fixed_iterations = true;
   options.max_iterations = 1;
   const Fit one = session.fit_from(work.starts.front(), options, &observer);
   if (one.cancelled) throw Cancelled();
+  const Stopwatch watch(check_ms);
   AfterOne after_one;
-  after_one.inertia = session.check(one.centroids, one.labels, one.result.inertia).inertia;
-  after_one.labels = check_labels(work.dataset, one.centroids, one.labels);
+  after_one.inertia = session
+                          .check(one.centroids, one.labels, one.result.inertia,
+                                 progress_of(work, "checking the warm-up"))
+                          .inertia;
+  after_one.digest = digest_of(one);
+  const auto same =
+      std::find_if(work.checked_before.begin(), work.checked_before.end(),
+                   [&](const AfterOne& before) { return before.digest == after_one.digest; });
+  if (same != work.checked_before.end()) {
+    after_one.labels = same->labels;
+    return after_one;
+  }
+  LabelCheckOptions extent;
+  extent.samples = work.checks.samples;
+  extent.seconds = work.checks.seconds;
+  extent.progress = progress_of(work, "checking labels");
+  extent.stop = [&observer] { return observer.stop_requested(); };
+  after_one.labels = check_labels(work.dataset, one.centroids, one.labels, extent);
   return after_one;
 }
 
@@ -68,7 +103,9 @@ void fit_whole(BackendSession& session, const TrialWork& work, Observer& observe
   outcome.fit = measurements_of(result, session.open_ms());
   if (result.cancelled) throw Cancelled();
   if (!work.check_result) return;
-  result.check = session.check(result.centroids, result.labels, result.result.inertia);
+  const Stopwatch watch(outcome.check_ms);
+  result.check = session.check(result.centroids, result.labels, result.result.inertia,
+                               progress_of(work, "checking the result"));
   outcome.fit->check = result.check;
 }
 
@@ -82,7 +119,7 @@ TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
       begin(work);  // the warm-up must run on the timed fit's processor
       outcome.probe_failed = true;
       session = open(work);
-      outcome.after_one = probe(*session, work, observer);
+      outcome.after_one = probe(*session, work, observer, outcome.check_ms);
       outcome.probe_failed = false;
       if (!work.one_session) release(work, session);
     }

@@ -1,15 +1,18 @@
 // run_trial_work: runs one trial, in any process.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <lloyd/evaluation.hpp>
 #include <lloyd/fit.hpp>
 
+#include "experiment/config/checks.hpp"
 #include "experiment/environment/conditions.hpp"
 #include "fit/measurements.hpp"
 
@@ -20,6 +23,8 @@ namespace lloyd::experiment {
 struct AfterOne {
   double inertia = 0;
   LabelCheck labels;
+  /// Hash of centroids and labels; 0 if unknown. Not kept in records.
+  std::uint64_t digest = 0;
 };
 
 /// A fit from given initial centroids. The referenced objects must outlive this one.
@@ -33,6 +38,10 @@ struct TrialWork {
   bool probe = true;
   /// Check the result of the whole fit, see BackendSession::check().
   bool check_result = true;
+  Checks checks = {};  ///< of the labels of the untimed fit
+  /// Results of this setting that were checked before. Labels are not checked again if they and
+  /// their centroids are equal to those of one of them.
+  std::span<const AfterOne> checked_before = {};
   /// Processor on which the timed fit begins; if the process has several threads, one that none of
   /// the others occupies. None: any processor.
   std::optional<int> processor = std::nullopt;
@@ -42,6 +51,8 @@ struct TrialWork {
   /// Called with false before the session of the untimed fit is released, and with true afterwards.
   /// May be empty.
   std::function<void(bool released)> on_release = {};
+  /// Receives the progress of checks. May be empty.
+  StageFunction on_stage = {};
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().
@@ -51,6 +62,7 @@ struct TrialOutcome {
   bool cancelled = false;
   std::optional<AfterOne> after_one;    ///< from the untimed fit
   std::optional<Measurements> fit;      ///< from the restart with the lowest inertia
+  double check_ms = 0;                  ///< wall time of the checks of both fits
   std::optional<TrialProcess> process;  ///< the process that ran the trial, read afterwards
 };
 

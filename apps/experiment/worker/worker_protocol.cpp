@@ -18,14 +18,15 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 7> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 8> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
      {MessageKind::trial, "trial"},
      {MessageKind::trace, "trace"},
      {MessageKind::settle, "settle"},
-     {MessageKind::finish, "finish"}}};
+     {MessageKind::finish, "finish"},
+     {MessageKind::seed, "seed"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -64,19 +65,34 @@ FitOptions read_options(const JsonFields& json) {
   return options;
 }
 
+ordered_json after_one_json(const AfterOne& after_one) {
+  return {{"inertia", finite_or_null(after_one.inertia)},
+          {"checked_labels", after_one.labels.samples},
+          {"wrong_labels", after_one.labels.wrong},
+          {"worst_ratio", finite_or_null(after_one.labels.worst_ratio)},
+          {"digest", after_one.digest}};
+}
+
+AfterOne read_after_one(const JsonFields& json) {
+  AfterOne after_one;
+  after_one.inertia = json.number_or_nan("inertia", 0);
+  after_one.labels.samples = json.integer("checked_labels", 0);
+  after_one.labels.wrong = json.integer("wrong_labels", 0);
+  after_one.labels.worst_ratio = json.number_or_nan("worst_ratio", 1);
+  after_one.digest = json.seed("digest");
+  return after_one;
+}
+
 TrialOutcome read_outcome(const JsonFields& json) {
   TrialOutcome outcome;
   outcome.failure = json.text("failure");
   outcome.probe_failed = json.boolean("probe_failed");
   outcome.cancelled = json.boolean("cancelled");
   if (!json.is_null("after_one")) {
-    const JsonFields fields = json.object("after_one");
-    AfterOne& after_one = outcome.after_one.emplace();
-    after_one.inertia = fields.number_or_nan("inertia", 0);
-    after_one.labels.wrong = fields.integer("wrong_labels", 0);
-    after_one.labels.worst_ratio = fields.number_or_nan("worst_ratio", 1);
+    outcome.after_one = read_after_one(json.object("after_one"));
   }
   if (!json.is_null("fit")) outcome.fit = measurements_from_json(json.object("fit"));
+  outcome.check_ms = json.number("check_ms", 0);
   if (json.has("process")) outcome.process = process_from_json(json.object("process"));
   if (outcome.failure.empty() && !outcome.cancelled && !outcome.fit) {
     json.fail("fit", "an object, as nothing failed");
@@ -111,6 +127,12 @@ std::string trial_message(const TrialMessage& message) {
   write_options(message.options, json);
   json["probe"] = message.probe;
   json["check_result"] = message.check_result;
+  json["checked_samples"] = message.checks.samples;
+  json["check_seconds"] = message.checks.seconds;
+  json["checked_before"] = ordered_json::array();
+  for (const AfterOne& before : message.checked_before) {
+    json["checked_before"].push_back(after_one_json(before));
+  }
   json["one_session"] = message.one_session;
   json["processor"] = message.processor ? ordered_json(*message.processor) : ordered_json();
   return packet_text(json);
@@ -122,6 +144,18 @@ std::string trace_message(const TraceMessage& message) {
   json["restart"] = message.restart;
   json["replay"] = message.replay;
   json["warm_up"] = message.warm_up;
+  return packet_text(json);
+}
+
+std::string seed_message(const SeedMessage& message) {
+  const Seeding& seeding = message.options.seeding;
+  ordered_json json = message_of(MessageKind::seed);
+  json["clusters"] = message.options.clusters;
+  json["restarts"] = message.options.restarts;
+  json["method"] = to_string(seeding.method);
+  json["seed"] = seeding.seed;
+  json["oversampling"] = seeding.oversampling;
+  json["rounds"] = seeding.rounds;
   return packet_text(json);
 }
 
@@ -148,15 +182,12 @@ std::string answer_failure(std::string_view failure) {
 std::string answer_outcome(const TrialOutcome& outcome) {
   // Names every member, so that this does not compile after one was added: send it here, and read
   // it in read_outcome().
-  const auto& [failure, probe_failed, cancelled, after_one, fit, process] = outcome;
+  const auto& [failure, probe_failed, cancelled, after_one, fit, check_ms, process] = outcome;
   ordered_json json = {{"answer", "outcome"},          {"failure", failure},
                        {"probe_failed", probe_failed}, {"cancelled", cancelled},
-                       {"after_one", nullptr},         {"fit", nullptr}};
-  if (after_one) {
-    json["after_one"] = {{"inertia", finite_or_null(after_one->inertia)},
-                         {"wrong_labels", after_one->labels.wrong},
-                         {"worst_ratio", finite_or_null(after_one->labels.worst_ratio)}};
-  }
+                       {"after_one", nullptr},         {"fit", nullptr},
+                       {"check_ms", check_ms}};
+  if (after_one) json["after_one"] = after_one_json(*after_one);
   if (fit) json["fit"] = to_json(*fit);
   if (process) json["process"] = to_json(*process);
   return packet_text(json);
@@ -168,6 +199,18 @@ std::string answer_trace() {
 
 std::string answer_cancelled() {
   return packet_text({{"answer", "cancelled"}});
+}
+
+std::string answer_seeds(double ms) {
+  return packet_text({{"answer", "seeds"}, {"ms", ms}});
+}
+
+std::string answer_no_kernels() {
+  return packet_text({{"answer", "no kernels"}});
+}
+
+std::string answer_progress(std::string_view stage, std::int64_t done, std::int64_t total) {
+  return packet_text({{"answer", "progress"}, {"stage", stage}, {"done", done}, {"total", total}});
 }
 
 ordered_json parse_message(std::string_view text) {
@@ -205,6 +248,11 @@ TrialMessage read_trial_message(const ordered_json& message) {
   trial.options = read_options(json);
   trial.probe = json.boolean("probe");
   trial.check_result = json.boolean("check_result");
+  trial.checks.samples = json.integer("checked_samples", 0);
+  trial.checks.seconds = json.number("check_seconds", 0);
+  for (const ordered_json& before : json.list_or_nothing("checked_before")) {
+    trial.checked_before.push_back(read_after_one(JsonFields(before, "checked_before")));
+  }
   trial.one_session = json.boolean("one_session");
   if (!json.is_null("processor")) trial.processor = read_processor(json);
   return trial;
@@ -218,6 +266,19 @@ TraceMessage read_trace_message(const ordered_json& message) {
   trace.replay = json.boolean("replay");
   trace.warm_up = json.boolean("warm_up");
   return trace;
+}
+
+SeedMessage read_seed_message(const ordered_json& message) {
+  const JsonFields json(message);
+  SeedMessage seed;
+  seed.options.clusters = json.integer("clusters", 1);
+  seed.options.restarts = json.integer("restarts", 1);
+  Seeding& seeding = seed.options.seeding;
+  seeding.method = parse_seeding_method(json.text("method"));
+  seeding.seed = json.seed("seed");
+  seeding.oversampling = json.number("oversampling", 0);
+  seeding.rounds = json.integer("rounds", 1);
+  return seed;
 }
 
 Answer read_answer(std::string_view text) {
@@ -237,8 +298,19 @@ Answer read_answer(std::string_view text) {
     answer.has_trace = true;
   } else if (kind == "cancelled") {
     answer.cancelled = true;
+  } else if (kind == "seeds") {
+    answer.has_seeds = true;
+    answer.seeding_ms = json.number("ms", 0);
+  } else if (kind == "no kernels") {
+    answer.no_kernels = true;
+  } else if (kind == "progress") {
+    answer.stage = json.text("stage");
+    if (answer.stage.empty()) json.fail("stage", "a name");
+    answer.done = json.integer("done", 0);
+    answer.total = json.integer("total", 0);
   } else if (kind != "done") {
-    json.fail("answer", "done, failure, outcome, releasing, trace or cancelled");
+    json.fail("answer",
+              "done, failure, outcome, releasing, trace, cancelled, seeds, no kernels or progress");
   }
   return answer;
 }

@@ -37,8 +37,10 @@ struct TrialMessage {
   FitOptions options;  ///< seeding and observe are not sent
   bool probe = true;
   bool check_result = true;
-  std::optional<int> processor;  ///< processor on which the timed fit begins
-  bool one_session = false;      ///< see TrialWork
+  Checks checks;                         ///< see TrialWork
+  std::vector<AfterOne> checked_before;  ///< see TrialWork
+  std::optional<int> processor;          ///< processor on which the timed fit begins
+  bool one_session = false;              ///< see TrialWork
 };
 
 /// Traces a fit on the last data set sent. Carries the same descriptor as a trial.
@@ -49,17 +51,30 @@ struct TraceMessage {
   bool warm_up = true;
 };
 
+/// Seeds with the kernels of the backend on the last data set sent.
+struct SeedMessage {
+  /// Only clusters, restarts and seeding are sent; the seeding method chooses samples.
+  FitOptions options;
+};
+
 /// A worker's answer.
 struct Answer {
   std::string failure;  ///< empty: success
   bool has_outcome = false;
-  TrialOutcome outcome;    ///< of a trial
-  bool releasing = false;  ///< the session of a trial's untimed fit is being released
-  bool has_trace = false;  ///< the answer carries a descriptor of the trace in shared memory
-  bool cancelled = false;  ///< the traced fit was cancelled; a trial reports this in its outcome
+  TrialOutcome outcome;     ///< of a trial
+  bool releasing = false;   ///< the session of a trial's untimed fit is being released
+  bool has_trace = false;   ///< the answer carries a descriptor of the trace in shared memory
+  bool cancelled = false;   ///< the traced fit was cancelled; a trial reports this in its outcome
+  bool has_seeds = false;   ///< the answer carries a descriptor of the chosen rows, int64 each
+  double seeding_ms = 0;    ///< SeededRows::ms, with has_seeds
+  bool no_kernels = false;  ///< the backend offers no seeding kernels
+  /// Not empty: this is no answer but a report of progress, and the answer follows.
+  std::string stage;
+  std::int64_t done = 0;   ///< steps of the stage that are complete
+  std::int64_t total = 0;  ///< all its steps
 };
 
-enum class MessageKind { start, dataset, forget, trial, trace, settle, finish };
+enum class MessageKind { start, dataset, forget, trial, trace, settle, finish, seed };
 
 std::string start_message(const StartMessage& message);
 /// Sent with the descriptors of values and statistics.
@@ -68,6 +83,7 @@ std::string dataset_message(const nlohmann::ordered_json& description);
 std::string forget_message();
 std::string trial_message(const TrialMessage& message);
 std::string trace_message(const TraceMessage& message);
+std::string seed_message(const SeedMessage& message);
 /// The worker answers when its threads are idle, or after machine::kMaxSpinTime.
 std::string settle_message();
 /// The last message: the worker releases its backend.
@@ -81,6 +97,11 @@ std::string answer_outcome(const TrialOutcome& outcome);
 /// Sent with the descriptor of share_trace().
 std::string answer_trace();
 std::string answer_cancelled();
+/// Sent with the descriptor of the rows, make_shared_memory().
+std::string answer_seeds(double ms);
+std::string answer_no_kernels();
+/// May precede the answer to a trial or a seeding any number of times.
+std::string answer_progress(std::string_view stage, std::int64_t done, std::int64_t total);
 
 /// Parses a received message. This function and those below throw InputError, one sentence, for a
 /// malformed message.
@@ -90,6 +111,7 @@ StartMessage read_start_message(const nlohmann::ordered_json& message);
 const nlohmann::ordered_json& read_dataset_message(const nlohmann::ordered_json& message);
 TrialMessage read_trial_message(const nlohmann::ordered_json& message);
 TraceMessage read_trace_message(const nlohmann::ordered_json& message);
+SeedMessage read_seed_message(const nlohmann::ordered_json& message);
 Answer read_answer(std::string_view text);
 
 }  // namespace lloyd::experiment

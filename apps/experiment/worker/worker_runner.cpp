@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/plan/trial_order.hpp"
+#include "experiment/worker/seeding_worker.hpp"
 #include "experiment/worker/shared_trace.hpp"
 #include "external/backend.hpp"
 #include "ipc/shared_memory.hpp"
@@ -31,6 +32,11 @@ constexpr std::chrono::seconds kCancelGrace{5};
 
 // Added to the time that a worker waits for its threads to become idle.
 constexpr std::chrono::seconds kSettleGrace{5};
+
+// Limits of a seeding: Lloyd's own code is faster than this rate, in multiplications per second.
+constexpr std::chrono::seconds kMinSeedingTime{60};
+constexpr double kMinSeedingRate = 1e8;
+constexpr double kMaxSeedingSeconds = 1e6;
 
 constexpr std::size_t kQuoted = 80;  // bytes
 
@@ -162,6 +168,15 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
 }
 
 Answer WorkerRunner::ask_for(Worker& worker, const Limits& limits) {
+  for (;;) {
+    Answer answer = next_answer(worker, limits);
+    if (answer.stage.empty()) return answer;
+    report_stage(answer.stage, answer.done, answer.total);
+  }
+}
+
+// Returns the next packet, which may be a report of progress.
+Answer WorkerRunner::next_answer(Worker& worker, const Limits& limits) {
   const Event event = worker.process.wait(limits);
   if (event == Event::stopped) throw Cancelled();
   if (event == Event::answer) {
@@ -226,7 +241,7 @@ void WorkerRunner::make_room() {
       [](const auto& a, const auto& b) { return a.second.last_trial < b.second.last_trial; });
   const std::string& label = oldest->second.variant.label;
   const std::string failure = end(oldest->first);
-  if (!failure.empty()) notes_.push_back(fmt::format("{}: {}", label, failure));
+  if (!failure.empty()) add_note(fmt::format("{}: {}", label, failure));
 }
 
 WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits& limits) {
@@ -375,6 +390,8 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.options = plan().settings[task.fit.setting].setting.options;
   message.probe = task.probe || !worker.warm.contains(task.fit.setting);
   message.check_result = task.check_result;
+  message.checks = plan().checks;
+  message.checked_before.assign(task.checked_before.begin(), task.checked_before.end());
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);
   Answer answer = ask(worker, trial_message(message),
@@ -431,10 +448,27 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
       const std::string failure = await_release(worker, kBackend, limits);
       if (failure.empty()) continue;
       worker.process.kill();
-      notes_.push_back(fmt::format("{}: {}", worker.variant.label, failure));
+      add_note(fmt::format("{}: {}", worker.variant.label, failure));
     }
   }
-  for (const std::string& text : std::exchange(notes_, {})) note(text);
+  for (const std::string& text : take_notes()) note(text);
+}
+
+std::optional<SeededRows> WorkerRunner::seed_with(
+    const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
+  const Dataset& data = *shared_.dataset;
+  const double work = seeding_work(options, data.samples(), data.features());
+  const double seconds = std::min(work / kMinSeedingRate, kMaxSeedingSeconds);
+  const SeedingProcess process{
+      command_,
+      plan().isolation,
+      plugin_limit_,
+      kMinSeedingTime + std::chrono::seconds(static_cast<std::int64_t>(seconds)),
+      [this] { return observer().stop_requested(); },
+      [&](std::int64_t done, std::int64_t total) {
+        report_stage(fmt::format("seeding with {}", backend->name()), done, total);
+      }};
+  return seed_in_worker(*backend, shared_, options, process);
 }
 
 // Reads the trace from an answer without a failure.
@@ -470,7 +504,7 @@ Trace WorkerRunner::watch(const TraceTask& task) {
     }
     const std::string release_failure = conclude(variant);
     if (!release_failure.empty()) {
-      notes_.push_back(
+      add_note(
           fmt::format("{}: after a trace, {}", plan().variants[variant].label, release_failure));
     }
     if (!trace) throw Error(answer.failure);

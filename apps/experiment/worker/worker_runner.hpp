@@ -67,6 +67,8 @@ class WorkerRunner final : public SharedStartRunner {
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
+  std::optional<SeededRows> seed_with(const std::shared_ptr<const LoadedBackend>& backend,
+                                      const FitOptions& options) override;
 
   Limits limits() const;
   Limits release_limits() const;
@@ -85,6 +87,7 @@ class WorkerRunner final : public SharedStartRunner {
              const Limits& limits);
   Answer await(Worker& worker, const Limits& limits);
   Answer ask_for(Worker& worker, const Limits& limits);
+  Answer next_answer(Worker& worker, const Limits& limits);
   Trace take_trace(const Worker& worker, const Answer& answer, std::int64_t clusters) const;
   std::string describe_end(const Worker& worker, apps::WorkerProcess::Event event) const;
 
@@ -104,7 +107,6 @@ class WorkerRunner final : public SharedStartRunner {
   /// Failures to release a session or a backend, by variant. Such a release is not tried again.
   std::map<std::size_t, std::string> failed_releases_;
   std::map<std::size_t, std::string> failed_ends_;
-  std::vector<std::string> notes_;  ///< messages that belong to no record
   std::int64_t trials_ = 0;
 };
 

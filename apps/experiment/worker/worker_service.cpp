@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/config/isolation.hpp"
+#include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/trial/trace_work.hpp"
 #include "experiment/worker/shared_dataset.hpp"
 #include "experiment/worker/shared_trace.hpp"
@@ -65,6 +68,8 @@ class Service {
         // Spinning threads would disturb the next trial.
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
+      case MessageKind::seed:
+        return seed(read_seed_message(message));
       case MessageKind::finish:
         backend_.reset();
         break;
@@ -122,10 +127,22 @@ class Service {
       process.check();
       apps::send_packet(socket_, released ? answer_done() : answer_releasing());
     };
-    return run_trial_work(
-        {backend_, *parameters_, *dataset_, message.options, starts, message.probe,
-         message.check_result, message.processor, message.one_session, on_release},
-        observer, session_);
+    TrialWork work{backend_,
+                   *parameters_,
+                   *dataset_,
+                   message.options,
+                   starts,
+                   message.probe,
+                   message.check_result,
+                   message.checks,
+                   message.checked_before,
+                   message.processor,
+                   message.one_session,
+                   on_release};
+    work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
+      report(stage, done, total);
+    };
+    return run_trial_work(work, observer, session_);
   }
 
   Reply trace(const TraceMessage& message, const Packet& packet) {
@@ -142,10 +159,46 @@ class Service {
     }
   }
 
+  Reply seed(const SeedMessage& message) {
+    if (backend_ == nullptr || dataset_ == nullptr) {
+      throw Error("a seeding arrived before its backend or its data set");
+    }
+    apps::InterruptObserver observer;
+    try {
+      const auto seeded = seed_by_kernels(
+          backend_, *dataset_, message.options, [&] { return observer.stop_requested(); },
+          [this](std::int64_t done, std::int64_t total) { report("seeding", done, total); });
+      if (!seeded) return {answer_no_kernels(), {}};
+      const auto bytes = static_cast<std::int64_t>(seeded->rows.size() * sizeof(std::int64_t));
+      return {answer_seeds(seeded->ms), apps::make_shared_memory(seeded->rows.data(), bytes)};
+    } catch (const Cancelled&) {
+      return {answer_cancelled(), {}};
+    }
+  }
+
+  // Sends reports of stages that last, a few times a second.
+  void report(std::string_view stage, std::int64_t done, std::int64_t total) {
+    constexpr std::chrono::milliseconds kApart{200};
+    const auto now = std::chrono::steady_clock::now();
+    if (stage != stage_) {
+      stage_ = stage;
+      reported_ = false;
+      next_report_ = now + kApart;
+    }
+    const bool ends = reported_ && done >= total;
+    if (now < next_report_ && !ends) return;
+    reported_ = !ends;
+    next_report_ = now + kApart;
+    apps::send_packet(socket_, answer_progress(stage, done, total));
+  }
+
   std::shared_ptr<const LoadedBackend> backend_;
   std::optional<ParameterSet> parameters_;
   std::unique_ptr<const Dataset> dataset_;
   int socket_;
+  std::string stage_;      ///< stage of the last report()
+  bool reported_ = false;  ///< a report of this stage was sent, but not that of its end
+  std::chrono::steady_clock::time_point next_report_;
   bool releases_ = false;
   std::unique_ptr<BackendSession> session_;  ///< session of the trial or trace last answered
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,25 +13,46 @@ namespace lloyd {
 
 /// Inertia: the sum of the squared distances of the samples to the centroids of their labels.
 /// `centroids` is k x d, row-major, with k = size / d; `labels` has n entries. The float64
-/// distances are summed exactly and rounded once. Labels must be in [0, k), and the data set in
-/// memory.
+/// distances are summed exactly and rounded once, by one thread per usable core. Labels must be in
+/// [0, k), and the data set in memory.
 double inertia(const Dataset& dataset, std::span<const double> centroids,
                std::span<const std::int32_t> labels);
 
 /// Comparison of labels with the definition: the nearest centroid by float64 distance, ties to the
 /// lowest index.
 struct LabelCheck {
-  std::int64_t wrong = 0;         ///< number of labels that differ from the definition
+  std::int64_t wrong = 0;         ///< number of compared labels that differ from the definition
   std::int64_t first_wrong = -1;  ///< row of the first wrong label; -1: none
-  /// Largest ratio, over all samples, of the squared distance to the labelled centroid to that to
-  /// the nearest centroid. 1 if no label is wrong or all wrong ones are ties; infinity if the
-  /// nearest centroid is at distance 0.
+  /// Largest ratio, over the compared samples, of the squared distance to the labelled centroid to
+  /// that to the nearest centroid. 1 if no label is wrong or all wrong ones are ties; infinity if
+  /// the nearest centroid is at distance 0.
   double worst_ratio = 1;
+  std::int64_t samples = 0;  ///< number of samples whose labels were compared
 };
-/// Compares labels with the nearest of k centroids (k x d, row-major). The data set must be in
-/// memory.
+
+/// The extent of a label check, and its resources. If not all labels are compared, those of a
+/// random sample are, which contains one row from each of equal parts of the data set; the rows
+/// depend on n and the size of the sample only.
+struct LabelCheckOptions {
+  std::int64_t samples = 0;  ///< number of labels to compare; 0: all, as for n and more
+  /// Wall time for the check in seconds. If so many labels would take longer, estimated from those
+  /// of a few thousand rows, fewer are compared, but at least kMinSampledLabels.
+  double seconds = std::numeric_limits<double>::infinity();
+  int threads = 0;  ///< 0: one per core that the process may use; the result does not depend on it
+  /// Polled for cancellation, on the calling thread.
+  StopFunction stop{};
+  ProgressFunction progress{};  ///< receives the number of labels compared
+};
+/// Minimum size of a sample that LabelCheckOptions::seconds enforces.
+inline constexpr std::int64_t kMinSampledLabels = 1024;
+
+/// Compares labels (n) with the nearest of k centroids (k x d, row-major). Nearest centroids are
+/// found in float32 where a bound on the rounding errors proves that they are those of the
+/// definition, and by the definition otherwise. The data set must be in memory. Throws InputError
+/// for sizes that do not match, and Cancelled.
 LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
-                        std::span<const std::int32_t> labels);
+                        std::span<const std::int32_t> labels,
+                        const LabelCheckOptions& options = {});
 
 /// Adjusted Rand index of two labellings of the same samples: 1 for equal partitions, about 0 for
 /// independent ones. Throws InputError if the sizes differ. Source: L. Hubert and P. Arabie,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -93,12 +95,13 @@ class BackendSession {
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
   /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
-  /// pass over the data set on this thread. Throws BackendError if the backend changed the samples
+  /// pass over the data set with one thread per usable core. `progress` receives the number of
+  /// samples. Throws BackendError if the backend changed the samples
   /// or their statistics, if a label is not in [0, k), if the inertia is not that of the labels and
   /// centroids, or if the backend declares exact labels and a label is not that of the nearest
   /// centroid.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
-                    double inertia);
+                    double inertia, const ProgressFunction& progress = {});
 
   /// Throws the error with which the last call could not read the data set, if any, and InputError
   /// if the file of the data set has changed. Call it after an error: the file, not the backend,
@@ -126,10 +129,16 @@ class BackendSession {
   double open_ms_ = 0;
 };
 
+/// Receives the progress of a stage of fit() other than the fits, on the calling thread: "seeding",
+/// see SeedingResources::progress, and "checking", in samples.
+using StageFunction =
+    std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
+
 /// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
 /// the observer cancels, returns the best finished restart, else the cancelled one, which has no
 /// centroids if seeding was cancelled. Throws like the functions of BackendSession.
-Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr);
+Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
+        const StageFunction& on_stage = {});
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

@@ -60,6 +60,9 @@ struct SeedingResources {
   int threads = 0;  ///< threads of the core; 0: one per core that the process may use
   /// A session on the same data set, whose SeedingKernels are used if it offers them. May be null.
   BackendSession* session = nullptr;
+  /// Receives the number of centroids chosen and k. Until k-means|| chooses them, its rounds count
+  /// as shares of k.
+  ProgressFunction progress{};
 };
 
 /// Chooses the k samples that become the initial centroids and returns their rows. Rows repeat only

@@ -1,5 +1,7 @@
 #include <lloyd/evaluation.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,7 +10,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/row_range_of.hpp"
+#include "evaluation/compared_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
+#include "parallel/range_workers.hpp"
 
 namespace lloyd {
 namespace {
@@ -33,6 +38,35 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
   return std::ssize(centroids) / d;
 }
 
+using Clock = std::chrono::steady_clock;
+
+// Number of labels whose comparison is timed to estimate the time for all.
+constexpr std::int64_t kTimedLabels = 4096;
+
+// Compares all labels or those of a sample of `wanted` rows, in parts after which `progress` is
+// called if it is not empty. A part is large enough to occupy all threads.
+void compare_labels(const Dataset& dataset, std::int64_t wanted, LabelEvaluation& evaluation,
+                    const ProgressFunction& progress) {
+  constexpr std::int64_t kMinPart = 16384;
+  const std::int64_t n = dataset.samples();
+  std::vector<std::int64_t> sample;
+  if (wanted < n) sample = rows_to_compare(n, wanted);
+  const std::int64_t parts = progress ? std::clamp<std::int64_t>(wanted / kMinPart, 1, 100) : 1;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t begin = wanted / parts * part + wanted % parts * part / parts;
+    const std::int64_t end = wanted / parts * (part + 1) + wanted % parts * (part + 1) / parts;
+    if (begin == end) continue;
+    if (wanted < n) {
+      std::span<const std::int64_t> rows(sample.data() + begin,
+                                         static_cast<std::size_t>(end - begin));
+      evaluation.compare(0, dataset.matrix(), rows);
+    } else {
+      evaluation.compare(begin, row_range_of(dataset.matrix(), begin, end));
+    }
+    if (progress) progress(end, wanted);
+  }
+}
+
 // Counts of ordered pairs reach n^2, and products of two of them exceed 64 bits.
 __extension__ typedef unsigned __int128 PairCount;
 
@@ -55,18 +89,35 @@ double inertia(const Dataset& dataset, std::span<const double> centroids,
     throw InputError(fmt::format("{}: the label of row {} (counted from 0) is {}, not in 0 to {}",
                                  dataset.name(), i, labels[i], clusters - 1));
   }
-  LabelEvaluation evaluation(centroids, dataset.features(), labels);
+  const RangeWorkers workers;
+  LabelEvaluation evaluation(centroids, dataset.features(), labels, workers);
   evaluation.add_inertia(0, dataset.matrix());
   return evaluation.inertia();
 }
 
 LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroids,
-                        std::span<const std::int32_t> labels) {
+                        std::span<const std::int32_t> labels, const LabelCheckOptions& options) {
   const FloatEnvironment environment;
   checked_clusters(dataset, centroids, labels);
-  LabelEvaluation evaluation(centroids, dataset.features(), labels);
-  evaluation.compare(0, dataset.matrix());
-  return evaluation.check();
+  const RangeWorkers workers(options.threads, options.stop);
+  const auto compare = [&](std::int64_t wanted, const ProgressFunction& progress) {
+    LabelEvaluation evaluation(centroids, dataset.features(), labels, workers);
+    compare_labels(dataset, wanted, evaluation, progress);
+    return evaluation.check();
+  };
+
+  std::int64_t wanted = dataset.samples();
+  if (options.samples > 0) wanted = std::min(wanted, options.samples);
+  if (options.seconds < std::numeric_limits<double>::infinity() && wanted > kTimedLabels) {
+    const Clock::time_point start = Clock::now();
+    compare(kTimedLabels, {});
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    const double affordable = options.seconds / seconds.count() * kTimedLabels;
+    if (affordable < static_cast<double>(wanted)) {
+      wanted = std::max(static_cast<std::int64_t>(affordable), kMinSampledLabels);
+    }
+  }
+  return compare(wanted, options.progress);
 }
 
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {

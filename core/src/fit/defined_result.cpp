@@ -8,9 +8,10 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
-#include <lloyd/random.hpp>
 
+#include "evaluation/compared_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
+#include "parallel/range_workers.hpp"
 
 namespace lloyd {
 namespace {
@@ -31,23 +32,6 @@ std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values
 
 }  // namespace
 
-std::vector<std::int64_t> rows_to_compare(std::int64_t samples, std::int64_t wanted) {
-  const RandomStream random(0, 0);
-  std::vector<std::int64_t> rows;
-  rows.reserve(static_cast<std::size_t>(wanted));
-  for (std::int64_t part = 0; part < wanted; ++part) {
-    // samples * part / wanted, without overflow.
-    const auto bound = [&](std::int64_t at) {
-      return samples / wanted * at + samples % wanted * at / wanted;
-    };
-    const std::int64_t first = bound(part);
-    const auto size = static_cast<std::uint64_t>(bound(part + 1) - first);
-    rows.push_back(first +
-                   static_cast<std::int64_t>(random.below(size, static_cast<std::uint64_t>(part))));
-  }
-  return rows;
-}
-
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned,
                                 const BlockVisitor& for_each_block) {
@@ -63,13 +47,14 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
       rows_to_compare(dataset.samples(),
                       comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
   std::span<const std::int64_t> rows_left = rows;
-  LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels);
+  const RangeWorkers workers;
+  LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels, workers);
   for_each_block([&](std::int64_t first, const Matrix& block) {
     evaluation.add_inertia(first, block);
     evaluation.compare(first, block, rows_left);
   });
   ResultCheck check;
-  check.samples = std::ssize(rows);
+  check.samples = evaluation.check().samples;
   check.labels = evaluation.check();
   check.inertia = evaluation.inertia();
   check.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

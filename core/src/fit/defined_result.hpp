@@ -29,8 +29,4 @@ struct ReturnedLabels {
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 
-/// The rows whose labels are compared, ascending: all, or `wanted` of them (>= 1). The data set is
-/// split into `wanted` equal parts, and one row is drawn from each, the same in every call.
-std::vector<std::int64_t> rows_to_compare(std::int64_t samples, std::int64_t wanted);
-
 }  // namespace lloyd

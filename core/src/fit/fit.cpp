@@ -13,6 +13,7 @@
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "fit/defined_result.hpp"
 #include "fit/elapsed.hpp"
@@ -112,6 +113,9 @@ class CheckedObserver final : public Observer {
   std::string fault_;
   mutable std::atomic<bool> cancelled_{false};
 };
+
+// Minimum number of samples between two reports of a check's progress.
+constexpr std::int64_t kMinCheckedPart = 65536;
 
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
                      const Dataset& dataset) {
@@ -381,11 +385,18 @@ void BackendSession::check_inputs() const {
 }
 
 ResultCheck BackendSession::check(const std::vector<double>& centroids,
-                                  const std::vector<std::int32_t>& labels, double inertia) {
+                                  const std::vector<std::int32_t>& labels, double inertia,
+                                  const ProgressFunction& progress) {
   check_inputs();
+  const std::int64_t n = dataset_.samples();
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) {
-      body(0, dataset_.matrix());
+      const std::int64_t part = progress ? std::max(kMinCheckedPart, n / 100) : n;
+      for (std::int64_t begin = 0; begin < n; begin += part) {
+        const std::int64_t end = std::min(begin + part, n);
+        body(begin, row_range_of(dataset_.matrix(), begin, end));
+        if (progress) progress(end, n);
+      }
       return;
     }
     static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
@@ -394,6 +405,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
       block.rows = rows.size();
       block.stride = block.columns;
       body(rows.begin, block);
+      if (progress) progress(rows.end, n);
     });
   };
   try {
@@ -404,9 +416,19 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   }
 }
 
-Fit fit(BackendSession& session, const FitOptions& options, Observer* observer) {
+Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
+        const StageFunction& on_stage) {
   check_options(options, session.dataset());
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
+  const auto stage = [&on_stage](const char* name) {
+    ProgressFunction progress;
+    if (on_stage) {
+      progress = [&on_stage, name](std::int64_t done, std::int64_t total) {
+        on_stage(name, done, total);
+      };
+    }
+    return progress;
+  };
   Fit best;
   double seeding_ms = 0;
   double fit_ms = 0;
@@ -416,7 +438,7 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer) 
     std::vector<double> start;
     try {
       start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
-                             {.stop = stop, .session = &session});
+                             {.stop = stop, .session = &session, .progress = stage("seeding")});
     } catch (const Cancelled&) {
       cancelled = true;
     }
@@ -437,7 +459,7 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer) 
   if (!best.labels.empty()) {
     // A later restart could have written to the arrays of an earlier one.
     check_counts(session.backend().name(), best);
-    best.check = session.check(best.centroids, best.labels, best.result.inertia);
+    best.check = session.check(best.centroids, best.labels, best.result.inertia, stage("checking"));
   }
   return best;
 }

@@ -127,13 +127,15 @@ class Collection {
 
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
                                           const ScalableSeeding& seeding,
-                                          const RangeWorkers& workers) {
+                                          const RangeWorkers& workers,
+                                          const ProgressFunction& progress) {
   const FloatEnvironment environment;
   std::vector<std::int64_t> indices, counts;
   {
     Collection collection(samples, seeding, workers);
     for (std::int64_t round = 0; round < seeding.rounds && !collection.complete(); ++round) {
       collection.add_round();
+      if (progress) progress(clusters * (round + 1) / (seeding.rounds + 1), clusters);
     }
     collection.reduce(indices, counts);
     while (static_cast<std::int64_t>(indices.size()) < clusters && !collection.complete()) {
@@ -151,6 +153,7 @@ std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t 
       kmeans_plus_plus(weighted, std::min(clusters, distinct), seeding.reduction, workers);
   for (std::int64_t& index : chosen) index = indices[static_cast<std::size_t>(index)];
   add_lowest_unchosen(chosen, clusters);
+  if (progress) progress(clusters, clusters);
   return chosen;
 }
 

@@ -6,7 +6,7 @@
 
 #include <lloyd/random.hpp>
 
-#include "seeding/range_workers.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
 
 namespace lloyd {
@@ -29,10 +29,11 @@ struct ScalableSeeding {
 /// Every decision depends on squared distances as defined in distance.hpp and on integers only, so
 /// the choice depends on data and random streams alone. Memory: 12 bytes per sample and O(d) per
 /// collected sample, about 1 + rounds x per_round of them. Throws Cancelled, and InputError if 2^31
-/// samples would be collected. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012,
-/// algorithm 2.
+/// samples would be collected. `progress` receives the share of the rounds that are done, as a
+/// number of `clusters`. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
                                           const ScalableSeeding& seeding,
-                                          const RangeWorkers& workers);
+                                          const RangeWorkers& workers,
+                                          const ProgressFunction& progress = {});
 
 }  // namespace lloyd

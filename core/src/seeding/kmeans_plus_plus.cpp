@@ -23,8 +23,8 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters) {
 }
 
 std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
-                                           const RandomStream& stream,
-                                           const RangeWorkers& workers) {
+                                           const RandomStream& stream, const RangeWorkers& workers,
+                                           const ProgressFunction& progress) {
   const FloatEnvironment environment;
   std::uint64_t draws = 0;
   SampleWeights weights(samples.samples(), samples.multiplicities(), workers);
@@ -35,6 +35,7 @@ std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t
   const auto add = [&](std::int64_t index) {
     chosen.push_back(index);
     largest = samples.fold_nearest(samples.rows({&index, 1}), 0, squared_distances.data(), nullptr);
+    if (progress) progress(std::ssize(chosen), clusters);
   };
 
   add(weights.sample_at(stream.below(weights.count(), draws++)));
@@ -51,7 +52,10 @@ std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t
     const auto best = std::max_element(gains.begin(), gains.end());
     add(candidates[static_cast<std::size_t>(best - gains.begin())]);
   }
-  add_lowest_unchosen(chosen, clusters);
+  if (static_cast<std::int64_t>(chosen.size()) < clusters) {
+    add_lowest_unchosen(chosen, clusters);
+    if (progress) progress(clusters, clusters);
+  }
   return chosen;
 }
 

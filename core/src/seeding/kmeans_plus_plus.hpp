@@ -6,7 +6,7 @@
 
 #include <lloyd/random.hpp>
 
-#include "seeding/range_workers.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
 
 namespace lloyd {
@@ -18,8 +18,10 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters);
 /// defined in distance.hpp and on integers only, so the choice depends on data and random stream
 /// alone. Memory: 8 bytes per sample. Throws Cancelled. Source: D. Arthur and S. Vassilvitskii,
 /// "k-means++: the advantages of careful seeding", SODA 2007, section 5 (greedy).
+/// `progress` receives the number of samples chosen.
 std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
-                                           const RandomStream& stream, const RangeWorkers& workers);
+                                           const RandomStream& stream, const RangeWorkers& workers,
+                                           const ProgressFunction& progress = {});
 
 /// For data with too few distinct samples: adds the lowest rows that are not in `chosen` until
 /// there are `clusters` (at most n).

@@ -7,7 +7,7 @@
 
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
-#include "seeding/range_workers.hpp"
+#include "parallel/range_workers.hpp"
 
 namespace lloyd {
 

@@ -14,10 +14,10 @@
 #include <lloyd/random.hpp>
 
 #include "dataset/squared_range.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/kmeans_parallel.hpp"
 #include "seeding/kmeans_plus_plus.hpp"
 #include "seeding/matrix_samples.hpp"
-#include "seeding/range_workers.hpp"
 #include "seeding/session_samples.hpp"
 
 namespace lloyd {
@@ -188,14 +188,14 @@ std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clus
   switch (seeding.method) {
     case SeedingMethod::kmeans_plus_plus:
       return kmeans_plus_plus(*make_samples(dataset, resources, workers), clusters,
-                              stream(kFirstStream), workers);
+                              stream(kFirstStream), workers, resources.progress);
     case SeedingMethod::kmeans_parallel: {
       const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
       const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),
                                      seeding.rounds, stream(kFirstStream), stream(kRoundsStream),
                                      stream(kReductionStream)};
       return kmeans_parallel(*make_samples(dataset, resources, workers), clusters, scalable,
-                             workers);
+                             workers, resources.progress);
     }
     case SeedingMethod::random:
       return random_samples(dataset.samples(), clusters, stream(kFirstStream));

@@ -5,7 +5,7 @@
 
 #include <lloyd/dataset.hpp>
 
-#include "seeding/range_workers.hpp"
+#include "parallel/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
 
 namespace lloyd {

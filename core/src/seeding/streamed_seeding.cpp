@@ -7,8 +7,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 
+#include "parallel/range_workers.hpp"
 #include "seeding/matrix_samples.hpp"
-#include "seeding/range_workers.hpp"
 #include "session/status_error.hpp"
 
 namespace lloyd {
@@ -18,14 +18,14 @@ SeedingKernels* kernels_of(Session& session) {
   return static_cast<SeedingKernels*>(session.query(kSeedingKernels));
 }
 
-// Runs `body` with the core's threads, which the observer can stop.
+// Runs `body` with the threads of the pool, which the observer can stop.
 template <class Body>
-void with_workers(Observer* observer, const Body& body) {
+void with_workers(const std::shared_ptr<ThreadPool>& pool, Observer* observer, const Body& body) {
   const StopFunction stop = [observer] {
     return observer != nullptr && observer->stop_requested();
   };
   try {
-    body(RangeWorkers(0, stop));
+    body(RangeWorkers(pool, stop));
   } catch (const Cancelled&) {
     throw_cancelled();
   }
@@ -50,7 +50,7 @@ Status StreamedSeeding::nearest(const NearestRequest& request, Observer* observe
       }
       const Matrix matrix = block_matrix(rows, data);
       const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-      with_workers(observer, [&](const RangeWorkers& workers) {
+      with_workers(pool_, observer, [&](const RangeWorkers& workers) {
         MatrixSamples(matrix, workers)
             .fold_nearest({part.centroids, values}, part.first_index, part.squared_distances,
                           part.nearest);
@@ -72,7 +72,7 @@ Status StreamedSeeding::gains(const GainsRequest& request, Observer* observer) n
       } else {
         const Matrix matrix = block_matrix(rows, data);
         const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-        with_workers(observer, [&](const RangeWorkers& workers) {
+        with_workers(pool_, observer, [&](const RangeWorkers& workers) {
           MatrixSamples(matrix, workers)
               .rate({part.candidates, values}, part.squared_distances, part.scale, gains);
         });

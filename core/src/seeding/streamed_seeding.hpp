@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
+
+#include "parallel/thread_pool.hpp"
 
 namespace lloyd {
 
@@ -30,6 +33,8 @@ class StreamedSeeding final : public SeedingKernels {
 
   const Dataset& dataset_;
   ForEachSession for_each_session_;
+  /// The core's threads, for all blocks and passes.
+  std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
 };
 
 }  // namespace lloyd

@@ -12,7 +12,7 @@ from program import ROOT, TestCase, run
 PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
-        "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep", "reference",
+        "checks", "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep", "reference",
         "output"]
 
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fit/defined_result.hpp"
+#include "evaluation/compared_rows.hpp"
 
 namespace lloyd {
 namespace {

@@ -1,4 +1,5 @@
 // Inertia, label check and adjusted Rand index against independently computed values.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -168,6 +169,76 @@ TEST(CheckLabels, FindsEveryWrongLabel) {
   EXPECT_EQ(check.wrong, 30);
   EXPECT_EQ(check.first_wrong, 7);
   EXPECT_GT(check.worst_ratio, 1);
+}
+
+// Samples 0, 1, ..., k - 1, 0, 1, ... on k centroids at 0, 1, ..., k - 1, with correct labels.
+struct Comb {
+  Comb(std::int64_t n, std::int64_t k) : dataset(values(n, k)) {
+    for (std::int64_t c = 0; c < k; ++c) centroids.push_back(static_cast<double>(c));
+    for (std::int64_t i = 0; i < n; ++i) labels.push_back(static_cast<std::int32_t>(i % k));
+  }
+  static Dataset values(std::int64_t n, std::int64_t k) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<float>(i % k));
+    return Dataset("comb", Matrix::from_values(std::move(values), n, 1));
+  }
+  Dataset dataset;
+  std::vector<double> centroids;
+  Labels labels;
+};
+
+TEST(CheckLabels, FindsOneWrongLabelInAMillion) {
+  Comb comb(1'000'000, 5);
+  EXPECT_EQ(check_labels(comb.dataset, comb.centroids, comb.labels).wrong, 0);
+  comb.labels[777'777] ^= 1;
+  const LabelCheck check = check_labels(comb.dataset, comb.centroids, comb.labels);
+  EXPECT_EQ(check.samples, 1'000'000);
+  EXPECT_EQ(check.wrong, 1);
+  EXPECT_EQ(check.first_wrong, 777'777);
+}
+
+// One label in 10000 is wrong; of 200000 labels some 20 are.
+TEST(CheckLabels, FindsFewWrongLabelsInASample) {
+  Comb comb(1'000'000, 5);
+  for (std::size_t i = 4321; i < comb.labels.size(); i += 10'000) comb.labels[i] ^= 1;
+  const LabelCheck check =
+      check_labels(comb.dataset, comb.centroids, comb.labels, {.samples = 200'000});
+  EXPECT_EQ(check.samples, 200'000);
+  EXPECT_GE(check.wrong, 10);
+  EXPECT_LE(check.wrong, 40);
+  EXPECT_EQ(check.first_wrong % 10'000, 4321);
+}
+
+TEST(CheckLabels, ComparesASampleIfTheTimeIsShort) {
+  const Comb comb(100'000, 5);
+  const auto compared = [&](const LabelCheckOptions& options) {
+    return check_labels(comb.dataset, comb.centroids, comb.labels, options).samples;
+  };
+  EXPECT_EQ(compared({.seconds = 1e-12}), kMinSampledLabels);
+  EXPECT_EQ(compared({.seconds = 1e9}), 100'000);
+  EXPECT_EQ(compared({.samples = 70, .seconds = 1e-12}), 70);
+  EXPECT_EQ(compared({.samples = 200'000}), 100'000);
+}
+
+TEST(CheckLabels, TellsHowFarItIs) {
+  const Comb comb(100'000, 5);
+  std::vector<std::int64_t> reports;
+  LabelCheckOptions options;
+  options.progress = [&](std::int64_t done, std::int64_t total) {
+    EXPECT_EQ(total, 100'000);
+    reports.push_back(done);
+  };
+  check_labels(comb.dataset, comb.centroids, comb.labels, options);
+  EXPECT_GT(reports.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  EXPECT_EQ(reports.back(), 100'000);
+}
+
+TEST(CheckLabels, IsCancelled) {
+  const Comb comb(100'000, 5);
+  EXPECT_THROW(check_labels(comb.dataset, comb.centroids, comb.labels,
+                            {.threads = 1, .stop = [] { return true; }}),
+               Cancelled);
 }
 
 // Expected values from sklearn.metrics.adjusted_rand_score, version 1.9.1.

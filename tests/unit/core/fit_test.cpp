@@ -64,6 +64,7 @@ TEST_F(Fits, EachLieIsNamed) {
       {"the label of sample 0 is -1", [](FitResult& r, Status&) { r.labels[0] = -1; }},
       {"the count of cluster 2 is ", [](FitResult& r, Status&) { ++r.counts[2]; }},
       {"centroid 1, feature 1 is nan", [=](FitResult& r, Status&) { r.centroids[3] = nan; }},
+      {"it reports an inertia of ", [](FitResult& r, Status&) { r.inertia *= 1 + 1e-8; }},
       {"the inertia is nan", [=](FitResult& r, Status&) { r.inertia = nan; }},
       {"the inertia is -1", [](FitResult& r, Status&) { r.inertia = -1; }},
       {"it reports 0 iterations, where 1 to 300", [](FitResult& r, Status&) { r.iterations = 0; }},

@@ -16,6 +16,7 @@
 
 #include "unit/support/experiment_fake_backend.hpp"
 #include "unit/support/seeding_data.hpp"
+#include "unit/support/seeding_fake_kernels.hpp"
 #include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
@@ -110,76 +111,9 @@ TEST(SeedingPaths, OpenmpLeavesManyFeaturesToTheCore) {
             seed_indices(data, 3, seeding));
 }
 
-struct Answer {
-  double* squared_distances;
-  std::int32_t* nearest;
-  Status status;
-};
-using KernelLie = std::function<void(Answer&)>;
-
-// Kernels that follow the definition; a lie may falsify the answer.
-class FakeKernels final : public SeedingKernels {
- public:
-  explicit FakeKernels(const DatasetView& dataset) : dataset_(dataset) {}
-
-  Status nearest(const NearestRequest& request, Observer* observer) noexcept override {
-    ++calls;
-    if (observer->stop_requested()) return Status::error(StatusCode::cancelled, "");
-    for (std::int64_t i = 0; i < dataset_.samples; ++i) {
-      for (std::int64_t c = 0; c < request.count; ++c) {
-        const double distance = distance_to(i, request.centroids, c);
-        if (!(distance < request.squared_distances[i])) continue;
-        request.squared_distances[i] = distance;
-        if (request.nearest == nullptr) continue;
-        request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
-      }
-    }
-    Answer answer{request.squared_distances, request.nearest, {}};
-    if (lie) lie(answer);
-    return answer.status;
-  }
-
-  Status gains(const GainsRequest& request, Observer*) noexcept override {
-    for (std::int64_t c = 0; c < request.count; ++c) {
-      request.gains[c] = 0;
-      for (std::int64_t i = 0; i < dataset_.samples; ++i) {
-        const double current = request.squared_distances[i];
-        const double least = std::min(current, distance_to(i, request.candidates, c));
-        request.gains[c] += request.scale.weight(current) - request.scale.weight(least);
-      }
-    }
-    return {};
-  }
-
-  static inline KernelLie lie;
-  static inline int calls = 0;
-
- private:
-  double distance_to(std::int64_t i, const double* centroids, std::int64_t c) const {
-    const std::int64_t d = dataset_.features;
-    return squared_distance(static_cast<const float*>(dataset_.data) + i * dataset_.stride,
-                            centroids + c * d, d);
-  }
-
-  DatasetView dataset_;
-};
-
-template <class T>
-class SeedingStep : public fake::FakeStep<T> {
- public:
-  SeedingStep(const DatasetView& dataset, const ParameterList& parameters)
-      : fake::FakeStep<T>(dataset, parameters), kernels_(dataset) {}
-  void* query(std::string_view name) {
-    return name == kSeedingKernels ? static_cast<SeedingKernels*>(&kernels_) : nullptr;
-  }
-
- private:
-  FakeKernels kernels_;
-};
-
 class SeedingThroughKernels : public testing::Test {
  protected:
-  ~SeedingThroughKernels() override { FakeKernels::lie = nullptr; }
+  ~SeedingThroughKernels() override { fake::FakeKernels::lie = nullptr; }
 
   Indices choose(SeedingMethod method, const StopFunction& stop = {}) {
     return seed_indices(data_, 4, seeding_by(method), 0, {.stop = stop, .session = &session_});
@@ -187,7 +121,7 @@ class SeedingThroughKernels : public testing::Test {
 
   static std::shared_ptr<const LoadedBackend> backend() {
     Backend* made = nullptr;
-    EXPECT_TRUE((StepBackend<SeedingStep, fake::kInfo>::create(&made).ok()));
+    EXPECT_TRUE((StepBackend<fake::SeedingStep, fake::kInfo>::create(&made).ok()));
     return std::make_shared<const LoadedBackend>("fake", make_plugin_header("fake", "1"), made,
                                                  std::vector<DeviceInfo>(1), "");
   }
@@ -203,9 +137,9 @@ TEST_F(SeedingThroughKernels, FitUsesThem) {
   options.max_iterations = 1;
   for (const SeedingMethod method : {kPlusPlus, kParallel}) {
     options.seeding = seeding_by(method);
-    FakeKernels::calls = 0;
+    fake::FakeKernels::calls = 0;
     const Fit through = fit(session_, options);
-    EXPECT_GT(FakeKernels::calls, 0);
+    EXPECT_GT(fake::FakeKernels::calls, 0);
     const Fit from =
         session_.fit_from(seed_centroids(data_, options.clusters, options.seeding), options);
     EXPECT_EQ(through.centroids, from.centroids);
@@ -214,21 +148,25 @@ TEST_F(SeedingThroughKernels, FitUsesThem) {
 
 TEST_F(SeedingThroughKernels, EachLieIsNamed) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<std::pair<std::string, KernelLie>> lies = {
-      {"sample 3 a squared distance of nan", [=](Answer& a) { a.squared_distances[3] = nan; }},
-      {"sample 0 a squared distance of inf", [](Answer& a) { a.squared_distances[0] = 1.0 / 0.0; }},
-      {"sample 19 a squared distance of -1 ", [](Answer& a) { a.squared_distances[19] = -1; }},
-      {"to centroid -1 of 1", [](Answer& a) { a.nearest[7] = -1; }},
-      {"to centroid 1 of 1", [](Answer& a) { a.nearest[7] = 1; }},
+  const std::vector<std::pair<std::string, fake::KernelLie>> lies = {
+      {"sample 3 a squared distance of nan",
+       [=](fake::KernelAnswer& a) { a.squared_distances[3] = nan; }},
+      {"sample 0 a squared distance of inf",
+       [](fake::KernelAnswer& a) { a.squared_distances[0] = 1.0 / 0.0; }},
+      {"sample 19 a squared distance of -1 ",
+       [](fake::KernelAnswer& a) { a.squared_distances[19] = -1; }},
+      {"to centroid -1 of 1", [](fake::KernelAnswer& a) { a.nearest[7] = -1; }},
+      {"to centroid 1 of 1", [](fake::KernelAnswer& a) { a.nearest[7] = 1; }},
       // If this were accepted, the rounds would never end.
       {"at a squared distance of 1 from itself",
-       [](Answer& a) { std::fill_n(a.squared_distances, 20, 1.0); }},
+       [](fake::KernelAnswer& a) { std::fill_n(a.squared_distances, 20, 1.0); }},
       {"fake: out of memory",
-       [](Answer& a) { a.status = Status::error(StatusCode::out_of_memory, ""); }},
-      {"fake: cancelled", [](Answer& a) { a.status = Status::error(StatusCode::cancelled, ""); }},
+       [](fake::KernelAnswer& a) { a.status = Status::error(StatusCode::out_of_memory, ""); }},
+      {"fake: cancelled",
+       [](fake::KernelAnswer& a) { a.status = Status::error(StatusCode::cancelled, ""); }},
   };
   for (const auto& [expected, lie] : lies) {
-    FakeKernels::lie = lie;
+    fake::FakeKernels::lie = lie;
     const std::string message = message_of<BackendError>([&] { choose(kParallel); });
     EXPECT_NE(message.find(expected), std::string::npos) << expected << "\n" << message;
   }
@@ -242,6 +180,21 @@ TEST_F(SeedingThroughKernels, TheSessionMustBeOfTheSameData) {
 TEST_F(SeedingThroughKernels, CanBeStopped) {
   for (const SeedingMethod method : {kPlusPlus, kParallel}) {
     EXPECT_THROW(choose(method, [] { return true; }), Cancelled);
+  }
+}
+
+TEST(SeedingPaths, TellHowManyCentroidsAreChosen) {
+  const Dataset data = blobs(3000, 4, DType::float32);
+  for (const SeedingMethod method : {kPlusPlus, kParallel}) {
+    std::vector<std::int64_t> reports;
+    seed_indices(data, 20, seeding_by(method), 0,
+                 {.progress = [&](std::int64_t done, std::int64_t total) {
+                   EXPECT_EQ(total, 20);
+                   reports.push_back(done);
+                 }});
+    EXPECT_GE(reports.size(), method == kPlusPlus ? 20u : 5u);
+    EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+    EXPECT_LE(reports.back(), 20);
   }
 }
 

@@ -25,6 +25,8 @@ TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
   EXPECT_EQ(experiment.output, "results/c");
   EXPECT_EQ(experiment.repeats, 5);
   EXPECT_FALSE(experiment.until);
+  EXPECT_EQ(experiment.checks.samples, 0) << "all";
+  EXPECT_EQ(experiment.checks.seconds, 10);
   EXPECT_EQ(experiment.order_seed, 0u);
   EXPECT_FALSE(experiment.baseline);
   ASSERT_EQ(experiment.settings.size(), 1u);
@@ -53,6 +55,7 @@ backends: [sequential, {openmp: {threads: 2}}]
 baseline: {openmp: {threads: 2}}
 repeats: 7
 until: {relative_error: 0.01, max_seconds: 5}
+checks: {samples: 5000, seconds: 2.5}
 order_seed: 3
 output: there
 )");
@@ -60,6 +63,8 @@ output: there
   EXPECT_EQ(experiment.output, "there");
   EXPECT_EQ(experiment.repeats, 7);
   EXPECT_EQ(experiment.until, (Until{0.01, 5}));
+  EXPECT_EQ(experiment.checks.samples, 5000);
+  EXPECT_EQ(experiment.checks.seconds, 2.5);
   EXPECT_EQ(experiment.order_seed, 3u);
   const Setting& setting = experiment.settings.at(0);
   EXPECT_EQ(setting.dataset.file, "/data/points.tsv");

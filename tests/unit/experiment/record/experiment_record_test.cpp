@@ -69,7 +69,8 @@ Record example() {
   fit.sum_form = "integer64";
   fit.notes = "centroids in constant memory";
   fit.check = ResultCheck{100, {3, 17, 1.25}};
-  record.after_one = AfterOne{0.2, {}};
+  record.after_one = AfterOne{0.2, {0, -1, 1, 100}};
+  record.seeding.backend = "openmp";
   record.memory.emplace().host_bytes = 4096;
   record.machine = {"a processor", 2, 1 << 20, "an OS", "a compiler", "0.1.0"};
   Machine& machine = record.machine;
@@ -102,8 +103,9 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions",
-                          "isolate", "start_ms", "order", "plan.until", "plan.order_seed"}) {
+  for (const char* key :
+       {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
+        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels"}) {
     if (path == key) return true;
   }
   return false;

@@ -1,8 +1,10 @@
 // Plans, runs and summaries with backends that work, fail, or are missing.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -217,6 +219,34 @@ TEST_F(ExperimentRun, RestartsKeepTheLeastInertia) {
   EXPECT_EQ(four.after_one->inertia, one.after_one->inertia);
 }
 
+TEST_F(ExperimentRun, SampledLabelsAreCountedInRecordsAndSummary) {
+  const auto checked = [&](const std::string& checks) {
+    make(
+        "{dataset: {blobs: {samples: 3000}}, backends: [sequential, openmp], repeats: 2, checks: " +
+        checks + "}");
+    const RunResult result = run([](const Record&) {});
+    for (const auto& records : result.records) {
+      for (const Record& record : records) {
+        EXPECT_EQ(to_json(record).at("checked_labels"), record.after_one->labels.samples);
+        EXPECT_EQ(record_from_json(to_json(record)).after_one->labels.samples,
+                  record.after_one->labels.samples);
+      }
+    }
+    return std::pair(result.records[0].back().after_one->labels.samples,
+                     summary_table(summarize(result.records)));
+  };
+  const auto [all, complete] = checked("{samples: all}");
+  EXPECT_EQ(all, 3000);
+  EXPECT_EQ(complete.find("sampled"), std::string::npos) << complete;
+
+  const auto [some, table] = checked("{samples: 2000}");
+  EXPECT_EQ(some, 2000);
+  EXPECT_NE(table.find("\nchecks: sequential: 0 of 2 000 sampled labels wrong; openmp: 0 of 2 000 "
+                       "sampled labels wrong\n"),
+            std::string::npos)
+      << table;
+}
+
 TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   make(kRunConfig);
   const RunResult result = run([](const Record&) {});
@@ -373,6 +403,40 @@ TEST_F(ExperimentRun, ProgressLearnsThePaceOfEachVariant) {
   progress.note("done");
   EXPECT_TRUE(text.starts_with("\r\x1b[K[1/27] sequential, clusters 8, repeat 1/3"));
   EXPECT_TRUE(text.ends_with("\r\x1b[Kdone\n"));
+}
+
+// A stage is named at once if it has no steps, after a second if it has, and never without a
+// terminal.
+TEST_F(ExperimentRun, ProgressNamesWhatRuns) {
+  make(kRunConfig);
+  const auto written_by = [&](bool terminal, const auto& stages) {
+    std::string text;
+    {
+      Progress progress(
+          plan_, [&](std::string_view written) { text += written; }, terminal);
+      progress.begin(plan_.fits.front(), 0);
+      text.clear();
+      stages(progress);
+    }
+    return text;
+  };
+  const std::string trial = "\r\x1b[K[1/27] sequential, clusters 8, repeat 1/3";
+  const auto data = [](Progress& progress) {
+    progress.stage("generating data", 0, 0);
+    progress.stage("", 0, 0);
+  };
+  EXPECT_EQ(written_by(true, data), "\r\x1b[K[1/27] generating data" + trial + "\r\x1b[K");
+  EXPECT_EQ(written_by(false, data), "");
+
+  const auto seeding = [](Progress& progress) {
+    progress.stage("seeding", 1, 1000);
+    std::this_thread::sleep_for(apps::StageText::kSilence + std::chrono::milliseconds(1));
+    progress.stage("seeding", 340, 1000);
+    progress.stage("seeding", 1000, 1000);
+  };
+  const std::string text = written_by(true, seeding);
+  EXPECT_TRUE(text.starts_with("\r\x1b[K[1/27] seeding 340/1000, about ")) << text;
+  EXPECT_TRUE(text.ends_with(" left" + trial + "\r\x1b[K")) << text;
 }
 
 TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {

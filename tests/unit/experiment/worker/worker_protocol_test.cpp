@@ -17,9 +17,12 @@ TrialOutcome example_outcome() {
   TrialOutcome outcome;
   AfterOne& after_one = outcome.after_one.emplace();
   after_one.inertia = 0.1;
+  after_one.labels.samples = 1000;
   after_one.labels.wrong = 3;
   after_one.labels.worst_ratio = 1.0 + 1e-15;
+  after_one.digest = 0xffff'ffff'ffff'fff1u;
   Measurements& fit = outcome.fit.emplace();
+  outcome.check_ms = 0.25;
   fit.iterations = 12;
   fit.stop_reason = "labels";
   fit.inertia = 1.0 / 3;
@@ -52,6 +55,8 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.probe = false;
   message.processor = 5;
   message.one_session = true;
+  message.checks = {5000, 2.5};
+  message.checked_before = {*example_outcome().after_one};
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
   const TrialMessage read = read_trial_message(trial);
@@ -66,6 +71,12 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_TRUE(read.check_result);
   EXPECT_EQ(read.processor, 5);
   EXPECT_TRUE(read.one_session);
+  EXPECT_EQ(read.checks.samples, 5000);
+  EXPECT_EQ(read.checks.seconds, 2.5);
+  ASSERT_EQ(read.checked_before.size(), 1u);
+  EXPECT_EQ(read.checked_before.front().digest, example_outcome().after_one->digest);
+  EXPECT_EQ(read.checked_before.front().labels.samples, 1000);
+  EXPECT_EQ(read.checked_before.front().labels.wrong, 3);
   message.processor.reset();
   EXPECT_FALSE(read_trial_message(parse_message(trial_message(message))).processor.has_value());
 
@@ -85,6 +96,20 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_THROW(read_trace_message(parse_message(trace_message(watched))), InputError)
       << "of 3 restarts";
 
+  SeedMessage seed;
+  seed.options.clusters = 7;
+  seed.options.restarts = 3;
+  seed.options.seeding = {SeedingMethod::kmeans_parallel, 0xffff'ffff'ffff'fff0u, 1.0 / 3, 9};
+  const auto seeding = parse_message(seed_message(seed));
+  EXPECT_EQ(message_kind(seeding), MessageKind::seed);
+  const FitOptions seeded = read_seed_message(seeding).options;
+  EXPECT_EQ(seeded.clusters, 7);
+  EXPECT_EQ(seeded.restarts, 3);
+  EXPECT_EQ(seeded.seeding.method, SeedingMethod::kmeans_parallel);
+  EXPECT_EQ(seeded.seeding.seed, 0xffff'ffff'ffff'fff0u);
+  EXPECT_EQ(seeded.seeding.oversampling, 1.0 / 3);
+  EXPECT_EQ(seeded.seeding.rounds, 9);
+
   EXPECT_EQ(message_kind(parse_message(forget_message())), MessageKind::forget);
   EXPECT_EQ(message_kind(parse_message(finish_message())), MessageKind::finish);
   const auto dataset = parse_message(dataset_message({{"rows", 3}}));
@@ -102,6 +127,15 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_FALSE(read_answer(answer_trace()).has_outcome);
   EXPECT_TRUE(read_answer(answer_cancelled()).cancelled);
   EXPECT_FALSE(read_answer(answer_cancelled()).has_trace);
+  EXPECT_TRUE(read_answer(answer_seeds(2.5)).has_seeds);
+  EXPECT_EQ(read_answer(answer_seeds(2.5)).seeding_ms, 2.5);
+  EXPECT_TRUE(read_answer(answer_no_kernels()).no_kernels);
+  EXPECT_FALSE(read_answer(answer_no_kernels()).has_seeds);
+  EXPECT_EQ(read_answer(answer_done()).stage, "");
+  const Answer report = read_answer(answer_progress("seeding", 340, 1000));
+  EXPECT_EQ(report.stage, "seeding");
+  EXPECT_EQ(report.done, 340);
+  EXPECT_EQ(report.total, 1000);
 
   const Answer answer = read_answer(answer_outcome(example_outcome()));
   ASSERT_TRUE(answer.has_outcome);

@@ -3,18 +3,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
-#include <lloyd/seeding.hpp>
+#include <lloyd/dataset.hpp>
+
+#include "parallel/thread_pool.hpp"
 
 namespace lloyd {
 
-/// Number of cores that this process may use, at least 1.
-int usable_cores();
-
+/// Serves one caller at a time. Its threads are kept from one loop to the next.
 class RangeWorkers {
  public:
   /// `threads` threads; 0: one per usable core.
   explicit RangeWorkers(int threads = 0, StopFunction stop = {});
+  /// Uses the threads of `pool`, which no other loop may use at the same time.
+  RangeWorkers(std::shared_ptr<ThreadPool> pool, StopFunction stop);
 
   /// Calls body(begin, end) for ranges that cover [0, count), concurrently and in any order, with
   /// the default floating-point modes. Each range begins at a multiple of `range` and, except for
@@ -28,7 +31,7 @@ class RangeWorkers {
   const StopFunction& stop() const { return stop_; }
 
  private:
-  int threads_;
+  std::shared_ptr<ThreadPool> pool_;
   StopFunction stop_;
 };
 

@@ -1,28 +1,21 @@
-#include "seeding/range_workers.hpp"
-
-#include <sched.h>
+#include "parallel/range_workers.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <utility>
 
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 namespace lloyd {
 
-int usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return CPU_COUNT(&cores);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 RangeWorkers::RangeWorkers(int threads, StopFunction stop)
-    : threads_(threads > 0 ? threads : usable_cores()), stop_(std::move(stop)) {}
+    : RangeWorkers(std::make_shared<ThreadPool>(threads), std::move(stop)) {}
+
+RangeWorkers::RangeWorkers(std::shared_ptr<ThreadPool> pool, StopFunction stop)
+    : pool_(std::move(pool)), stop_(std::move(stop)) {}
 
 void RangeWorkers::check_stop() const {
   if (stop_ && stop_()) throw Cancelled();
@@ -35,11 +28,11 @@ void RangeWorkers::for_each_range(
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
-  const auto work = [&](bool asks) {
+  pool_->run(ranges, [&](bool is_caller) {
     const FloatEnvironment environment;
     try {
       for (std::int64_t r = next++; r < ranges; r = next++) {
-        if (asks) check_stop();
+        if (is_caller) check_stop();
         body(r * range, std::min((r + 1) * range, count));
       }
     } catch (...) {
@@ -47,16 +40,7 @@ void RangeWorkers::for_each_range(
       const std::lock_guard lock(mutex);
       failure = std::current_exception();
     }
-  };
-  std::vector<std::jthread> others;
-  const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(threads_, ranges));
-  try {
-    while (others.size() + 1 < wanted) others.emplace_back(work, false);
-  } catch (const std::system_error&) {
-    // The system has no further thread: the existing ones do the work.
-  }
-  work(true);
-  others.clear();
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -1,0 +1,27 @@
+// seed_by_kernels: chooses initial centroids with the seeding kernels of a backend.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <lloyd/fit.hpp>
+
+namespace lloyd::experiment {
+
+/// The samples that a seeding chose.
+struct SeededRows {
+  std::vector<std::int64_t> rows;  ///< k for each restart
+  double ms = 0;                   ///< wall time, without opening the session
+};
+
+/// Opens a session with the backend's default parameters and seeds all restarts. The method must
+/// choose samples. None if the backend offers no kernels for this data set. `progress` receives
+/// the number of centroids of a restart. Throws BackendError and Cancelled.
+std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBackend>& backend,
+                                          const Dataset& dataset, const FitOptions& options,
+                                          const StopFunction& stop,
+                                          const ProgressFunction& progress = {});
+
+}  // namespace lloyd::experiment

@@ -1,0 +1,75 @@
+"""What `lloyd run` does besides fits: seeding with a backend's kernels, checks, and the times of these."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from worker_case import WorkerCase
+
+# Its seeding is large enough for the kernels of a backend.
+CONFIG = """
+experiment: seeding
+dataset: {blobs: {samples: 4000, features: 64, centers: 9}}
+clusters: 100
+seeding: {method: METHOD, oversampling: 2}
+restarts: 2
+stop: {iterations: 1}
+backends: [sequential, openmp]
+repeats: 1
+"""
+
+class OwnTime(WorkerCase):
+    def finish(self, config, keys="", arguments=()):
+        if (self.output / "records.jsonl").exists():
+            (self.output / "records.jsonl").unlink()
+        process = self.start(config=config, keys=keys, arguments=arguments)
+        out, err = self.run_to_end(process)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(len(self.records()), 2 if "openmp" in config else 1)
+        return out, err
+
+    def test_seeding_uses_the_kernels_of_a_backend(self):
+        for method in ["k-means++", "k-means||"]:
+            config = CONFIG.replace("METHOD", method)
+            if method == "k-means++":
+                config = config.replace(", oversampling: 2", "")
+            for isolate in ["worker", "trial", "none"]:
+                with self.subTest(method=method, isolate=isolate):
+                    self.finish(config, f"isolate: {isolate}")
+                    records = self.records()
+                    self.assertEqual([record["seeding"]["backend"] for record in records], ["openmp"] * 2)
+            inertia = records[0]["inertia_after_one"]
+            # Without openmp in the experiment, its kernels are used where trials have processes of their own.
+            for isolate, backend in [("worker", "openmp"), ("none", None)]:
+                self.finish(config.replace(", openmp", ""), f"isolate: {isolate}")
+                record = self.records()[0]
+                self.assertEqual(record["seeding"]["backend"], backend)
+                self.assertEqual(record["inertia_after_one"], inertia, "the samples must be the same")
+
+    def test_times_of_the_run_are_printed(self):
+        for arguments in [[], ["--json"]]:
+            out, err = self.finish(CONFIG.replace("METHOD, oversampling: 2", "random"), arguments=arguments)
+            self.assertNotIn("time: ", out)
+            found = re.fullmatch(
+                r"time: (\d+\.\d) s: timed fits (\d+\.\d) s, data (\d+\.\d) s, seeding (\d+\.\d) s, "
+                r"checks (\d+\.\d) s, other (\d+\.\d) s; (\d+) % are neither fits nor data", err.splitlines()[-1])
+            self.assertTrue(found, err)
+            total, fits, *parts, percent = map(float, found.groups())
+            self.assertAlmostEqual(total, fits + sum(parts), delta=0.31)  # each is rounded to 0.1 s
+            self.assertAlmostEqual(fits, sum(record["fit_ms"] for record in self.records()) / 1000, delta=0.051)
+            self.assertLessEqual(percent, 100)
+
+    def test_sampled_checks_are_named(self):
+        config = CONFIG.replace("METHOD, oversampling: 2", "random")
+        out, _ = self.finish(config, "checks: {samples: 1500}")
+        self.assertIn("\nchecks: sequential: 0 of 1 500 sampled labels wrong; openmp: 0 of 1 500 sampled labels wrong\n",
+                      out)
+        self.assertEqual({record["checked_labels"] for record in self.records()}, {1500})
+        out, _ = self.finish(config)
+        self.assertNotIn("sampled", out)
+        self.assertEqual({record["checked_labels"] for record in self.records()}, {4000})
+
+if __name__ == "__main__":
+    unittest.main()
