@@ -77,6 +77,7 @@ FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.fro
 }
 
 void FitDigest::note(const Record& record) {
+  repeats = std::max(repeats, record.plan.repeats);
   if (counts(record) && record.after_one) after_one = record.after_one;
 }
 

@@ -61,7 +61,7 @@ struct FitDigest {
   std::string experiment;
   std::string setting;  ///< Record::setting
   std::int64_t plan_setting = 0;
-  std::int64_t repeats = 1;  ///< planned repeats
+  std::int64_t repeats = 1;  ///< planned repeats, the largest number of any record
   bool until = false;        ///< there may be more rounds
   std::string baseline;      ///< label of the baseline variant; empty: none
   std::vector<AxisValue> axes;

@@ -131,9 +131,9 @@ void Summarizer::add(const FitDigest& fit) {
   if (summary_.rows.empty()) {
     summary_.experiment = fit.experiment;
     summary_.baseline = fit.baseline;
-    summary_.repeats = fit.repeats;
     summary_.until = fit.until;
   }
+  summary_.repeats = std::max(summary_.repeats, fit.repeats);
   disturbances_.add(fit);
   summary_.rows.push_back(make_row(fit, summary_.per_iteration));
   settings_.push_back(fit.plan_setting);
