@@ -58,7 +58,7 @@ Cells cells_of(const RunComparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     std::vector<std::string>& line = cells.rows.emplace_back();
     for (const VaryingAxis& axis : comparison.axes) {
-      line.push_back(row.older.axes[axis.index].value);
+      line.push_back(axis.text(row.older.axes[axis.index].value));
     }
     if (!comparison.paired) line.push_back(row.newer.backend);
     line.push_back(time_text(comparison, row.older));

@@ -190,7 +190,7 @@ std::string setting_text(const Summary& summary, const SummaryRow& row) {
   std::string text;
   for (const VaryingAxis& axis : varying_axes_of(summary)) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", axis.header, row.axes[axis.index].value);
+    text += fmt::format("{} {}", axis.header, axis.text(row.axes[axis.index].value));
   }
   return text;
 }

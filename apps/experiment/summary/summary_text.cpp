@@ -152,7 +152,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
   Table table(std::move(headers), kTableWidth);
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
-    for (const VaryingAxis& axis : axes) cells.push_back(row.axes[axis.index].value);
+    for (const VaryingAxis& axis : axes) cells.push_back(axis.text(row.axes[axis.index].value));
     cells.push_back(is_marked(summary, row) ? row.backend + " *" : row.backend);
     std::vector<std::string> last;
     for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
