@@ -66,7 +66,10 @@ FitDigest::FitDigest(const Record& first)
       dtype(first.dataset.dtype),
       clusters(first.clusters),
       restarts(first.restarts),
-      published(first.published) {}
+      published(first.published),
+      cpu(first.machine.cpu),
+      commit(first.machine.commit),
+      time(first.time) {}
 
 FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.front()) {
   trials.reserve(records.size());

@@ -73,6 +73,9 @@ struct FitDigest {
   std::int64_t clusters = 0;
   std::int64_t restarts = 1;
   std::vector<Published> published;
+  std::string cpu;                    ///< Machine::cpu
+  std::string commit;                 ///< Machine::commit
+  std::string time;                   ///< Record::time of the first record
   std::optional<AfterOne> after_one;  ///< from the last successful trial that has it
   std::vector<TrialDigest> trials;
 };
