@@ -5,6 +5,7 @@ addSpeedup();
 addTime();
 addPhases();
 addRates();
+addQuality();
 addConvergence();
 addReplay();
 addPublished();
