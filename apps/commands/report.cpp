@@ -1,5 +1,6 @@
 // lloyd report: prints the summary of a recorded run as tables, or writes it as an HTML page.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,8 +19,11 @@
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"
+#include "report/figures.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -34,6 +38,7 @@ struct ReportCommand {
   std::string format = "text";
   bool json = false;
   fs::path page;      // file of the HTML page; empty: print tables
+  fs::path figures;   // folder of the SVG files; empty: none
   fs::path ceilings;  // output of `lloyd doctor --json`; empty: none
 };
 
@@ -57,6 +62,15 @@ void write_page(const fs::path& file, const std::string& text) {
   NewFile page(file);
   page.write(text);
   page.commit();
+}
+
+// Writes an SVG file for each figure of the page.
+void write_figures(const fs::path& folder, const fs::path& browser, const std::string& page) {
+  install_interrupt_handler();
+  const std::map<std::string, std::string> figures = report::draw_figures(browser, page);
+  make_folder(folder);
+  for (const auto& [id, svg] : figures) write_page(folder / (id + ".svg"), svg);
+  note("wrote {} to {}\n", format_count(std::ssize(figures), "figure"), folder.string());
 }
 
 // Throws InputError unless `label` is one of the backends of the run. `labels`: with repetitions.
@@ -127,19 +141,24 @@ ChosenDigest digest_file(const ReportCommand& command) {
 }
 
 int report_run(ReportCommand command) {
-  if (!command.page.empty()) report::require_page();
+  const bool needs_page = !command.page.empty() || !command.figures.empty();
+  if (needs_page) report::require_page();
+  const fs::path browser = command.figures.empty() ? fs::path() : report::find_browser();
   check_extension(command.page, {".html"});
   command.page = absolute_path(command.page);
+  command.figures = absolute_path(command.figures);
   refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});
   try_outputs({command.page});
   const auto print_notes = [](const auto& chosen) {
     for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
   };
-  if (!command.page.empty()) {
+  if (needs_page) {
     ChosenRun chosen = read_run(command.records, command.run);
     print_notes(chosen);
     set_baseline(command.baseline, chosen.run);
-    write_page(command.page, page_text(command, chosen));
+    const std::string page = page_text(command, chosen);
+    if (!command.page.empty()) write_page(command.page, page);
+    if (!command.figures.empty()) write_figures(command.figures, browser, page);
     return kDone;
   }
   ChosenDigest chosen = digest_file(command);
@@ -170,6 +189,10 @@ void add_report_command(CLI::App& app, Context& context) {
   auto* page = sub->add_option("-o,--output", command->page,
                                "Write a page with charts to this .html file instead of printing");
   page->excludes(json)->excludes(format);
+  sub->add_option("--figures", command->figures,
+                  "Write each chart of the page as an .svg file into this folder (needs chromium)")
+      ->excludes(json)
+      ->excludes(format);
   sub->add_option("--ceilings", command->ceilings,
                   "Output of 'lloyd doctor --json': draw the peak rates of the processor")
       ->needs(page);

@@ -10,3 +10,4 @@ addConvergence();
 addReplay();
 addPublished();
 addEnvironment();
+if (window.location.hash === '#figures') exportFigures();

@@ -70,6 +70,17 @@ class ReportBrowser(TestCase):
         self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
         self.assert_quiet(browser)
 
+    def test_figures_are_those_of_the_page(self):
+        figures = self.folder / "figures"
+        run("report", self.folder / "out", "--figures", figures, env={"CHROMIUM": find_browser()})
+        self.assertEqual(sorted(file.stem for file in figures.iterdir()), sorted(FIGURES))
+        for file in figures.iterdir():
+            root = ElementTree.parse(file).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertGreater(len(list(root.iter())), 10, file)
+            self.assertGreater(float(root.get("width")), 600)
+            self.assertNotIn("var(--", file.read_text(), "the page's colours are resolved")
+
     def test_inertia_against_time_is_drawn_where_results_differ(self):
         records = self.folder / "out" / "records.jsonl"
         lines = [json.loads(line) for line in records.read_text().splitlines()]
