@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   apps::add_run_command(app, context);
   apps::add_report_command(app, context);
   apps::add_compare_command(app, context);
+  apps::add_history_command(app, context);
   apps::add_fit_command(app, context);
   apps::add_predict_command(app, context);
   apps::add_backends_command(app, context);

@@ -21,5 +21,6 @@ void add_doctor_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_worker_command(CLI::App& app, Context& context);
 void add_compare_command(CLI::App& app, Context& context);
+void add_history_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

@@ -1,4 +1,6 @@
 // lloyd fit: clusters one file with one backend.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -15,14 +17,17 @@
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "commands/delivery.hpp"
+#include "fit/choice/cluster_choice.hpp"
 #include "fit/fit_report.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
+#include "options/cluster_range.hpp"
 #include "options/data_options.hpp"
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
 #include "progress/fit_progress.hpp"
 #include "supervision/guest_scope.hpp"
+#include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
 #include "text/names.hpp"
 #include "text/whole_number.hpp"
@@ -40,9 +45,12 @@ struct FitCommandOptions {
   std::optional<std::int64_t> rounds;
   std::string empty_clusters = "relocate";
   std::int64_t iterations = 0;  // 0: until convergence
-  std::string labels, centroids, model, output;
+  std::string clusters = "8";   // see parse_cluster_range()
+  std::string labels, centroids, model, criteria, output;
   std::string format = "csv";
   bool json = false;
+
+  bool tries_range() const { return parse_cluster_range(clusters).size() > 1; }
 };
 
 // Completes and checks the output paths before the work begins.
@@ -54,17 +62,22 @@ void prepare_outputs(FitCommandOptions& options) {
       options.centroids = (folder / ("centroids." + options.format)).string();
     }
     if (options.model.empty()) options.model = (folder / "model.json").string();
+    if (options.criteria.empty() && options.tries_range()) {
+      options.criteria = (folder / "criteria.svg").string();
+    }
   }
   check_extension(options.labels, {".csv", ".npy"});
   check_extension(options.centroids, {".csv", ".npy"});
   check_extension(options.model, {".json"});
-  for (std::string* output : {&options.labels, &options.centroids, &options.model}) {
+  check_extension(options.criteria, {".svg", ".csv"});
+  for (std::string* output :
+       {&options.labels, &options.centroids, &options.model, &options.criteria}) {
     *output = absolute_path(*output).string();
   }
-  refuse_overwriting({options.labels, options.centroids, options.model},
+  refuse_overwriting({options.labels, options.centroids, options.model, options.criteria},
                      {options.data.file, options.fit.seeding.file});
   if (!options.output.empty()) make_folder(options.output);
-  try_outputs({options.labels, options.centroids, options.model});
+  try_outputs({options.labels, options.centroids, options.model, options.criteria});
 }
 
 // An interrupted fit leaves a model and centroids too, but no labels.
@@ -102,8 +115,74 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
+// Computes the labels of the suggested fit, which are those of its centroids.
+void label_suggested(BackendSession& session, ClusterChoice& choice) {
+  TriedFit& suggested = choice.fits[*choice.suggestion.index];
+  InterruptObserver observer;
+  try {
+    session.label(suggested.fit.centroids, suggested.clusters, suggested.fit.labels,
+                  suggested.fit.counts, nullptr, &observer);
+  } catch (const BackendError& error) {
+    if (error.code() != StatusCode::cancelled) throw;
+    suggested.fit.labels = {};
+    choice.cancelled = true;
+  }
+}
+
+// Fits each k of the range and delivers the criteria, and the files of the suggested k.
+ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
+                     const ChosenBackend& chosen, BackendSession& session, GuestScope& fitting) {
+  // The session holds two blocks as well; the memory plan leaves room for smaller ones.
+  constexpr std::int64_t kBlockShare = 8;
+  FitOptions fit_options = options.fit;
+  const auto fit_clusters = [&](std::int64_t clusters) {
+    fit_options.clusters = clusters;
+    FitProgress progress(fit_options, data.dataset.samples());
+    return lloyd::fit(session, fit_options, &progress);
+  };
+  ClusterChoice choice = choose_clusters(
+      data.dataset, parse_cluster_range(options.clusters),
+      {fit_clusters, std::max<std::int64_t>(data.block_rows / kBlockShare, 1), interrupted});
+  if (choice.suggestion.index && !options.labels.empty()) label_suggested(session, choice);
+  fitting.end();
+  if (choice.fits.empty()) {
+    note("lloyd: interrupted before the first fit finished\n");
+    return kInterrupted;
+  }
+  const ClusterChoiceReport report{data.dataset, chosen, options.fit, choice, session.open_ms()};
+  Delivery delivery;
+  delivery.print([&] {
+    if (options.json) {
+      print_json(to_json(report));
+    } else {
+      print(report);
+    }
+  });
+  if (choice.suggestion.index) {
+    const TriedFit& suggested = choice.fits[*choice.suggestion.index];
+    fit_options.clusters = suggested.clusters;
+    write_files(options, {data.dataset, chosen, fit_options, suggested.fit, session.open_ms()},
+                delivery);
+  } else if (!options.labels.empty() || !options.centroids.empty() || !options.model.empty()) {
+    note("lloyd: no k is suggested, so labels, centroids and model were not written\n");
+  }
+  if (!options.criteria.empty() &&
+      delivery.write(options.criteria, [&](const auto& file) { write_criteria(file, report); })) {
+    note("wrote {}\n", options.criteria);
+  }
+  delivery.finish();
+  return choice.cancelled ? kInterrupted : kDone;
+}
+
 // Returns the feature names of the centroids' file, if any.
 std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& seeding) {
+  if (options.tries_range() && std::filesystem::path(options.seeding).has_extension()) {
+    throw InputError(
+        fmt::format("--seeding is {}, a file of centroids for one k, but -k is {}; a range needs a "
+                    "method, such "
+                    "as k-means++",
+                    options.seeding, options.clusters));
+  }
   std::vector<std::string> names =
       parse_seeding_option(options.seeding, options.fit.clusters, options.memory.limit, seeding);
   const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
@@ -119,6 +198,12 @@ std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& 
 }
 
 int run_fit(const Context& context, FitCommandOptions options) {
+  const std::vector<std::int64_t> range = parse_cluster_range(options.clusters);
+  options.fit.clusters = range.back();
+  if (!options.criteria.empty() && range.size() == 1) {
+    throw InputError(fmt::format("--criteria is for a range of k, such as -k 2..20, but -k is {}",
+                                 options.clusters));
+  }
   options.fit.empty_clusters = parse_empty_clusters(options.empty_clusters);
   if (options.iterations != 0) {
     options.fit.fixed_iterations = true;
@@ -145,6 +230,11 @@ int run_fit(const Context& context, FitCommandOptions options) {
 
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
+    if (range.size() > 1) {
+      const ExitStatus status = fit_range(options, data, chosen, session, fitting);
+      note_memory_beyond(options.memory, chosen.backend->name());
+      return status;
+    }
     const Fit fit = [&] {
       FitProgress progress(options.fit, dataset.samples());
       return lloyd::fit(session, options.fit, &progress,
@@ -172,8 +262,10 @@ void add_fit_command(CLI::App& app, Context& context) {
   options->data.add_to(*command);
   options->backend.add_to(*command);
   options->memory.add_to(*command);
-  command->add_option("-k,--clusters", options->fit.clusters, "Number of clusters")
-      ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()))
+  command
+      ->add_option("-k,--clusters", options->clusters,
+                   "Number of clusters, or a range to choose from: 2..20, with a step 2..20..3")
+      ->check(cluster_range())
       ->capture_default_str();
   command
       ->add_option("--seeding,--init", options->seeding,
@@ -217,8 +309,11 @@ void add_fit_command(CLI::App& app, Context& context) {
                       "Write the centroids to this .csv or .npy file");
   command->add_option("--model", options->model,
                       "Write a model for 'lloyd predict' to this .json file");
+  command->add_option("--criteria", options->criteria,
+                      "For a range of k: write the criteria of each k to this .svg or .csv file");
   auto* output = command->add_option("-o,--output", options->output,
-                                     "Write labels, centroids and model.json into this folder");
+                                     "Write labels, centroids and model.json into this folder, for "
+                                     "a range of k those of the suggested one and criteria.svg");
   command
       ->add_option("--format", options->format,
                    "Format of labels and centroids in that folder: csv or npy")

@@ -1,4 +1,6 @@
 // lloyd report: prints the summary of a recorded run as tables, or writes it as an HTML page.
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/new_file.hpp>
+#include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "commands/commands.hpp"
 #include "experiment/record/chosen_run.hpp"
@@ -15,8 +19,11 @@
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"
+#include "report/figures.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
+#include "supervision/interrupt.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -26,13 +33,16 @@ using namespace experiment;
 
 struct ReportCommand {
   fs::path records;
-  std::string run;  // id; empty: the last run
+  std::string run;       // id; empty: the last run
+  std::string baseline;  // label; empty: the run's own
+  std::string format = "text";
   bool json = false;
   fs::path page;      // file of the HTML page; empty: print tables
+  fs::path figures;   // folder of the SVG files; empty: none
   fs::path ceilings;  // output of `lloyd doctor --json`; empty: none
 };
 
-void write_page(const ReportCommand& command, const ChosenRun& chosen) {
+std::string page_text(const ReportCommand& command, const ChosenRun& chosen) {
   const RecordedRun& run = chosen.run;
   nlohmann::ordered_json ceilings;
   if (!command.ceilings.empty()) {
@@ -44,10 +54,68 @@ void write_page(const ReportCommand& command, const ChosenRun& chosen) {
     }
   }
   const std::string& experiment = run.fits.front().front().experiment;
-  NewFile page(command.page);
-  page.write(report::report_page(experiment,
-                                 report::page_data(run, chosen.file, chosen.unfinished, ceilings)));
+  return report::report_page(experiment,
+                             report::page_data(run, chosen.file, chosen.unfinished, ceilings));
+}
+
+void write_page(const fs::path& file, const std::string& text) {
+  NewFile page(file);
+  page.write(text);
   page.commit();
+}
+
+// Writes an SVG file for each figure of the page.
+void write_figures(const fs::path& folder, const fs::path& browser, const std::string& page) {
+  install_interrupt_handler();
+  const std::map<std::string, std::string> figures = report::draw_figures(browser, page);
+  make_folder(folder);
+  for (const auto& [id, svg] : figures) write_page(folder / (id + ".svg"), svg);
+  note("wrote {} to {}\n", format_count(std::ssize(figures), "figure"), folder.string());
+}
+
+// Throws InputError unless `label` is one of the backends of the run. `labels`: with repetitions.
+void check_baseline(const std::string& label, const std::vector<std::string>& labels) {
+  if (std::find(labels.begin(), labels.end(), label) != labels.end()) return;
+  std::vector<std::string> distinct;
+  for (const std::string& other : labels) {
+    if (std::find(distinct.begin(), distinct.end(), other) == distinct.end()) {
+      distinct.push_back(other);
+    }
+  }
+  throw InputError(fmt::format("--baseline is '{}', but the backends of the run are {}", label,
+                               shown_names(distinct)));
+}
+
+void set_baseline(const std::string& label, RecordedRun& run) {
+  if (label.empty()) return;
+  std::vector<std::string> labels;
+  for (const std::vector<Record>& fit : run.fits) labels.push_back(fit.front().backend.label);
+  check_baseline(label, labels);
+  for (std::vector<Record>& fit : run.fits) {
+    for (Record& record : fit) record.plan.baseline = label;
+  }
+}
+
+void set_baseline(const std::string& label, std::vector<FitDigest>& fits) {
+  if (label.empty()) return;
+  std::vector<std::string> labels;
+  for (const FitDigest& fit : fits) labels.push_back(fit.backend);
+  check_baseline(label, labels);
+  for (FitDigest& fit : fits) fit.baseline = label;
+}
+
+void print_summary(const ReportCommand& command, const Summary& summary, const fs::path& folder) {
+  if (command.json || command.format == "json") {
+    print_json(summary_json(summary, folder));
+  } else if (command.format == "csv") {
+    print_text("{}", summary_csv(summary));
+  } else if (command.format == "markdown") {
+    print_text("{}", summary_markdown(summary));
+  } else if (command.format == "latex") {
+    print_text("{}", summary_latex(summary));
+  } else {
+    print_text("{}", summary_table(summary));
+  }
 }
 
 // A run may have a million trials: frees the records after the summary has been made of them.
@@ -73,29 +141,32 @@ ChosenDigest digest_file(const ReportCommand& command) {
 }
 
 int report_run(ReportCommand command) {
-  if (!command.page.empty()) report::require_page();
+  const bool needs_page = !command.page.empty() || !command.figures.empty();
+  if (needs_page) report::require_page();
+  const fs::path browser = command.figures.empty() ? fs::path() : report::find_browser();
   check_extension(command.page, {".html"});
   command.page = absolute_path(command.page);
+  command.figures = absolute_path(command.figures);
   refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});
   try_outputs({command.page});
   const auto print_notes = [](const auto& chosen) {
     for (const std::string& text : chosen.notes) note("lloyd: {}\n", text);
   };
-  if (!command.page.empty()) {
-    const ChosenRun chosen = read_run(command.records, command.run);
+  if (needs_page) {
+    ChosenRun chosen = read_run(command.records, command.run);
     print_notes(chosen);
-    write_page(command, chosen);
+    set_baseline(command.baseline, chosen.run);
+    const std::string page = page_text(command, chosen);
+    if (!command.page.empty()) write_page(command.page, page);
+    if (!command.figures.empty()) write_figures(command.figures, browser, page);
     return kDone;
   }
   ChosenDigest chosen = digest_file(command);
   print_notes(chosen);
+  set_baseline(command.baseline, chosen.run.fits);
   const Summary summary =
       summarize_digests(std::move(chosen.run.fits), chosen.run.fixed_iterations);
-  if (command.json) {
-    print_json(summary_json(summary, chosen.file.parent_path()));
-  } else {
-    print_text("{}", summary_table(summary));
-  }
+  print_summary(command, summary, chosen.file.parent_path());
   return kDone;
 }
 
@@ -109,10 +180,19 @@ void add_report_command(CLI::App& app, Context& context) {
       ->required();
   sub->add_option("--run", command->run,
                   "Identifier of the run (default: the last one in the file)");
-  auto* json = sub->add_flag("--json", command->json, "Print the summary as JSON");
+  sub->add_option("--baseline", command->baseline,
+                  "Label of the backend that speedups are relative to (default: the run's)");
+  auto* json = sub->add_flag("--json", command->json, "The same as --format json");
+  auto* format = sub->add_option("--format", command->format, "text, markdown, latex, csv or json")
+                     ->check(CLI::IsMember({"text", "markdown", "latex", "csv", "json"}))
+                     ->excludes(json);
   auto* page = sub->add_option("-o,--output", command->page,
                                "Write a page with charts to this .html file instead of printing");
-  page->excludes(json);
+  page->excludes(json)->excludes(format);
+  sub->add_option("--figures", command->figures,
+                  "Write each chart of the page as an .svg file into this folder (needs chromium)")
+      ->excludes(json)
+      ->excludes(format);
   sub->add_option("--ceilings", command->ceilings,
                   "Output of 'lloyd doctor --json': draw the peak rates of the processor")
       ->needs(page);

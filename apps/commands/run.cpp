@@ -47,7 +47,7 @@ struct RunCommand {
   bool json = false;
   bool resume = false;
   bool retry_failed = false;
-  std::vector<std::string> overrides;
+  Overrides overrides;
   fs::path output;
   std::int64_t repeats = 0;  // 0: not given
 };
@@ -329,8 +329,12 @@ void add_run_command(CLI::App& app, Context& context) {
                 "Print the plan (trials, memory, skipped trials with reasons) and run nothing");
   sub->add_flag("--require", command->require, "Fail if any trial would be skipped");
   sub->add_option(
-         "--set", command->overrides,
+         "--set", command->overrides.set,
          "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML (may be repeated)")
+      ->allow_extra_args(false);
+  sub->add_option("--sweep", command->overrides.sweep,
+                  "Add an axis or replace its values: KEY=LIST, such as 'clusters=[8, 16]' (may be "
+                  "repeated)")
       ->allow_extra_args(false);
   sub->add_option("--output", command->output, "Folder for the records (overrides the file)");
   sub->add_option("--repeats", command->repeats,
@@ -338,7 +342,8 @@ void add_run_command(CLI::App& app, Context& context) {
       ->check(whole_number(1, 100000));
   sub->add_flag("--json", command->json, "Print the plan or the summary as JSON");
   auto* resume = sub->add_flag("--resume", command->resume,
-                               "Finish the last run of this experiment in the output folder");
+                               "Finish the last run of this experiment in the output folder; with "
+                               "more repeats, extend it");
   sub->add_flag("--retry-failed", command->retry_failed,
                 "With --resume: also rerun trials that failed or timed out")
       ->needs(resume);

@@ -49,33 +49,49 @@ void print_clusters(const FitReport& report) {
 
 }  // namespace
 
+nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen) {
+  return {{"backend",
+           {{"name", chosen.backend->name()},
+            {"version", chosen.backend->version()},
+            {"parameters", parameters_json(chosen.parameters)},
+            {"accuracy", to_string(chosen.backend->accuracy(dataset.dtype()))},
+            {"reproducibility", to_string(chosen.backend->reproducibility(dataset.dtype()))}}},
+          {"dataset",
+           {{"name", dataset.name()},
+            {"samples", dataset.samples()},
+            {"features", dataset.features()},
+            {"dtype", to_string(dataset.dtype())},
+            {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}}};
+}
+
+nlohmann::ordered_json seeding_json(const Seeding& seeding) {
+  nlohmann::ordered_json json = {{"method", to_string(seeding.method)}, {"seed", seeding.seed}};
+  if (seeding.method == SeedingMethod::kmeans_parallel) {
+    json["oversampling"] = seeding.oversampling;
+    json["rounds"] = seeding.rounds;
+  }
+  return json;
+}
+
+void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
+                  const std::string& notes) {
+  const std::string changes = chosen.parameters.describe_changes();
+  print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
+             dataset.samples(), dataset.features(), to_string(dataset.dtype()));
+  print_text("backend     {}{}{}\n", chosen.backend->name(), changes.empty() ? "" : " ", changes);
+  if (!notes.empty()) print_text("notes       {}\n", notes);
+  print_text("seeding     {}, seed {}{}\n", to_string(options.seeding.method), options.seeding.seed,
+             options.restarts > 1 ? fmt::format(", best of {} restarts", options.restarts) : "");
+}
+
 nlohmann::ordered_json to_json(const FitReport& report) {
   const Dataset& dataset = report.dataset;
-  const Seeding& seeding = report.options.seeding;
-  nlohmann::ordered_json json = {
-      {"backend",
-       {{"name", report.chosen.backend->name()},
-        {"version", report.chosen.backend->version()},
-        {"parameters", parameters_json(report.chosen.parameters)},
-        {"accuracy", to_string(report.chosen.backend->accuracy(dataset.dtype()))},
-        {"reproducibility", to_string(report.chosen.backend->reproducibility(dataset.dtype()))}}},
-      {"dataset",
-       {{"name", dataset.name()},
-        {"samples", dataset.samples()},
-        {"features", dataset.features()},
-        {"dtype", to_string(dataset.dtype())},
-        {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}},
-      {"clusters", report.fit.clusters},
-      {"seeding",
-       {{"method", to_string(seeding.method)},
-        {"seed", seeding.seed},
-        {"ms", report.fit.seeding_ms}}},
-      {"restarts", report.options.restarts},
-      {"status", report.fit.cancelled ? "cancelled" : "ok"}};
-  if (seeding.method == SeedingMethod::kmeans_parallel) {
-    json["seeding"]["oversampling"] = seeding.oversampling;
-    json["seeding"]["rounds"] = seeding.rounds;
-  }
+  nlohmann::ordered_json json = inputs_json(dataset, report.chosen);
+  json["clusters"] = report.fit.clusters;
+  json["seeding"] = seeding_json(report.options.seeding);
+  json["seeding"]["ms"] = report.fit.seeding_ms;
+  json["restarts"] = report.options.restarts;
+  json["status"] = report.fit.cancelled ? "cancelled" : "ok";
   json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
   if (!report.complete()) return json;
   json["counts"] = report.fit.counts;
@@ -86,17 +102,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
 void print(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   const Fit& fit = report.fit;
-  const std::string changes = report.chosen.parameters.describe_changes();
-  print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
-             dataset.samples(), dataset.features(), to_string(dataset.dtype()));
-  print_text("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
-             changes);
-  if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
-  print_text("seeding     {}, seed {}{}\n", to_string(report.options.seeding.method),
-             report.options.seeding.seed,
-             report.options.restarts > 1
-                 ? fmt::format(", best of {} restarts", report.options.restarts)
-                 : "");
+  print_inputs(dataset, report.chosen, report.options, fit.notes);
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
   print_text("iterations  {} ({})\n", fit.result.iterations,
              fit.cancelled ? "interrupted"

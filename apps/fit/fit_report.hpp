@@ -1,6 +1,8 @@
 // FitReport: the result of `lloyd fit` as text or JSON.
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include <lloyd/fit.hpp>
@@ -20,6 +22,14 @@ struct FitReport {
   /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }
 };
+
+/// Keys "backend" and "dataset".
+nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen);
+/// Keys "method" and "seed"; for k-means|| also "oversampling" and "rounds".
+nlohmann::ordered_json seeding_json(const Seeding& seeding);
+/// Prints data set, backend and seeding to standard output. `notes`: see Fit; may be empty.
+void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
+                  const std::string& notes);
 
 /// Has the keys of an experiment's record.
 nlohmann::ordered_json to_json(const FitReport& report);

@@ -61,10 +61,13 @@ ordered_json speedup_json(const SummaryRow& row) {
 }
 
 ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
-                      const Summary& summary) {
+                      const Summary& summary, const std::vector<VaryingAxis>& varying) {
   const Record& first = records.front();
   ordered_json axes = ordered_json::object();
   for (const AxisValue& axis : row.axes) axes[axis.path] = axis.value;
+  for (const VaryingAxis& axis : varying) {
+    axes[axis.path] = axis.text(row.axes[axis.index].value);
+  }
   ordered_json json = {{"setting", row.setting},
                        {"axes", axes},
                        {"backend", row.backend},
@@ -131,9 +134,10 @@ ordered_json backends_json(const RecordedRun& run) {
 }
 
 ordered_json rows_json(const Summary& summary, const RecordedRun& run) {
+  const std::vector<VaryingAxis> varying = varying_axes_of(summary);
   ordered_json rows = ordered_json::array();
   for (std::size_t r = 0; r < summary.rows.size(); ++r) {
-    rows.push_back(row_json(summary.rows[r], run.fits[r], summary));
+    rows.push_back(row_json(summary.rows[r], run.fits[r], summary, varying));
   }
   return rows;
 }

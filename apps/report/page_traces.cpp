@@ -1,5 +1,6 @@
 #include "report/page_traces.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -40,6 +41,20 @@ ordered_json trace_json(const Trace& trace) {
       {"iteration", iteration}, {"elapsed_ms", elapsed}, {"inertia", inertia}, {"shift", shift}};
 }
 
+// True if the baseline has left a replay of the same setting.
+bool is_superseded(const RecordedRun& run, const Record& record) {
+  if (record.backend.label == record.plan.baseline) return false;
+  const auto has_replay = [](const Record& other) {
+    return other.trace && other.trace->replay.has_value();
+  };
+  return std::any_of(run.fits.begin(), run.fits.end(), [&](const std::vector<Record>& fit) {
+    const Record& first = fit.front();
+    return first.plan.setting == record.plan.setting &&
+           first.backend.label == record.plan.baseline &&
+           std::any_of(fit.begin(), fit.end(), has_replay);
+  });
+}
+
 }  // namespace
 
 ordered_json rounded(double value) {
@@ -58,7 +73,7 @@ void add_traces(const RecordedRun& run, ordered_json& data) {
     for (const Record& record : run.fits[r]) {
       if (!record.trace) continue;
       data["rows"][r]["trace"] = trace_json(*record.trace);
-      if (!record.trace->replay) continue;
+      if (!record.trace->replay || is_superseded(run, record)) continue;
       ordered_json replay = to_json(*record.trace->replay);
       const std::size_t size = replay.dump().size();
       if (bytes + size > kMaxReplayBytes) {

@@ -30,6 +30,11 @@ class Table {
 
   /// Renders the table. No line is longer than the width: cells are broken as by wrap().
   std::string str() const;
+  /// A GitHub Markdown table. A text that spans columns stands in the first of them.
+  std::string markdown() const;
+  /// A LaTeX `tabular` with the rules of the package booktabs. A text that spans columns is a
+  /// `multicolumn` cell.
+  std::string latex() const;
 
  private:
   struct Row {
@@ -38,6 +43,7 @@ class Table {
     std::vector<std::string> last_cells;
   };
 
+  std::vector<std::string> cells_of(const Row& row) const;
   std::string lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const;
   std::vector<std::size_t> column_widths() const;
   void make_room_for_texts(std::vector<std::size_t>& widths) const;
@@ -50,6 +56,11 @@ class Table {
 /// Splits a text into lines of at most `width` UTF-8 code points: at blanks if possible, else after
 /// a hyphen between letters, else anywhere. Control characters become '?'.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
+
+/// Escapes a text for Markdown, cells of tables included; unprintable characters become '?'.
+std::string escape_markdown(const std::string& text);
+/// Escapes a text for LaTeX in the same way.
+std::string escape_latex(const std::string& text);
 
 /// Number of UTF-8 code points.
 std::size_t text_width(const std::string& text);

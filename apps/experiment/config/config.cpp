@@ -14,7 +14,6 @@
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
 
-#include "experiment/config/overrides.hpp"
 #include "experiment/yaml/config_values.hpp"
 #include "external/description.hpp"
 
@@ -237,8 +236,7 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 }  // namespace
 
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
-                           const std::string& fallback_name,
-                           const std::vector<std::string>& overrides,
+                           const std::string& fallback_name, const Overrides& overrides,
                            const std::filesystem::path& output) {
   std::vector<std::string> keys = {"experiment", "backends",  "optional",   "baseline",
                                    "repeats",    "until",     "order_seed", "trace",
@@ -266,7 +264,8 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
   // References and `optional` above are checked against the axes and backends of the file, before
   // overrides reduce them.
-  for (const std::string& text : overrides) apply_override(document, text);
+  for (const std::string& text : overrides.set) apply_override(document, text);
+  for (const std::string& text : overrides.sweep) apply_sweep(document, text);
   if (!overrides.empty()) {
     if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
     experiment.backends = read_backends(map.require("backends"));
@@ -327,8 +326,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   return experiment;
 }
 
-Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& overrides,
+Experiment load_experiment(const std::filesystem::path& file, const Overrides& overrides,
                            const std::filesystem::path& output) {
   return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides,
                          output);

@@ -10,6 +10,7 @@
 #include "experiment/config/backend_requests.hpp"
 #include "experiment/config/checks.hpp"
 #include "experiment/config/isolation.hpp"
+#include "experiment/config/overrides.hpp"
 #include "experiment/config/reference.hpp"
 #include "experiment/config/setting.hpp"
 #include "experiment/config/until.hpp"
@@ -36,16 +37,14 @@ struct Experiment {
 };
 
 /// Reads a configuration file. Throws InputError, one sentence with file, line and column, for
-/// unknown keys, wrong types and values out of range. `overrides` are texts of the form
-/// "KEY=VALUE", see overrides.hpp. `output` replaces the file's unless it is empty.
-Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& overrides = {},
+/// unknown keys, wrong types and values out of range. `output` replaces the file's unless it is
+/// empty.
+Experiment load_experiment(const std::filesystem::path& file, const Overrides& overrides = {},
                            const std::filesystem::path& output = {});
 /// The same from a parsed document. Relative data files are resolved against `folder`;
 /// `fallback_name` names an experiment without a name.
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
-                           const std::string& fallback_name,
-                           const std::vector<std::string>& overrides = {},
+                           const std::string& fallback_name, const Overrides& overrides = {},
                            const std::filesystem::path& output = {});
 
 }  // namespace lloyd::experiment

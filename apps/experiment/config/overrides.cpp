@@ -1,6 +1,7 @@
 #include "experiment/config/overrides.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,11 +16,11 @@
 namespace lloyd::experiment {
 namespace {
 
-// Throws InputError if the text cannot be a key.
-void check_key_text(const std::string& key) {
+// Throws InputError if the text cannot be a key. `option`: "--set" or "--sweep".
+void check_key_text(const std::string& option, const std::string& key) {
   const auto fail = [&](const char* reason) {
-    throw InputError(fmt::format("--set: the key '{}' {}; keys are such as dataset.blobs.samples",
-                                 excerpt(key), reason));
+    throw InputError(fmt::format("{}: the key '{}' {}; keys are such as dataset.blobs.samples",
+                                 option, excerpt(key), reason));
   };
   if (key.find_first_of("[]{}") != std::string::npos) {
     fail("has brackets, but parts are divided by dots");
@@ -70,20 +71,67 @@ bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& va
   return false;
 }
 
+// Adds an axis below the others. `values` is a list.
+void add_axis(ConfigNode& document, const std::string& key, const ConfigNode& values) {
+  auto sweep = std::find_if(document.children.begin(), document.children.end(),
+                            [](const ConfigNode& child) { return child.key == "sweep"; });
+  if (sweep == document.children.end()) {
+    ConfigNode made;
+    made.kind = ConfigNode::Kind::map;
+    made.key = "sweep";
+    made.place = made.key_place = values.place;
+    sweep = document.children.insert(sweep, std::move(made));
+  }
+  ConfigNode axis = values;
+  axis.key = key;
+  axis.key_place = values.place;
+  sweep->children.push_back(std::move(axis));
+}
+
+bool is_setting_key(const std::string& key) {
+  const std::vector<std::string>& keys = setting_keys();
+  return std::find(keys.begin(), keys.end(), key.substr(0, key.find('.'))) != keys.end();
+}
+
+struct KeyValue {
+  std::string key;
+  ConfigNode value;
+};
+
+KeyValue parse_key_value(const std::string& option, const char* example, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw InputError(fmt::format("{} takes {}, not '{}'", option, example, excerpt(text)));
+  }
+  std::string key = text.substr(0, equals);
+  check_key_text(option, key);
+  ConfigNode value =
+      parse_config(text.substr(equals + 1), fmt::format("{} {}", option, excerpt(key)));
+  return {std::move(key), std::move(value)};
+}
+
 }  // namespace
 
 void apply_override(ConfigNode& document, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) {
-    throw InputError(
-        fmt::format("--set takes KEY=VALUE, such as clusters=8, not '{}'", excerpt(text)));
-  }
-  const std::string key = text.substr(0, equals);
-  check_key_text(key);
-  const ConfigNode value = parse_config(text.substr(equals + 1), "--set " + excerpt(key));
+  const auto [key, value] = parse_key_value("--set", "KEY=VALUE, such as clusters=8", text);
   check_key(key, value);
   expand_seeding(document);
-  if (!set_axis(document, key, value)) set_path(document, key, value);
+  if (set_axis(document, key, value)) return;
+  if (value.is_sequence() && is_setting_key(key) && key != "dataset.columns") {
+    add_axis(document, key, value);
+  } else {
+    set_path(document, key, value);
+  }
+}
+
+void apply_sweep(ConfigNode& document, const std::string& text) {
+  const auto [key, value] = parse_key_value("--sweep", "KEY=LIST, such as clusters=[8, 16]", text);
+  if (!value.is_sequence()) {
+    value.fail(fmt::format("the axis '{}' must be a list of values, such as [8, 16], not {}", key,
+                           value.kind_text()));
+  }
+  expand_seeding(document);
+  if (!set_axis(document, key, value)) add_axis(document, key, value);
 }
 
 }  // namespace lloyd::experiment

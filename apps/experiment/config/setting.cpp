@@ -86,11 +86,34 @@ CsvOptions read_csv_options(const MapReader& map) {
   return csv;
 }
 
+// Reads which samples of a file are used, and whether features are scaled.
+void read_preparation(const MapReader& map, DatasetSetting& dataset) {
+  const ConfigNode* samples = map.find("samples");
+  const ConfigNode* shuffle = map.find("shuffle");
+  const ConfigNode* seed = map.find("seed");
+  for (const ConfigNode* given : {samples, shuffle, seed}) {
+    if (given == nullptr || !dataset.blobs) continue;
+    given->fail_at_key(
+        fmt::format("'{}' is for files; blobs have 'dataset.blobs.samples' and "
+                    "'dataset.blobs.seed'",
+                    map.path(given->key)));
+  }
+  if (samples != nullptr) {
+    dataset.sampling.samples = read_integer(*samples, map.path("samples"), 1, kMaxCount);
+    dataset.samples_place = samples->place;
+  }
+  if (shuffle != nullptr) dataset.sampling.shuffle = read_boolean(*shuffle, map.path("shuffle"));
+  if (seed != nullptr) dataset.sampling.seed = read_seed(*seed, map.path("seed"));
+  if (const ConfigNode* given = map.find("standardize")) {
+    dataset.standardize = read_boolean(*given, map.path("standardize"));
+  }
+}
+
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
   const std::vector<std::string> text_keys = {"delimiter", "header", "columns", "label_column"};
-  const MapReader map(
-      node, "dataset",
-      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns", "label_column"});
+  const MapReader map(node, "dataset",
+                      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
+                       "label_column", "samples", "shuffle", "seed", "standardize"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -142,6 +165,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
     dataset.csv = read_csv_options(map);
     dataset.csv.dtype = dtype;
   }
+  read_preparation(map, dataset);
   return dataset;
 }
 
@@ -212,13 +236,15 @@ void read_stop(const ConfigNode& node, FitOptions& options) {
 
 std::string DatasetSetting::key() const {
   if (blobs) {
-    return fmt::format("blobs {} {} {} {} {} {} {}", blobs->samples, blobs->features,
-                       blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype));
+    return fmt::format("blobs {} {} {} {} {} {} {} {}", blobs->samples, blobs->features,
+                       blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype),
+                       standardize);
   }
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {:?}", file.string(), csv.delimiter.value_or('\0'),
-                     header, fmt::join(csv.columns, "\n"), csv.label_column, size_of(csv.dtype),
-                     hdf5_dataset);
+  return fmt::format("file {:?} {} {} {} {:?} {} {:?} {} {} {} {}", file.string(),
+                     csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
+                     csv.label_column, size_of(csv.dtype), hdf5_dataset,
+                     sampling.samples.value_or(0), sampling.shuffle, sampling.seed, standardize);
 }
 
 const std::vector<std::string>& setting_keys() {

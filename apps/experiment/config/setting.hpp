@@ -8,6 +8,7 @@
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/csv.hpp>
+#include <lloyd/data/sample_rows.hpp>
 #include <lloyd/fit.hpp>
 
 #include "experiment/yaml/config_node.hpp"
@@ -20,10 +21,15 @@ struct DatasetSetting {
   std::filesystem::path file;  ///< resolved, ready to be opened
   CsvOptions csv;              ///< options for text files
   std::string hdf5_dataset;    ///< data set within an HDF5 file; may be empty
+  RowSampling sampling;        ///< of a file; applied before `standardize`
+  bool standardize = false;    ///< give each feature mean 0 and standard deviation 1
   Place place;
+  Place samples_place;  ///< of sampling.samples
 
   /// A key that is equal for equal sources.
   std::string key() const;
+  /// True if all samples are used, in the order of the source.
+  bool takes_all_rows() const { return !sampling.samples && !sampling.shuffle; }
 };
 
 /// An axis, and its value in one setting.

@@ -1,6 +1,12 @@
 #include "experiment/plan/dataset_cache.hpp"
 
+#include <utility>
+
+#include <fmt/format.h>
+
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/sample_rows.hpp>
+#include <lloyd/data/standardize.hpp>
 #include <lloyd/error.hpp>
 
 #include "options/bounded_data.hpp"
@@ -14,6 +20,21 @@ Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>&
   options.csv.stop = stop;
   try {
     return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
+  } catch (const InputError& error) {
+    setting.place.fail(error.what());
+  }
+}
+
+// Chooses samples and scales features as the setting says.
+Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting) {
+  const std::int64_t wanted = setting.sampling.samples.value_or(1);
+  if (wanted > dataset.samples()) {
+    setting.samples_place.fail(fmt::format("'dataset.samples' is {}, but {} has {} samples", wanted,
+                                           dataset.name(), dataset.samples()));
+  }
+  if (!setting.takes_all_rows()) dataset = sample_rows(dataset, setting.sampling);
+  try {
+    return setting.standardize ? standardize(dataset) : std::move(dataset);
   } catch (const InputError& error) {
     setting.place.fail(error.what());
   }
@@ -49,7 +70,7 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   const std::string key = setting.key();
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
-  last_ = std::make_shared<const Dataset>(make_dataset(setting, stop_));
+  last_ = std::make_shared<const Dataset>(prepare_dataset(make_dataset(setting, stop_), setting));
   key_ = key;
   return last_;
 }

@@ -152,10 +152,11 @@ void check_sizes(const Setting& setting, const DatasetFacts& dataset) {
   }
 }
 
-std::string hash_plan(const Plan& plan) {
-  nlohmann::ordered_json definition = {{"repeats", plan.repeats},
-                                       {"until", until_json(plan.until)},
-                                       {"order_seed", plan.order_seed}};
+}  // namespace
+
+std::string hash_with_repeats(const Plan& plan, std::int64_t repeats) {
+  nlohmann::ordered_json definition = {
+      {"repeats", repeats}, {"until", until_json(plan.until)}, {"order_seed", plan.order_seed}};
   if (plan.baseline) definition["baseline"] = plan.variants[*plan.baseline].label;
   for (const PlannedSetting& setting : plan.settings) {
     definition["settings"].push_back(setting.hash);
@@ -169,8 +170,6 @@ std::string hash_plan(const Plan& plan) {
   }
   return hash_json(definition);
 }
-
-}  // namespace
 
 std::int64_t Plan::trials() const {
   return (static_cast<std::int64_t>(fits.size()) - skipped()) * repeats;
@@ -221,7 +220,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
       if (progress) progress(std::ssize(plan.fits), static_cast<std::int64_t>(pairs));
     }
   }
-  plan.hash = hash_plan(plan);
+  plan.hash = hash_with_repeats(plan, plan.repeats);
   return plan;
 }
 

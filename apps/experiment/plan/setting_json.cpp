@@ -31,13 +31,15 @@ std::string hash_json(const ordered_json& json) {
 ordered_json source_json(const DatasetSetting& setting) {
   if (setting.blobs) {
     const BlobsSpec& blobs = *setting.blobs;
-    return {{"blobs",
-             {{"samples", blobs.samples},
-              {"features", blobs.features},
-              {"centers", blobs.centers},
-              {"std", blobs.std},
-              {"box", blobs.box},
-              {"seed", blobs.seed}}}};
+    ordered_json source = {{"blobs",
+                            {{"samples", blobs.samples},
+                             {"features", blobs.features},
+                             {"centers", blobs.centers},
+                             {"std", blobs.std},
+                             {"box", blobs.box},
+                             {"seed", blobs.seed}}}};
+    if (setting.standardize) source["standardize"] = true;
+    return source;
   }
   ordered_json source = {{"file", setting.file.string()}};
   const CsvOptions& csv = setting.csv;
@@ -46,6 +48,10 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (!csv.columns.empty()) source["columns"] = csv.columns;
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
   if (!setting.hdf5_dataset.empty()) source["dataset"] = setting.hdf5_dataset;
+  if (setting.sampling.samples) source["samples"] = *setting.sampling.samples;
+  if (setting.sampling.shuffle) source["shuffle"] = true;
+  if (!setting.takes_all_rows()) source["seed"] = setting.sampling.seed;
+  if (setting.standardize) source["standardize"] = true;
   return source;
 }
 

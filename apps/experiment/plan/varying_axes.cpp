@@ -1,9 +1,42 @@
 #include "experiment/plan/varying_axes.hpp"
 
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace lloyd::experiment {
+namespace {
+
+// The name of the file that a value of the axis `path` names; the value itself if it names none.
+std::string file_name(const std::string& path, const std::string& value) {
+  constexpr std::string_view kKey = "file: ";
+  std::string file = value;
+  if (path == "dataset") {
+    const std::size_t key = value.find(kKey);
+    if (key == std::string::npos || (value[key - 1] != '{' && value[key - 1] != ' ')) return value;
+    const std::size_t begin = key + kKey.size();
+    file = value.substr(begin, value.find_first_of(",}", begin) - begin);
+  } else if (path != "dataset.file") {
+    return value;
+  }
+  const std::string name = std::filesystem::path(file).filename().string();
+  return name.empty() ? value : name;
+}
+
+std::map<std::string, std::string> short_names(const std::string& path,
+                                               const std::set<std::string>& values) {
+  std::map<std::string, std::string> names;
+  std::set<std::string> distinct;
+  for (const std::string& value : values) {
+    names[value] = file_name(path, value);
+    distinct.insert(names[value]);
+  }
+  if (distinct.size() < values.size()) names.clear();
+  return names;
+}
+
+}  // namespace
 
 std::vector<VaryingAxis> varying_axes(const std::vector<std::vector<AxisValue>>& settings) {
   std::vector<VaryingAxis> axes;
@@ -12,7 +45,8 @@ std::vector<VaryingAxis> varying_axes(const std::vector<std::vector<AxisValue>>&
     std::set<std::string> values;
     for (const std::vector<AxisValue>& setting : settings) values.insert(setting[a].value);
     if (values.size() > 1) {
-      axes.push_back({a, first[a].path, first[a].path.substr(first[a].path.rfind('.') + 1)});
+      const std::string& path = first[a].path;
+      axes.push_back({a, path, path.substr(path.rfind('.') + 1), short_names(path, values)});
     }
   }
   std::map<std::string, int> uses;

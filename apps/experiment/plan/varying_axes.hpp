@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@ struct VaryingAxis {
   std::size_t index;  ///< in the axes of a setting
   std::string path;
   std::string header;
+  std::map<std::string, std::string> names = {};  ///< short texts of values, see text()
+
+  /// A value as tables show it: the name of the file instead of its path, or of a whole map such as
+  /// "{file: ../data/iris.csv, label_column: species}", where all values stay distinct.
+  const std::string& text(const std::string& value) const {
+    const auto found = names.find(value);
+    return found == names.end() ? value : found->second;
+  }
 };
 
 /// `settings` holds the axes of each setting, all with the same paths.

@@ -66,7 +66,10 @@ FitDigest::FitDigest(const Record& first)
       dtype(first.dataset.dtype),
       clusters(first.clusters),
       restarts(first.restarts),
-      published(first.published) {}
+      published(first.published),
+      cpu(first.machine.cpu),
+      commit(first.machine.commit),
+      time(first.time) {}
 
 FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.front()) {
   trials.reserve(records.size());
@@ -77,6 +80,7 @@ FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.fro
 }
 
 void FitDigest::note(const Record& record) {
+  repeats = std::max(repeats, record.plan.repeats);
   if (counts(record) && record.after_one) after_one = record.after_one;
 }
 

@@ -61,7 +61,7 @@ struct FitDigest {
   std::string experiment;
   std::string setting;  ///< Record::setting
   std::int64_t plan_setting = 0;
-  std::int64_t repeats = 1;  ///< planned repeats
+  std::int64_t repeats = 1;  ///< planned repeats, the largest number of any record
   bool until = false;        ///< there may be more rounds
   std::string baseline;      ///< label of the baseline variant; empty: none
   std::vector<AxisValue> axes;
@@ -73,6 +73,9 @@ struct FitDigest {
   std::int64_t clusters = 0;
   std::int64_t restarts = 1;
   std::vector<Published> published;
+  std::string cpu;                    ///< Machine::cpu
+  std::string commit;                 ///< Machine::commit
+  std::string time;                   ///< Record::time of the first record
   std::optional<AfterOne> after_one;  ///< from the last successful trial that has it
   std::vector<TrialDigest> trials;
 };

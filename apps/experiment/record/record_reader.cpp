@@ -35,11 +35,10 @@ std::vector<std::string> paths_of(const Record& record) {
   return paths;
 }
 
-// The values that all records of one run share.
+// The values that all records of one run share. Its repeats may grow when it is resumed.
 auto run_facts(const Record& record) {
   return std::make_tuple(record.experiment, record.plan.settings, record.plan.variants,
-                         record.plan.repeats, record.plan.until, record.plan.baseline,
-                         paths_of(record));
+                         record.plan.until, record.plan.baseline, paths_of(record));
 }
 
 // Collects the records of a planned fit unchanged.
@@ -100,8 +99,8 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
     run.first_line = line;
     run.facts = run_facts(record);
     run.planned = record.plan.settings * record.plan.variants;
-    run.repeats = record.plan.repeats;
   }
+  run.repeats = std::max(run.repeats, record.plan.repeats);
   run.last_line = line;
   if (*run.facts != run_facts(record)) {
     throw InputError(fmt::format(

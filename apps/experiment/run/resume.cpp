@@ -93,7 +93,11 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   const ordered_json now = as_read(to_json(describe_trial(plan, fit, 0, before.run, machine)));
   old["machine"].erase("memory_bytes");
 
-  std::string found = leaf_difference("repeats", old["plan"]["repeats"], now["plan"]["repeats"]);
+  // More repeats extend the run.
+  std::string found;
+  if (before.plan.repeats > plan.repeats) {
+    found = leaf_difference("repeats", old["plan"]["repeats"], now["plan"]["repeats"]);
+  }
   const auto look = [&found](std::string&& next) {
     if (found.empty()) found = std::move(next);
   };
@@ -122,7 +126,7 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
 std::string plan_difference(const Record& before, const Plan& plan) {
   // Records without an order seed have a hash of fewer keys than the plan's.
   const bool comparable = !before.plan.hash.empty() && before.plan.order_seed;
-  if (!comparable || before.plan.hash == plan.hash) return {};
+  if (!comparable || before.plan.hash == hash_with_repeats(plan, before.plan.repeats)) return {};
   return "it had other settings or backends among those that it did not reach";
 }
 

@@ -23,16 +23,17 @@ struct LastRun {
   std::vector<std::vector<Record>> records;
 };
 
-/// Returns the last run of the plan's experiment with the same plan and machine; if there is none,
+/// Returns the last run of the plan's experiment with the same plan, except that it may have fewer
+/// repeats, and the same machine; if there is none,
 /// the last run with its difference; none if no record belongs to this experiment.
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
                                      const Machine& machine);
 
 /// Returns the difference between a record and the plan's description of the same trial: settings,
 /// backend, published values, the kind of process and its processors, and the properties of the
-/// machine except its memory size, which varies with the kernel. Empty if there is none. Values
-/// that either side lacks, as in records of earlier versions, are not compared. The time and memory
-/// limits of a trial may differ.
+/// machine except its memory size, which varies with the kernel. Empty if there is none. A plan
+/// with more repeats than the record's is no difference. Values that either side lacks, as in
+/// records of earlier versions, are not compared. The time and memory limits of a trial may differ.
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine);
 
 /// Returns the records of a run, and which of its trials need not run again: those with an outcome.

@@ -9,13 +9,7 @@
 namespace lloyd::experiment {
 
 bool TracingRunner::leaves_replay(const PlannedFit& fit) const {
-  if (plan_.baseline && plan_.fit(fit.setting, *plan_.baseline).skip.empty()) {
-    return fit.variant == *plan_.baseline;
-  }
-  for (std::size_t v = 0; v < fit.variant; ++v) {
-    if (plan_.fit(fit.setting, v).skip.empty()) return false;
-  }
-  return true;
+  return fit.variant == plan_.baseline || !replayed_.contains(fit.setting);
 }
 
 Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
@@ -26,6 +20,7 @@ Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
         fmt::format("one of {} iterations takes {} MiB in the record, at most {} MiB are kept",
                     trace.shift.size(), bytes >> 20, kMaxTraceBytes >> 20));
   }
+  if (trace.replay) replayed_.insert(fit.setting);
   return trace;
 }
 

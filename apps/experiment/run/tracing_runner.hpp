@@ -1,8 +1,10 @@
 // TracingRunner: traces one more fit after the last repeat of each planned fit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,9 +18,9 @@ namespace lloyd::experiment {
 inline constexpr std::int64_t kMaxTraceBytes = kMaxRecordBytes / 2;
 
 /// Runs trials with another runner. If the plan requests traces, the record of the last repeat of
-/// each planned fit gets a trace, made by additional fits outside the timed ones. The baseline, or
-/// else the first variant that runs, also gets a replay. A trial whose trace is interrupted is
-/// recorded as cancelled, so that a resumed run repeats it with its trace.
+/// each planned fit gets a trace, made by additional fits outside the timed ones. In each setting,
+/// the first variant that can be traced also gets a replay, and so does the baseline. A trial whose
+/// trace is interrupted is recorded as cancelled, so that a resumed run repeats it with its trace.
 class TracingRunner final : public TrialRunner {
  public:
   using Note = std::function<void(const std::string&)>;
@@ -38,6 +40,7 @@ class TracingRunner final : public TrialRunner {
   TrialRunner& trials_;
   SharedStartRunner& tracer_;
   Note note_;
+  std::set<std::size_t> replayed_;  // settings with a replay
 };
 
 }  // namespace lloyd::experiment

@@ -63,7 +63,7 @@ std::string ratio_text(const MedianInterval& ratio) {
 
 Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup) {
   const std::string differs = quality_difference(result, baseline);
-  if (!differs.empty()) return {{}, differs};
+  if (!differs.empty()) return {{}, differs, result.accuracy > baseline.accuracy};
   if (!std::isfinite(speedup.median)) return {{}, "too fast to compare"};
   std::string text = ratio_text(speedup);
   if (result.accuracy < baseline.accuracy) {

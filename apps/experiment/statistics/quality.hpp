@@ -33,7 +33,8 @@ inline constexpr double kToleranceFinal = 0.02;
 struct Comparison {
   /// Baseline's time divided by this variant's, if quality permits the comparison.
   std::optional<MedianInterval> speedup;
-  std::string text;  ///< the speedup with its caveats, or the difference in quality
+  std::string text;            ///< the speedup with its caveats, or the difference in quality
+  bool less_accurate = false;  ///< no speedup because the variant declares less accurate labels
 };
 
 /// Returns the difference in quality that forbids a comparison of times; empty if there is none.

@@ -58,7 +58,7 @@ Cells cells_of(const RunComparison& comparison) {
   for (const ComparedRow& row : comparison.rows) {
     std::vector<std::string>& line = cells.rows.emplace_back();
     for (const VaryingAxis& axis : comparison.axes) {
-      line.push_back(row.older.axes[axis.index].value);
+      line.push_back(axis.text(row.older.axes[axis.index].value));
     }
     if (!comparison.paired) line.push_back(row.newer.backend);
     line.push_back(time_text(comparison, row.older));
@@ -119,16 +119,6 @@ std::string title_of(const RunComparison& comparison) {
   return comparison.paired ? backend_text(comparison, comparison.rows.front()) : "";
 }
 
-// Escapes text for a cell of a Markdown table.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '<' || c == '*' || c == '_' || c == '`') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string comparison_text(const RunComparison& comparison) {
@@ -146,22 +136,15 @@ std::string comparison_text(const RunComparison& comparison) {
 
 std::string comparison_markdown(const RunComparison& comparison) {
   const Cells cells = cells_of(comparison);
-  std::string text = escaped(title_of(comparison));
+  Table table(cells.columns, kTableWidth);
+  for (const std::vector<std::string>& row : cells.rows) table.add(row);
+  std::string text = escape_markdown(title_of(comparison));
   if (!text.empty()) text += "\n\n";
-  std::string rule = "|";
-  text += '|';
-  for (const Table::Column& column : cells.columns) {
-    text += fmt::format(" {} |", column.header);
-    rule += column.right ? " ---: |" : " --- |";
-  }
-  text += '\n' + rule + '\n';
-  for (const std::vector<std::string>& row : cells.rows) {
-    text += '|';
-    for (const std::string& cell : row) text += fmt::format(" {} |", escaped(cell));
-    text += '\n';
-  }
+  text += table.markdown();
   text += '\n';
-  for (const std::string& note : notes_of(comparison)) text += fmt::format("- {}\n", escaped(note));
+  for (const std::string& note : notes_of(comparison)) {
+    text += fmt::format("- {}\n", escape_markdown(note));
+  }
   return text;
 }
 

@@ -93,7 +93,8 @@ std::string plan_text(const Plan& plan) {
     const PlannedSetting& planned = plan.settings[fit.setting];
     std::vector<std::string> cells;
     if (!one) cells.push_back(dataset_text(planned.dataset));
-    for (const VaryingAxis& axis : axes) cells.push_back(planned.setting.axes[axis.index].value);
+    for (const VaryingAxis& axis : axes)
+      cells.push_back(axis.text(planned.setting.axes[axis.index].value));
     cells.push_back(plan.variants[fit.variant].label);
     if (!fit.skip.empty()) {
       table.add(std::move(cells), fmt::format("skipped: {}", fit.skip));

@@ -134,9 +134,9 @@ void Summarizer::add(const FitDigest& fit) {
   if (summary_.rows.empty()) {
     summary_.experiment = fit.experiment;
     summary_.baseline = fit.baseline;
-    summary_.repeats = fit.repeats;
     summary_.until = fit.until;
   }
+  summary_.repeats = std::max(summary_.repeats, fit.repeats);
   disturbances_.add(fit);
   summary_.rows.push_back(make_row(fit, summary_.per_iteration));
   settings_.push_back(fit.plan_setting);
@@ -193,7 +193,7 @@ std::string setting_text(const Summary& summary, const SummaryRow& row) {
   std::string text;
   for (const VaryingAxis& axis : varying_axes_of(summary)) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", axis.header, row.axes[axis.index].value);
+    text += fmt::format("{} {}", axis.header, axis.text(row.axes[axis.index].value));
   }
   return text;
 }

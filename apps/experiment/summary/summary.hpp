@@ -123,6 +123,10 @@ std::string speedup_text(const SummaryRow& row);
 /// Returns tables of at most 100 columns: times, and phases and rates if measured. Axes with a
 /// single value are left out. Published values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
+/// The same tables in GitHub Markdown, their notes as lists.
+std::string summary_markdown(const Summary& summary);
+/// The same tables in LaTeX, for the package booktabs, their notes as paragraphs.
+std::string summary_latex(const Summary& summary);
 std::string summary_csv(const Summary& summary);
 /// `output` is the folder of the records.
 nlohmann::ordered_json summary_json(const Summary& summary, const std::filesystem::path& output);

@@ -133,8 +133,8 @@ std::vector<Column> rate_columns() {
 }
 
 // A table of axes, backends, the columns, and the published values of the quantities in `names`.
-std::string table_of(const Summary& summary, const std::vector<Column>& columns,
-                     const std::vector<std::string>& names) {
+Table table_of(const Summary& summary, const std::vector<Column>& columns,
+               const std::vector<std::string>& names) {
   const std::vector<VaryingAxis> axes = varying_axes_of(summary);
   std::vector<const Quantity*> published = published_quantities(summary);
   std::erase_if(published, [&](const Quantity* quantity) {
@@ -152,7 +152,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
   Table table(std::move(headers), kTableWidth);
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
-    for (const VaryingAxis& axis : axes) cells.push_back(row.axes[axis.index].value);
+    for (const VaryingAxis& axis : axes) cells.push_back(axis.text(row.axes[axis.index].value));
     cells.push_back(is_marked(summary, row) ? row.backend + " *" : row.backend);
     std::vector<std::string> last;
     for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
@@ -164,7 +164,7 @@ std::string table_of(const Summary& summary, const std::vector<Column>& columns,
     cells.insert(cells.end(), last.begin(), last.end());
     table.add(std::move(cells));
   }
-  return table.str();
+  return table;
 }
 
 std::string wrapped(const std::string& text) {
@@ -230,47 +230,114 @@ std::string sampled_labels_text(const Summary& summary) {
   return text;
 }
 
-std::string sources_text(const Summary& summary) {
-  std::string text;
+// Quoted for a shell if necessary, as labels such as "openmp threads=2" are.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '=' || c == '/';
+  });
+  return plain || text.find('\'') != std::string::npos ? text : fmt::format("'{}'", text);
+}
+
+std::vector<std::string> source_notes(const Summary& summary) {
+  std::vector<std::string> notes;
   for (const Published& source : sources_of(summary)) {
-    std::string line = "published";
-    if (!source.quantity.empty()) line += fmt::format(" {}", find_quantity(source.quantity).header);
-    line += fmt::format(": {}", source.source);
-    if (!source.note.empty()) line += fmt::format(": {}", source.note);
-    text += wrapped(line);
+    std::string note = "published";
+    if (!source.quantity.empty()) note += fmt::format(" {}", find_quantity(source.quantity).header);
+    note += fmt::format(": {}", source.source);
+    if (!source.note.empty()) note += fmt::format(": {}", source.note);
+    notes.push_back(std::move(note));
   }
-  return text;
+  return notes;
+}
+
+// Says how to get the ratio to a backend with less accurate labels; empty if there is none.
+std::string less_accurate_note(const Summary& summary) {
+  const auto row = std::find_if(
+      summary.rows.begin(), summary.rows.end(),
+      [](const SummaryRow& other) { return other.comparison && other.comparison->less_accurate; });
+  if (row == summary.rows.end()) return "";
+  return fmt::format(
+      "less accurate: has no speedup over a more accurate baseline; 'lloyd report FOLDER "
+      "--baseline {}' prints the ratio of {} to it, with its accuracy",
+      shell_word(row->backend), summary.baseline);
+}
+
+// A table and the notes below it.
+struct Section {
+  Table table;
+  std::vector<std::string> notes;
+};
+
+Section time_section(const Summary& summary) {
+  Section section{
+      table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"}), {}};
+  std::string legend = legend_text(summary);
+  if (const auto iterations = common_iterations(summary); iterations && !legend.empty()) {
+    legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
+  }
+  if (!legend.empty()) section.notes.push_back(legend + restarts_text(summary));
+  const std::string mark = mark_note(summary);
+  if (!mark.empty()) section.notes.push_back("* " + mark);
+  const std::string accuracy = less_accurate_note(summary);
+  if (!accuracy.empty()) section.notes.push_back(accuracy);
+  const std::string noise = noise_text(summary);
+  if (!noise.empty()) section.notes.push_back(noise);
+  const std::string sampled = sampled_labels_text(summary);
+  if (!sampled.empty()) section.notes.push_back(sampled);
+  return section;
+}
+
+std::vector<Section> sections_of(const Summary& summary) {
+  std::vector<Section> sections = {time_section(summary)};
+  if (has_phases(summary)) {
+    sections.push_back({table_of(summary, phase_columns(summary),
+                                 {"transfer_ms_per_iteration", "assignment_ms_per_iteration",
+                                  "update_ms_per_iteration", "overhead_ms"}),
+                        {"ms per iteration, of overhead per fit: what is left of the loop and the "
+                         "closing assignment; percent of these two"}});
+    sections.push_back({table_of(summary, rate_columns(), {"gflop_per_s", "gb_per_s"}),
+                        {"GFLOP/s: nk(3d + 2) + d(n + k) operations per iteration; GB/s: every "
+                         "sample read once for each centroid, whatever the caches save"}});
+  }
+  std::vector<std::string>& last = sections.back().notes;
+  for (std::string& note : source_notes(summary)) last.push_back(std::move(note));
+  return sections;
 }
 
 }  // namespace
 
 std::string summary_table(const Summary& summary) {
-  std::string text =
-      table_of(summary, time_columns(summary), {"speedup", "ms_per_iteration", "ms_per_fit"});
-  std::string legend = legend_text(summary);
-  if (const auto iterations = common_iterations(summary); iterations && !legend.empty()) {
-    legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
+  std::string text;
+  for (const Section& section : sections_of(summary)) {
+    if (!text.empty()) text += '\n';
+    text += section.table.str();
+    for (const std::string& note : section.notes) text += wrapped(note);
   }
-  if (!legend.empty()) text += wrapped(legend + restarts_text(summary));
-  const std::string mark = mark_note(summary);
-  if (!mark.empty()) text += wrapped("* " + mark);
-  const std::string noise = noise_text(summary);
-  if (!noise.empty()) text += wrapped(noise);
-  const std::string sampled = sampled_labels_text(summary);
-  if (!sampled.empty()) text += wrapped(sampled);
-  if (has_phases(summary)) {
-    text += '\n' + table_of(summary, phase_columns(summary),
-                            {"transfer_ms_per_iteration", "assignment_ms_per_iteration",
-                             "update_ms_per_iteration", "overhead_ms"});
-    text += wrapped(
-        "ms per iteration, of overhead per fit: what is left of the loop and the closing "
-        "assignment; percent of these two");
-    text += '\n' + table_of(summary, rate_columns(), {"gflop_per_s", "gb_per_s"});
-    text += wrapped(
-        "GFLOP/s: nk(3d + 2) + d(n + k) operations per iteration; GB/s: every sample read once for "
-        "each centroid, whatever the caches save");
+  return text;
+}
+
+std::string summary_markdown(const Summary& summary) {
+  std::string text;
+  for (const Section& section : sections_of(summary)) {
+    if (!text.empty()) text += '\n';
+    text += section.table.markdown() + '\n';
+    for (const std::string& note : section.notes) {
+      text += fmt::format("- {}\n", escape_markdown(note));
+    }
   }
-  return text + sources_text(summary);
+  return text;
+}
+
+std::string summary_latex(const Summary& summary) {
+  std::string text = "% \\usepackage{booktabs}\n";
+  for (const Section& section : sections_of(summary)) {
+    text += section.table.latex();
+    for (const std::string& note : section.notes) {
+      text += fmt::format("\n\\noindent{{\\footnotesize {}\\par}}\n", escape_latex(note));
+    }
+  }
+  return text;
 }
 
 }  // namespace lloyd::experiment

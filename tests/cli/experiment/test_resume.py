@@ -145,7 +145,7 @@ class Resume(ResumeCase):
         run("run", self.config(SMALL))
         self.keep_lines(4)
         for replacement, difference in (
-                ({"repeats: 3": "repeats: 4"}, "'repeats' was 3 and is 4"),
+                ({"repeats: 3": "repeats: 2"}, "'repeats' was 3 and is 2"),
                 ({"samples: 300": "samples: 301"}, "'dataset.samples' was 300 and is 301"),
                 ({"clusters: 3": "clusters: 4"}, "'clusters' was 3 and is 4"),
                 ({"clusters: 3": "seeding: random"}, "'clusters' was 3 and is 8"),

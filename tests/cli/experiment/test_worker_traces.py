@@ -74,6 +74,8 @@ class WorkerTraces(WorkerCase):
         self.assertEqual([record for record in mine if "trace" in record], [])
         others = [record for record in records if record["backend"]["name"] != name]
         self.assertEqual([record["repeat"] for record in others if "trace" in record], [1] * 4)
+        replays = {record["setting"] for record in others if "replay" in record.get("trace", {})}
+        self.assertEqual(len(replays), 2, "each setting has a replay")
         # A process that was lost during a trace does not serve the next trial.
         starts = len({record["start_ms"] for record in mine})
         self.assertEqual(starts, 4 if "trial" in keys else 1 if "silent" in name else 2)
@@ -83,6 +85,15 @@ class WorkerTraces(WorkerCase):
             with self.subTest(name, keys=keys):
                 self.check_bad(name, keys, reason)
                 (self.output / "records.jsonl").unlink()
+
+    def test_a_baseline_that_cannot_be_traced_does_not_cost_the_replay(self):
+        process = self.start(["observed-is-silent"], config=CONFIG.replace("baseline: sequential",
+                                                                           "baseline: observed-is-silent"))
+        _, err = self.run_to_end(process)
+        self.assertEqual((process.returncode, err.count("no trace")), (0, 2), err)
+        replays = [record["setting"] for record in self.records() if "replay" in record.get("trace", {})]
+        self.assertEqual(len(replays), 2)
+        self.assertEqual(len(set(replays)), 2)
 
     def test_traces_agree_whatever_the_isolation(self):
         choose = random.Random(7)
@@ -97,7 +108,7 @@ class WorkerTraces(WorkerCase):
             self.assertEqual(found[0], found[1])
             self.assertEqual(found[0], found[2])
             replays = [trace["replay"] for trace in found[1] if "replay" in trace]
-            self.assertEqual(len(replays), 2)
+            self.assertIn(len(replays), (2, 3, 4), "the baseline's, and those of backends that were traced before it")
         self.assertEqual(replays[0]["axes"], ["width", "height"])
         self.assertGreater(max(self.kept_restarts), 0)
 

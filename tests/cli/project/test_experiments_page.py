@@ -62,6 +62,16 @@ class Documentation(TestCase):
                 refusal = run("run", self.write("c.yaml", text), "--dry-run", status=2).stderr
                 self.assertNotIn("unknown key", refusal)
 
+    def test_the_workflow_uses_options_that_exist(self):
+        workflows = re.findall(r"(?ms)^```yml\n(.*?)^```", PAGE.read_text())
+        self.assertEqual(len(workflows), 1)
+        calls = re.findall(r"bin/lloyd ([a-z]+) (.*)", workflows[0])
+        self.assertEqual({command for command, _ in calls}, {"run", "compare"})
+        for command, arguments in calls:
+            said = run(command, "--help").stdout
+            for option in re.findall(r"--[a-z-]+", arguments):
+                self.assertIn(option, said)
+
     def test_records_have_the_keys_of_the_page(self):
         import json
         config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nbackends: [sequential]\ntrace: true\n")

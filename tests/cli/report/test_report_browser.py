@@ -70,6 +70,46 @@ class ReportBrowser(TestCase):
         self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
         self.assert_quiet(browser)
 
+    def test_figures_are_those_of_the_page(self):
+        figures = self.folder / "figures"
+        run("report", self.folder / "out", "--figures", figures, env={"CHROMIUM": find_browser()})
+        self.assertEqual(sorted(file.stem for file in figures.iterdir()), sorted(FIGURES))
+        for file in figures.iterdir():
+            root = ElementTree.parse(file).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertGreater(len(list(root.iter())), 10, file)
+            self.assertGreater(float(root.get("width")), 600)
+            self.assertNotIn("var(--", file.read_text(), "the page's colours are resolved")
+
+    def test_inertia_against_time_is_drawn_where_results_differ(self):
+        records = self.folder / "out" / "records.jsonl"
+        lines = [json.loads(line) for line in records.read_text().splitlines()]
+        for line in lines:
+            if line["clusters"] == 4 and line["backend"]["label"] == "openmp threads=2":
+                line["inertia"] *= 1.01
+        records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        run("report", self.folder / "out", "-o", self.page)
+        browser = self.open()
+        titles = browser.run("[...document.querySelectorAll('#quality .panel-title')].map(t => t.textContent)")
+        self.assertEqual(len(titles), 2, titles)
+        self.assertTrue(all("clusters 4" in title for title in titles), titles)
+        self.assert_quiet(browser)
+
+    def test_a_speedup_is_on_one_line_and_the_table_fits_a_narrow_window(self):
+        browser = self.open(width=400)
+        headers = browser.run("[...document.querySelectorAll('thead th')].map(th => th.textContent)")
+        column = headers.index("speedup")
+        wrap = browser.run(f"[...document.querySelectorAll('tbody tr')].map(row => row.cells[{column}])"
+                           ".filter(cell => cell.textContent.includes('(')).map(cell => getComputedStyle(cell).whiteSpace)")
+        self.assertEqual(set(wrap), {"nowrap"})
+        self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 400)
+        self.assertLessEqual(browser.run("parseFloat(getComputedStyle(document.querySelector('tbody td')).paddingLeft)"), 8)
+
+    def test_the_table_uses_the_height_of_the_window(self):
+        browser = self.open(height=1400)
+        self.assertGreater(
+            browser.run("parseFloat(getComputedStyle(document.querySelector('.scroll')).maxHeight)"), 1200)
+
     def test_records_of_all_kinds_are_drawn_without_error(self):
         drawn = 0
         for records in sorted((ROOT / "tests" / "fuzz" / "seeds" / "records").glob("*.jsonl")):

@@ -154,7 +154,10 @@ TEST_F(ReportPageFiles, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
   trace.shift.assign(999, 1.0);
   Replay& replay = trace.replay.emplace();
   replay.points.assign(60'000, 1234);
-  for (std::vector<Record>& records : run.fits) records.back().trace = trace;
+  for (std::vector<Record>& records : run.fits) {
+    records.back().trace = trace;
+    records.back().plan.baseline.clear();  // its replay would replace the others of a setting
+  }
   const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
   EXPECT_EQ(data["replays"].size(), 3u);
   EXPECT_EQ(data["replays_left_out"], 7);
@@ -167,6 +170,22 @@ TEST_F(ReportPageFiles, ReplaysBeyondAMegabyteAreLeftOutAndCounted) {
   EXPECT_LT(report_page("title", data).size(), 3'000'000u);
 }
 
+TEST_F(ReportPageFiles, TheBaselinesReplayReplacesOthersOfItsSetting) {
+  RecordedRun run = run_fakes();
+  Trace trace;
+  trace.inertia = {2.0, 1.0};
+  trace.elapsed_ms = {1.0, 2.0};
+  trace.shift = {1.0};
+  trace.replay.emplace().points.assign(1'000, 1234);
+  for (std::vector<Record>& records : run.fits) records.back().trace = trace;
+  const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
+  for (const ordered_json& replay : data["replays"]) {
+    EXPECT_EQ(data["rows"][replay["row"].get<std::size_t>()]["baseline"], true);
+  }
+  EXPECT_EQ(data["replays"].size(), 2u) << "one for each setting";
+  EXPECT_EQ(data["replays_left_out"], 0);
+}
+
 TEST_F(ReportPageFiles, AReplayThatIsTooLargeLeavesRoomForOthers) {
   RecordedRun run = run_fakes();
   Trace trace;
@@ -177,6 +196,7 @@ TEST_F(ReportPageFiles, AReplayThatIsTooLargeLeavesRoomForOthers) {
   for (std::size_t r = 0; r < run.fits.size(); ++r) {
     replay.points.assign(r == 1 ? 300'000 : 1'000, 1234);
     run.fits[r].back().trace = trace;
+    run.fits[r].back().plan.baseline.clear();
   }
   const ordered_json data = page_data(run, "records.jsonl", "", nullptr);
   EXPECT_EQ(data["replays_left_out"], 1);

@@ -16,7 +16,7 @@ inline experiment::Plan plan_of(const std::string& config, experiment::DatasetCa
                                 const experiment::Machine& machine = {},
                                 const std::vector<std::string>& overrides = {}) {
   using namespace experiment;
-  return make_plan(read_experiment(parse_config(config, "c.yaml"), ".", "c", overrides), load,
+  return make_plan(read_experiment(parse_config(config, "c.yaml"), ".", "c", {overrides, {}}), load,
                    datasets, machine);
 }
 

@@ -52,7 +52,7 @@ function tableColumns() {
 
 // The cells of a row. A row without a time shows the reason instead of measurements.
 function rowCells(row, columns) {
-  const cell = (column) => h('td', {class: cellClass(column)}, column.text(row));
+  const cell = (column) => h('td', {class: cellClass(column, row)}, column.text(row));
   if (row.time || !row.problem) return columns.map(cell);
   const measured = columns.filter((column) => column.measured);
   return columns.flatMap((column) => {
@@ -117,8 +117,10 @@ function addTable() {
   show();
 }
 
-function cellClass(column) {
+// Numbers stay on one line; reasons that replace a number are wrapped.
+function cellClass(column, row) {
   if (column.problem) return 'problem';
+  if (column.words && column.value(row) !== null) return 'number';
   if (column.words) return 'number words';
   return column.number ? 'number' : null;
 }

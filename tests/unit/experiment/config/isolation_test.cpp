@@ -13,7 +13,7 @@ namespace {
 
 Isolation read(const std::string& keys, const std::vector<std::string>& overrides = {}) {
   const std::string text = "{dataset: {blobs: {}}, backends: [sequential]" + keys + "}";
-  return read_experiment(parse_config(text, "c.yaml"), ".", "c", overrides).isolation;
+  return read_experiment(parse_config(text, "c.yaml"), ".", "c", {overrides, {}}).isolation;
 }
 
 TEST(Isolation, KeysAreRead) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,18 +25,25 @@ using nlohmann::ordered_json;
 
 class ExperimentTrace : public testing::Test {
  protected:
-  void make(const std::string& text) { plan_ = fake::plan_of(text, datasets_); }
+  // Begins a run of this experiment.
+  void make(const std::string& text) {
+    tracing_.reset();
+    trials_.reset();
+    plan_ = fake::plan_of(text, datasets_);
+    trials_.emplace(plan_, datasets_, observer_, "run", Machine());
+    tracing_.emplace(plan_, *trials_, *trials_,
+                     [&](const std::string& note) { notes_.push_back(note); });
+  }
   Record run(std::size_t variant, std::int64_t repeat) {
-    InProcessRunner trials(plan_, datasets_, observer_, "run", {});
-    TracingRunner tracing(plan_, trials, trials,
-                          [&](const std::string& text) { notes_.push_back(text); });
-    return tracing.run(plan_.fit(0, variant), repeat);
+    return tracing_->run(plan_.fit(0, variant), repeat);
   }
 
   fake::Switch observer_;
   DatasetCache datasets_;
   Plan plan_;
   std::vector<std::string> notes_;
+  std::optional<InProcessRunner> trials_;
+  std::optional<TracingRunner> tracing_;
 };
 
 constexpr const char* kTraceConfig = R"(
@@ -62,8 +70,19 @@ TEST_F(ExperimentTrace, IsLeftByTheLastRepeatAndEndsWhereTheFitDid) {
   EXPECT_TRUE(std::is_sorted(trace.inertia.rbegin(), trace.inertia.rend()));
   EXPECT_EQ(trace.inertia.back(), record.fit->inertia);
   EXPECT_EQ(trace.inertia[1], record.after_one->inertia);
-  EXPECT_FALSE(trace.replay.has_value()) << "the baseline leaves it";
   EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(ExperimentTrace, TheBaselineLeavesTheReplay) {
+  make(kTraceConfig);
+  EXPECT_TRUE(run(1, 1).trace->replay.has_value());
+  EXPECT_FALSE(run(0, 1).trace->replay.has_value());
+}
+
+TEST_F(ExperimentTrace, TheFirstThatIsTracedLeavesAReplayToo) {
+  make(kTraceConfig);
+  EXPECT_TRUE(run(0, 1).trace->replay.has_value()) << "the baseline may fail to be traced";
+  EXPECT_TRUE(run(1, 1).trace->replay.has_value());
 }
 
 TEST_F(ExperimentTrace, IsMadeOnRequestOnly) {

@@ -198,7 +198,7 @@ TEST_F(ExperimentReport, BadLinesAreNamed) {
   EXPECT_EQ(refusal(all[0] + all[1] + all[0]),
             ":3: the run 'a' has a second record of setting 0, variant 0, repeat 0");
   EXPECT_EQ(
-      refusal(all[0] + changed(1, "/plan/repeats", 9)),
+      refusal(all[0] + changed(1, "/plan/variants", 9)),
       ":2: the record is of the run 'a', as line 1 is, but has another experiment, plan or axes");
   EXPECT_EQ(message_of<InputError>([&] { read_records(folder_.path() / "none"); }),
             (folder_.path() / "none").string() + ": cannot be opened: No such file or directory");

@@ -1,0 +1,11 @@
+// Leaves only the figures, as a JSON object of SVG documents by id, for `lloyd report --figures`.
+function exportFigures() {
+  const figures = {};
+  for (const svg of document.querySelectorAll('svg.chart')) {
+    const part = svg.closest('section');
+    figures[part.id] = standaloneSvg(svg, part.querySelector('h2').textContent);
+  }
+  const script = h('script', {type: 'application/json', id: 'figures'});
+  script.textContent = JSON.stringify(figures).replace(/</g, '\\u003c');
+  document.body.replaceChildren(script);
+}

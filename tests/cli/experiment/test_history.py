@@ -1,0 +1,95 @@
+"""lloyd history: the times of many runs, and where they changed."""
+
+import csv
+import io
+import json
+import pathlib
+import random
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import TestCase, run, run_json
+
+CONFIG = """
+experiment: history
+dataset: {blobs: {samples: 100, features: 2, centers: 4}}
+backends: [sequential, openmp: {threads: 1}]
+stop: {iterations: 3}
+repeats: 3
+sweep: {clusters: [2, 3]}
+"""
+
+
+class History(TestCase):
+    def setUp(self):
+        super().setUp()
+        run("run", self.write("c.yaml", CONFIG), "--output", self.folder / "out")
+        self.records = [json.loads(line) for line in (self.folder / "out" / "records.jsonl").read_text().splitlines()]
+
+    def runs(self, times):
+        """Folders with one run each; `times[i](record)` is the time of an iteration in run i."""
+        folders = []
+        for i, time_of in enumerate(times):
+            folder = self.folder / f"run{i}"
+            folder.mkdir()
+            lines = []
+            for record in self.records:
+                record = json.loads(json.dumps(record))
+                record["run"] = f"run-{i}"
+                record["machine"]["commit"] = f"{i:02}" * 20
+                record["loop_ms"] = 3 * time_of(record)
+                lines.append(json.dumps(record) + "\n")
+            (folder / "records.jsonl").write_text("".join(lines))
+            folders.append(folder)
+        return folders
+
+    def test_a_change_is_found_where_it_happened(self):
+        noise = random.Random(5)
+        factors = [(1.0 if i < 8 else 1.2) * (1 + 0.02 * noise.random()) for i in range(14)]
+
+        def time_of(factor):
+            return lambda record: 10 * (factor if record["backend"]["name"] == "openmp" else 1 + (factor * 997) % 0.02)
+        folders = self.runs([time_of(factor) for factor in factors])
+        history = run_json("history", *folders)
+        self.assertEqual([one["run"] for one in history["runs"]], [f"run-{i}" for i in range(14)])
+        self.assertEqual(len(history["rows"]), 4)
+        for row in history["rows"]:
+            self.assertEqual(len(row["points"]), 14)
+            if row["backend"] == "sequential":
+                self.assertEqual(row["changes"], [])
+                continue
+            self.assertEqual([change["run"] for change in row["changes"]], [8])
+            self.assertAlmostEqual(row["changes"][0]["after_ms"] / row["changes"][0]["before_ms"], 1.2, delta=0.03)
+            for point, factor in zip(row["points"], factors):
+                self.assertAlmostEqual(point["ms"], 10 * factor, delta=1e-9)
+        text = " ".join(run("history", *folders).stdout.split())
+        self.assertIn("run 9 (0808080808)", text)
+        self.assertIn("per iteration", text)
+
+    def test_csv_has_a_line_for_each_run_and_row(self):
+        folders = self.runs([lambda record, i=i: 5 + i for i in range(3)])
+        rows = list(csv.DictReader(io.StringIO(run("history", *folders, "--format", "csv").stdout)))
+        self.assertEqual(len(rows), 3 * 4)
+        mine = [row for row in rows if (row["clusters"], row["backend"]) == ("3", "openmp")]
+        self.assertEqual([float(row["ms"]) for row in mine], [5, 6, 7])
+        self.assertEqual({row["per"] for row in mine}, {"iteration"})
+        markdown = run("history", *folders, "--format", "markdown").stdout
+        self.assertIn("| too few runs |", markdown)
+
+    def test_runs_of_one_file_and_another_processor(self):
+        folders = self.runs([lambda record: 5, lambda record: 6])
+        lines = (folders[1] / "records.jsonl").read_text().replace('"cpu": "', '"cpu": "other ')
+        both = self.write("both.jsonl", (folders[0] / "records.jsonl").read_text() + lines)
+        history = run_json("history", both)
+        self.assertEqual([one["run"] for one in history["runs"]], ["run-0", "run-1"])
+        self.assertIn("run 2 used another processor", " ".join(run("history", both).stdout.split()))
+
+    def test_bad_input(self):
+        said = run("history", self.folder / "nowhere", status=2).stderr
+        self.assertIn("nowhere", said)
+        self.assertIn("RECORDS", run("history", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
