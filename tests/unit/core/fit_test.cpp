@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -54,6 +55,18 @@ TEST_F(Fits, HonestAnswersPass) {
   const Fit result = run([](FitResult&, Status&) {});
   EXPECT_FALSE(result.cancelled);
   EXPECT_EQ(result.result.inertia, inertia(dataset_, result.centroids, result.labels));
+}
+
+TEST_F(Fits, StagesAreReported) {
+  options_.restarts = 2;
+  const auto backend = fake::load("sequential");
+  BackendSession session(backend, dataset_, backend->default_parameters());
+  std::vector<std::string> stages;
+  fit(session, options_, nullptr,
+      [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+        if (done == total) stages.push_back(std::string(stage) + " " + std::to_string(total));
+      });
+  EXPECT_EQ(stages, (std::vector<std::string>{"seeding 6", "seeding 6", "checking 400"}));
 }
 
 TEST_F(Fits, EachLieIsNamed) {
