@@ -12,9 +12,12 @@
 #include "json/parameters_json.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
+
+using experiment::format_ms;
 
 double rand_index(const FitReport& report) {
   return adjusted_rand_index(encode_classes(report.dataset.classes), report.fit.labels);
@@ -25,7 +28,7 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
              check.samples == samples ? fmt::format("all {}", samples)
                                       : fmt::format("{} of {}", check.samples, samples));
   if (check.labels.wrong > 0) print_text(": {} differ", check.labels.wrong);
-  print_text(" ({:.3g} ms)\n", check.ms);
+  print_text(" ({})\n", format_ms(check.ms));
 }
 
 void print_clusters(const FitReport& report) {
@@ -104,9 +107,9 @@ void print(const FitReport& report) {
   if (report.complete() && !dataset.classes.empty()) {
     print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
   }
-  print_text(
-      "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
-      dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
+  print_text("time        statistics {}, seeding {}, opening {}, fit {}\n",
+             format_ms(dataset.statistics_ms()), format_ms(fit.seeding_ms),
+             format_ms(report.open_ms), format_ms(fit.fit_ms));
   if (fit.check) print_check(*fit.check, dataset.samples());
   if (report.complete()) print_clusters(report);
 }

@@ -12,6 +12,8 @@ std::string format_number(double value);
 std::string format_bytes(std::int64_t bytes);
 /// "1 h 05 min", "2 min 05 s", "12 s".
 std::string format_seconds(double seconds);
+/// "12.3 ms"; from 1000 ms on in seconds: "1.23 s", "1234 s".
+std::string format_ms(double ms);
 /// "1 trial", "2 trials".
 std::string format_count(std::int64_t count, const std::string& what);
 
