@@ -62,6 +62,16 @@ char read_delimiter(const ConfigNode& node, std::string_view what) {
   return node.text.front();
 }
 
+std::vector<std::string> read_columns(const ConfigNode& columns, const std::string& what) {
+  if (!columns.is_sequence() || columns.children.empty()) {
+    columns.fail(fmt::format("'{}' must be a list of column names or numbers, not {}", what,
+                             columns.is_sequence() ? "an empty one" : columns.kind_text()));
+  }
+  std::vector<std::string> names;
+  for (const ConfigNode& column : columns.children) names.push_back(read_text(column, what));
+  return names;
+}
+
 CsvOptions read_csv_options(const MapReader& map) {
   CsvOptions csv;
   if (const ConfigNode* delimiter = map.find("delimiter")) {
@@ -71,14 +81,20 @@ CsvOptions read_csv_options(const MapReader& map) {
     csv.header = read_boolean(*header, map.path("header"));
   }
   if (const ConfigNode* columns = map.find("columns")) {
-    if (!columns->is_sequence() || columns->children.empty()) {
-      columns->fail(fmt::format("'{}' must be a list of column names or numbers, not {}",
-                                map.path("columns"),
-                                columns->is_sequence() ? "an empty one" : columns->kind_text()));
+    csv.columns = read_columns(*columns, map.path("columns"));
+  }
+  if (const ConfigNode* columns = map.find("drop_columns")) {
+    if (!csv.columns.empty()) {
+      columns->fail_at_key(fmt::format("'{}' cannot be combined with '{}'",
+                                       map.path("drop_columns"), map.path("columns")));
     }
-    for (const ConfigNode& column : columns->children) {
-      csv.columns.push_back(read_text(column, map.path("columns")));
-    }
+    csv.drop_columns = read_columns(*columns, map.path("drop_columns"));
+  }
+  if (const ConfigNode* drop = map.find("drop_missing")) {
+    csv.drop_missing = read_boolean(*drop, map.path("drop_missing"));
+  }
+  if (const ConfigNode* comma = map.find("decimal_comma")) {
+    csv.decimal_comma = read_boolean(*comma, map.path("decimal_comma"));
   }
   if (const ConfigNode* label = map.find("label_column")) {
     csv.label_column = read_text(*label, map.path("label_column"));
@@ -87,10 +103,12 @@ CsvOptions read_csv_options(const MapReader& map) {
 }
 
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
-  const std::vector<std::string> text_keys = {"delimiter", "header", "columns", "label_column"};
-  const MapReader map(
-      node, "dataset",
-      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns", "label_column"});
+  const std::vector<std::string> text_keys = {"delimiter",    "header",       "columns",
+                                              "drop_columns", "drop_missing", "decimal_comma",
+                                              "label_column"};
+  const MapReader map(node, "dataset",
+                      {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
+                       "drop_columns", "drop_missing", "decimal_comma", "label_column"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -216,9 +234,10 @@ std::string DatasetSetting::key() const {
                        blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype));
   }
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {:?}", file.string(), csv.delimiter.value_or('\0'),
-                     header, fmt::join(csv.columns, "\n"), csv.label_column, size_of(csv.dtype),
-                     hdf5_dataset);
+  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?}", file.string(),
+                     csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
+                     fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
+                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), hdf5_dataset);
 }
 
 const std::vector<std::string>& setting_keys() {
