@@ -56,6 +56,9 @@ int write_file(const std::string& output, const std::vector<std::filesystem::pat
     };
     written = copy(file, options);
   }
+  if (!inputs.empty()) {
+    note_dropped_rows(inputs.front().string(), written.dropped, written.samples);
+  }
   note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
   return kDone;
 }
@@ -78,6 +81,10 @@ int convert(const DataOptions& data, const std::string& output) {
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
   return write_file(output, {data.file}, copy,
                     [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+                      if (data.selects() && find_format(data.file) != FileFormat::csv) {
+                        const auto rows = data.select(open_rows(data.file, input));
+                        return copy_rows(*rows, file, with_progress);
+                      }
                       return copy_file(data.file, input, file, with_progress);
                     });
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "fit/model.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
+#include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
@@ -43,6 +45,7 @@ struct FitCommandOptions {
   std::int64_t iterations = 0;  // 0: until convergence
   std::string labels, centroids, model, output;
   std::string format = "csv";
+  bool standardize = false;
   bool json = false;
 };
 
@@ -80,6 +83,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
                        .features = fit.features,
                        .feature_names = dataset.feature_names,
                        .centroids = fit.centroids,
+                       .standardization = report.standardization,
                        .inertia = fit.result.inertia,
                        .samples = dataset.samples(),
                        .backend = report.chosen.backend->name(),
@@ -87,7 +91,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
                        .seed = report.options.seeding.seed});
   });
   write(options.centroids, [&](const std::filesystem::path& file) {
-    write_matrix(file, fit.centroids, fit.features, dataset.feature_names);
+    write_matrix(file, report.centroids(), fit.features, dataset.feature_names);
   });
   if (!report.complete()) {
     std::error_code error;
@@ -146,10 +150,22 @@ int run_fit(const Context& context, FitCommandOptions options) {
     note("using backend '{}'; --backend selects another\n", chosen.backend->name());
   }
   install_interrupt_handler();
+  const auto warn = [&](const Dataset& dataset) {
+    for (const std::string& warning : data_warnings(dataset, options.data, options.standardize)) {
+      note("lloyd: warning: {}\n", warning);
+    }
+  };
+  std::optional<Standardization> standardization;
+  if (options.standardize) {
+    standardization = file.standardize(warn);
+    std::vector<double>& centroids = options.fit.seeding.centroids;
+    centroids = standardization->apply(std::move(centroids));
+  }
   GuestScope planning;
   const BoundedData data = file.hold(chosen, options.fit);
   planning.end();
   const Dataset& dataset = data.dataset;
+  if (!options.standardize) warn(dataset);
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
@@ -166,7 +182,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
       return kInterrupted;
     }
     const ExitStatus status =
-        deliver(options, {dataset, chosen, options.fit, fit, session.open_ms()});
+        deliver(options, {dataset, chosen, options.fit, fit, session.open_ms(), standardization});
     note_memory_beyond(options.memory, chosen.backend->name());
     return status;
   });
@@ -180,6 +196,8 @@ void add_fit_command(CLI::App& app, Context& context) {
   options->data.add_to(*command);
   options->backend.add_to(*command);
   options->memory.add_to(*command);
+  command->add_flag("--standardize", options->standardize,
+                    "Give every feature mean 0 and standard deviation 1 before clustering");
   command->add_option("-k,--clusters", options->fit.clusters, "Number of clusters")
       ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->capture_default_str();

@@ -55,6 +55,7 @@ int predict(const Context& context, PredictOptions options) {
   const Model model = read_model(options.model, options.memory.limit);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
+  if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   GuestScope planning;

@@ -35,13 +35,14 @@ void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMaxClusters = 20;
   constexpr std::int64_t kMaxFeatures = 6;
   const Fit& fit = report.fit;
+  const std::vector<double> centroids = report.centroids();
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
   for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
     print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
     for (std::int64_t j = 0; j < features; ++j) {
-      print_text(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
+      print_text(" {:>10.5g}", centroids[static_cast<std::size_t>(c * fit.features + j)]);
     }
     print_text("\n");
   }
@@ -75,6 +76,10 @@ nlohmann::ordered_json to_json(const FitReport& report) {
         {"ms", report.fit.seeding_ms}}},
       {"restarts", report.options.restarts},
       {"status", report.fit.cancelled ? "cancelled" : "ok"}};
+  if (report.standardization) {
+    json["standardization"] = {{"mean", report.standardization->mean},
+                               {"deviation", report.standardization->deviation}};
+  }
   if (seeding.method == SeedingMethod::kmeans_parallel) {
     json["seeding"]["oversampling"] = seeding.oversampling;
     json["seeding"]["rounds"] = seeding.rounds;
@@ -92,6 +97,10 @@ void print(const FitReport& report) {
   const std::string changes = report.chosen.parameters.describe_changes();
   print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()));
+  if (report.standardization) {
+    print_text(
+        "standardized: the inertia is in standard deviations, centroids in the data's units\n");
+  }
   print_text("backend     {}{}{}\n", report.chosen.backend->name(), changes.empty() ? "" : " ",
              changes);
   if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);

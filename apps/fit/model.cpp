@@ -23,6 +23,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "lloyd-model";
 constexpr int kVersion = 1;
+// With a standardization. Programs that read version 1 only would ignore it, and mislabel samples.
+constexpr int kStandardizedVersion = 2;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
   throw InputError(fmt::format("{}: {}", file.string(), what));
@@ -94,6 +96,32 @@ std::vector<double> read_centroids(const std::filesystem::path& file, const Json
   return centroids;
 }
 
+std::vector<double> read_feature_values(const std::filesystem::path& file, const Json& map,
+                                        const char* key, std::int64_t features, bool positive) {
+  const auto found = map.is_object() ? map.find(key) : map.end();
+  if (found == map.end() || !found->is_array() || std::ssize(*found) != features) {
+    refuse(file, fmt::format("the model's 'standardization.{}' is not a list of {} numbers", key,
+                             features));
+  }
+  std::vector<double> values;
+  for (const Json& value : *found) {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) ||
+        (positive && value.get<double>() <= 0)) {
+      refuse(file, fmt::format("the model's 'standardization.{}' has a value {}, not a finite "
+                               "number{}",
+                               key, text_of(value), positive ? " above 0" : ""));
+    }
+    values.push_back(value.get<double>());
+  }
+  return values;
+}
+
+Standardization read_standardization(const std::filesystem::path& file, const Json& map,
+                                     std::int64_t features) {
+  return {read_feature_values(file, map, "mean", features, false),
+          read_feature_values(file, map, "deviation", features, true)};
+}
+
 // Reads the optional entries.
 void read_origin(const Json& document, Model& model) {
   const experiment::JsonFields fields(document);
@@ -112,7 +140,7 @@ void read_origin(const Json& document, Model& model) {
 
 void write_model(const std::filesystem::path& file, const Model& model) {
   Json document = {{"format", kFormat},
-                   {"version", kVersion},
+                   {"version", model.standardization ? kStandardizedVersion : kVersion},
                    {"clusters", model.clusters},
                    {"features", model.features},
                    {"feature_names", utf8_texts(model.feature_names)},
@@ -124,6 +152,11 @@ void write_model(const std::filesystem::path& file, const Model& model) {
   for (std::int64_t c = 0; c < model.clusters; ++c) {
     const auto begin = model.centroids.begin() + c * model.features;
     document["centroids"].push_back(std::vector<double>(begin, begin + model.features));
+  }
+
+  if (model.standardization) {
+    document["standardization"] = {{"mean", model.standardization->mean},
+                                   {"deviation", model.standardization->deviation}};
   }
 
   NewFile output(file);
@@ -149,15 +182,19 @@ Model read_model(const std::filesystem::path& file, std::optional<std::uint64_t>
   const Json& version = member(file, document, "version");
   if (!version.is_number())
     refuse(file, fmt::format("the model's 'version' is {}, not a number", text_of(version)));
-  if (version != Json(kVersion)) {
-    refuse(file, fmt::format("is a model of version {}; this program reads version {}",
-                             version.dump(), kVersion));
+  if (version != Json(kVersion) && version != Json(kStandardizedVersion)) {
+    refuse(file, fmt::format("is a model of version {}; this program reads versions {} and {}",
+                             version.dump(), kVersion, kStandardizedVersion));
   }
   Model model;
   model.clusters = count_member(file, document, "clusters");
   model.features = count_member(file, document, "features");
   model.centroids =
       read_centroids(file, member(file, document, "centroids"), model.clusters, model.features);
+  if (version == Json(kStandardizedVersion)) {
+    model.standardization =
+        read_standardization(file, member(file, document, "standardization"), model.features);
+  }
   try {
     read_origin(document, model);
   } catch (const InputError& error) {

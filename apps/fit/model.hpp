@@ -7,21 +7,26 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/data/row_views.hpp>
+
 namespace lloyd::apps {
 
 /// Stored as one JSON object:
-/// {"format": "lloyd-model", "version": 1, "clusters": k, "features": d,
+/// {"format": "lloyd-model", "version": 1, or 2 with "standardization", "clusters": k, "features":
+/// d,
 ///  "feature_names": [d texts, see utf8_text()] or [],
 ///  "centroids": k lists of d float64 numbers (shortest digits that read back to the same bits),
+///  "standardization": {"mean": d numbers, "deviation": d numbers above 0}, if any,
 ///  "inertia": number or null, "samples": n, "backend": name, "seeding": {"method", "seed"}}
 /// The entries after "centroids" record the model's origin; `predict` does not need them.
 struct Model {
   std::int64_t clusters = 0;
   std::int64_t features = 0;
   std::vector<std::string> feature_names;
-  std::vector<double> centroids;  ///< k x d, row-major
-  double inertia = 0;             ///< NaN if unknown: the fit was interrupted
-  std::int64_t samples = 0;       ///< of the data set that was clustered
+  std::vector<double> centroids;  ///< k x d, row-major; in standardized units if it has a map
+  std::optional<Standardization> standardization = std::nullopt;  ///< map of the samples, if any
+  double inertia = 0;        ///< NaN if unknown: the fit was interrupted
+  std::int64_t samples = 0;  ///< of the data set that was clustered
   std::string backend;
   std::string seeding_method;
   std::uint64_t seed = 0;

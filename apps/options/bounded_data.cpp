@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
@@ -103,6 +104,37 @@ BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
   }
 }
 
+Standardization BoundedFile::standardize(const std::function<void(const Dataset&)>& inspect) {
+  if (text_) {
+    inspect(*text_);
+    standardize(Standardization::of(text_->statistics()));
+  } else {
+    const StatisticsBlocks blocks = plan_statistics(*source_);
+    check_reading_memory(name(), blocks.bytes, memory_.limit);
+    const Dataset described = describe_rows(std::move(source_), blocks.rows);
+    inspect(described);
+    standardization_ = Standardization::of(described.statistics());
+    source_ = lloyd::standardize(described.source(), *standardization_);
+  }
+  return *standardization_;
+}
+
+void BoundedFile::standardize(const Standardization& map) {
+  standardization_ = map;
+  if (!text_) {
+    source_ = lloyd::standardize(std::move(source_), map);
+    return;
+  }
+  const double bytes = static_cast<double>(text_->samples()) *
+                       static_cast<double>(text_->features() * size_of(text_->dtype()));
+  check_reading_memory(name(), 2 * bytes, memory_.limit);
+  const auto rows = lloyd::standardize(rows_of(text_->name(), text_->matrix()), map);
+  Dataset mapped(text_->name(), matrix_of(*rows));
+  mapped.classes = std::move(text_->classes);
+  mapped.feature_names = std::move(text_->feature_names);
+  text_.emplace(std::move(mapped));
+}
+
 std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
@@ -124,7 +156,9 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   shape.dtype = source_->dtype();
   const MemoryPlan planned = plan(shape);
   if (planned.block_rows == 0) {
-    Dataset whole = data_.read();
+    Dataset whole = standardization_ || data_.selects()
+                        ? Dataset(source_->name(), matrix_of(*source_))
+                        : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
