@@ -130,7 +130,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
     // A file of unknown format is rejected when it is read.
     const FileFormat format = find_format(dataset.file).value_or(FileFormat::csv);
     text_file = format == FileFormat::csv;
-    hdf5_file = format == FileFormat::hdf5;
+    hdf5_file = format == FileFormat::hdf5 || format == FileFormat::npz;
   } else {
     dataset.blobs = read_blobs(*blobs);
     dataset.blobs->dtype = dtype;
@@ -153,7 +153,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
                     dataset.file.extension().string()));
   }
   if (const ConfigNode* name = map.find("dataset")) {
-    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 files only");
+    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 and .npz files only");
     dataset.hdf5_dataset = read_text(*name, map.path("dataset"));
   }
   if (text_file) {
