@@ -74,7 +74,8 @@ int make_blobs_file(BlobsOptions options) {
                     });
 }
 
-int convert(const DataOptions& data, const std::string& output) {
+int convert(DataOptions data, const std::string& output) {
+  data.take_standard_input();
   FileOptions input = data.file_options();
   input.csv.memory_limit = text_memory();
   CopyOptions copy;
@@ -103,7 +104,8 @@ Dataset describe_file(const DataOptions& data) {
   return describe_rows(std::move(source), blocks.rows);
 }
 
-int describe(const DataOptions& data, bool json) {
+int describe(DataOptions data, bool json) {
+  data.take_standard_input();
   refuse_overwriting({}, {data.file});
   const Dataset dataset = describe_file(data);
   const auto& features = dataset.statistics();

@@ -141,6 +141,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   options.fit.observe = kObserveIterations;
   const std::vector<std::string> centroid_names = set_seeding(options, options.fit.seeding);
+  options.data.take_standard_input();
   prepare_outputs(options);  // before supervise(): it may redirect the messages of both processes
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);

@@ -73,7 +73,7 @@ void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64
 void DataOptions::add_to(CLI::App& command) {
   command
       .add_option("DATA", file,
-                  fmt::format("Samples: a {} file; text optionally as .gz",
+                  fmt::format("Samples: a {} file, text optionally as .gz; or - for standard input",
                               enumerated(readable_extensions(), "or")))
       ->required();
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
@@ -95,6 +95,12 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
   command.add_option("--dataset", hdf5_dataset,
                      "HDF5: the data set's path in the file; .npz: the name of the array");
+}
+
+void DataOptions::take_standard_input() {
+  if (file != "-") return;
+  standard_input_ = std::make_shared<StandardInput>();
+  file = standard_input_->file().string();
 }
 
 CsvOptions DataOptions::csv_options() const {
@@ -130,8 +136,9 @@ FileOptions DataOptions::file_options() const {
     if (!given || !format || format == FileFormat::csv) continue;
     throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));
   }
-  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5) {
-    throw InputError(fmt::format("--dataset is for HDF5 files only, and {} is not one", file));
+  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5 && format != FileFormat::npz) {
+    throw InputError(
+        fmt::format("--dataset is for HDF5 and .npz files only, and {} is not one", file));
   }
   return {csv_options(), hdf5_dataset};
 }

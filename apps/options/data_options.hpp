@@ -12,6 +12,8 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/dataset.hpp>
 
+#include "options/standard_input.hpp"
+
 namespace lloyd::apps {
 
 /// Notes on standard error that rows with missing values were left out; nothing if `dropped` is 0.
@@ -33,6 +35,10 @@ struct DataOptions {
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);
+
+  /// If DATA is '-', replaces it by a file with a copy of standard input. Call it before the work
+  /// begins. Throws as StandardInput does.
+  void take_standard_input();
 
   /// Reads the file. `text_memory`: maximum bytes for reading text, see CsvOptions. Throws
   /// InputError, also for options that do not apply to the format.
@@ -58,6 +64,8 @@ struct DataOptions {
  private:
   void check_dtype() const;
   CsvOptions csv_options() const;
+
+  std::shared_ptr<StandardInput> standard_input_;  ///< set if `file` is a copy of it
 };
 
 }  // namespace lloyd::apps
