@@ -65,7 +65,7 @@ class Help(TestCase):
         abi = ".".join(re.search(rf"kAbi{part} = (\d+)", header)[1] for part in ("Major", "Minor"))
         plugins = ", ".join(backend["name"] for backend in run_json("backends")["backends"])
         self.assertRegex(run("--version").stdout,
-                         rf"^lloyd \d+\.\d+\.\d+\ncommit   (unknown|[0-9a-f]{{12}}(-dirty)?)\n"
+                         rf"^lloyd \d+\.\d+\.\d+\ncommit   (unknown|[0-9a-f]{{12,40}}(-dirty)?)\n"
                          rf"ABI      {re.escape(abi)}\nplugins  {re.escape(plugins)}\n$")
         self.assertIn("fit-throws", run("--plugin-dir", BAD_PLUGINS / "fit-throws", "--version").stdout)
 
