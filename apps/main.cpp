@@ -10,15 +10,18 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/abi/abi.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "commands/usage_error.hpp"
 #include "machine/processors/affinity.hpp"
+#include "machine/system/system.hpp"
 #include "output/output.hpp"
 #include "process/process_tree.hpp"
 #include "supervision/interrupt.hpp"
@@ -35,6 +38,25 @@ void refuse_empty_values(const CLI::App& app) {
     throw lloyd::InputError(fmt::format("{} needs a value, not an empty text", option->get_name()));
   }
   for (const CLI::App* subcommand : app.get_subcommands()) refuse_empty_values(*subcommand);
+}
+
+// Lets an option that may be repeated take one value each time. CLI11's default is all arguments up
+// to the next option: `-p threads=1 data.csv` would take the file.
+void take_one_value_each(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({})) {
+    if (option->nonpositional()) option->allow_extra_args(false);
+  }
+  for (CLI::App* subcommand : app.get_subcommands({})) take_one_value_each(*subcommand);
+}
+
+// What --version prints. Reads the headers of the plugins, without loading them.
+std::string version_text(const std::vector<std::filesystem::path>& plugin_folders) {
+  const lloyd::Registry registry(lloyd::Registry::default_folders(plugin_folders));
+  const std::vector<std::string> plugins = registry.names();
+  const std::string commit = lloyd::machine::this_build().commit;
+  return fmt::format("lloyd {}\ncommit   {}\nABI      {}.{}\nplugins  {}", LLOYD_VERSION,
+                     commit.empty() ? "unknown" : commit, lloyd::kAbiMajor, lloyd::kAbiMinor,
+                     plugins.empty() ? "none" : fmt::format("{}", fmt::join(plugins, ", ")));
 }
 
 // Opens /dev/null for closed standard streams. Otherwise the first file that the program opens
@@ -82,7 +104,6 @@ int main(int argc, char** argv) {
   machine::processors_at_start();  // records the affinity mask before any plugin is loaded
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
-  app.set_version_flag("--version", "lloyd " LLOYD_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   // Otherwise CLI11 accepts "--dry-run=no" as an unset flag, and the experiment would run.
@@ -95,6 +116,10 @@ int main(int argc, char** argv) {
                  "Time limit, in seconds, for a plugin to load, answer and exit")
       ->check(apps::whole_number(1, 1000000))
       ->capture_default_str();
+  // After --plugin-dir, which the parser then evaluates first.
+  app.set_version_flag(
+      "--version", [&context] { return version_text(context.plugin_folders); },
+      "Print the versions of the program and the ABI, and the plugins found");
   app.footer(
       "Plugins are searched for in the folders of --plugin-dir, in those of the variable "
       "LLOYD_PLUGIN_PATH\n(absolute paths, separated by ':'), beside the program and in its "
@@ -110,8 +135,10 @@ int main(int argc, char** argv) {
   apps::add_new_plugin_command(app, context);
   apps::add_data_command(app, context);
   apps::add_doctor_command(app, context);
+  apps::add_help_commands(app, context);
   apps::add_worker_command(app, context);
   list_plugin_options(app);
+  take_one_value_each(app);
 
   try {
     app.parse(argc, argv);
@@ -122,7 +149,7 @@ int main(int argc, char** argv) {
       apps::note("lloyd: standard output cannot be written\n");
       return apps::kFailed;
     }
-    apps::note("lloyd: {}\n", apps::usage_error(app, argc, argv, error));
+    apps::write_message(apps::failure_message(apps::usage_error(app, argc, argv, error)));
     return apps::kBadInput;
   }
 

@@ -9,6 +9,7 @@
 #include "commands/commands.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -112,16 +113,16 @@ std::string promise(const LoadedBackend& backend, DType dtype) {
 }
 
 void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backends) {
-  std::size_t width = 7;
-  for (const auto& backend : backends) width = std::max(width, backend->name().size());
-  print_text("{:<{}}  {:<18}  {:<18}  {}\n", "backend", width, "on float32", "on float64",
-             "description");
+  using experiment::Table;
+  Table table({{"backend"}, {"on float32"}, {"on float64"}, {"description"}},
+              experiment::kTableWidth);
   for (const auto& backend : backends) {
-    print_text("{:<{}}  {:<18}  {:<18}  {}\n", backend->name(), width,
-               promise(*backend, DType::float32), promise(*backend, DType::float64),
-               backend->available() ? printable(backend->info().summary)
-                                    : "not available: " + backend->unavailable());
+    table.add(
+        {backend->name(), promise(*backend, DType::float32), promise(*backend, DType::float64)},
+        backend->available() ? printable(backend->info().summary)
+                             : "not available: " + backend->unavailable());
   }
+  print_text("{}", table.str());
   print_text("(label accuracy, reproducibility; 'lloyd backends NAME' describes one)\n");
 }
 

@@ -147,8 +147,7 @@ void add_compare_command(CLI::App& app, Context& context) {
                   "the only two, the baseline first)")
       ->expected(2);
   sub->add_option("--run", command->runs,
-                  "The run of each RECORDS: an identifier, or 'last' (default: the last run)")
-      ->expected(1, 2);
+                  "The run of a RECORDS: an identifier, or 'last' (default); given twice, of each");
   sub->add_option(
          "--fail-if-slower", command->fail_if_slower,
          "Exit with status 1 if a setting is slower and the lower end of its interval exceeds "

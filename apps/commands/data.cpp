@@ -56,6 +56,9 @@ int write_file(const std::string& output, const std::vector<std::filesystem::pat
     };
     written = copy(file, options);
   }
+  if (!inputs.empty()) {
+    note_dropped_rows(inputs.front().string(), written.dropped, written.samples);
+  }
   note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
   return kDone;
 }
@@ -71,13 +74,18 @@ int make_blobs_file(BlobsOptions options) {
                     });
 }
 
-int convert(const DataOptions& data, const std::string& output) {
+int convert(DataOptions data, const std::string& output) {
+  data.take_standard_input();
   FileOptions input = data.file_options();
   input.csv.memory_limit = text_memory();
   CopyOptions copy;
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
   return write_file(output, {data.file}, copy,
                     [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+                      if (data.selects() && find_format(data.file) != FileFormat::csv) {
+                        const auto rows = data.select(open_rows(data.file, input));
+                        return copy_rows(*rows, file, with_progress);
+                      }
                       return copy_file(data.file, input, file, with_progress);
                     });
 }
@@ -96,7 +104,8 @@ Dataset describe_file(const DataOptions& data) {
   return describe_rows(std::move(source), blocks.rows);
 }
 
-int describe(const DataOptions& data, bool json) {
+int describe(DataOptions data, bool json) {
+  data.take_standard_input();
   refuse_overwriting({}, {data.file});
   const Dataset dataset = describe_file(data);
   const auto& features = dataset.statistics();

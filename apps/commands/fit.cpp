@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/cluster_range.hpp"
+#include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
@@ -48,6 +50,7 @@ struct FitCommandOptions {
   std::string clusters = "8";   // see parse_cluster_range()
   std::string labels, centroids, model, criteria, output;
   std::string format = "csv";
+  bool standardize = false;
   bool json = false;
 
   bool tries_range() const { return parse_cluster_range(clusters).size() > 1; }
@@ -89,7 +92,7 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   };
   write(options.model, [&](const std::filesystem::path& file) { fit.save(file); });
   write(options.centroids, [&](const std::filesystem::path& file) {
-    write_matrix(file, fit.centroids, fit.features, dataset.feature_names);
+    write_matrix(file, fit.centroids_in_data_units(), fit.features, dataset.feature_names);
   });
   if (!report.complete()) {
     std::error_code error;
@@ -131,14 +134,17 @@ void label_suggested(BackendSession& session, ClusterChoice& choice) {
 
 // Fits each k of the range and delivers the criteria, and the files of the suggested k.
 ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
-                     const ChosenBackend& chosen, BackendSession& session, GuestScope& fitting) {
+                     const ChosenBackend& chosen, BackendSession& session,
+                     const std::optional<Standardization>& standardization, GuestScope& fitting) {
   // The session holds two blocks as well; the memory plan leaves room for smaller ones.
   constexpr std::int64_t kBlockShare = 8;
   FitOptions fit_options = options.fit;
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
     FitProgress progress(fit_options, data.dataset.samples());
-    return lloyd::fit(session, fit_options, &progress);
+    Fit fit = lloyd::fit(session, fit_options, &progress);
+    fit.standardization = standardization;
+    return fit;
   };
   ClusterChoice choice = choose_clusters(
       data.dataset, parse_cluster_range(options.clusters),
@@ -211,6 +217,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   options.fit.observe = kObserveIterations;
   const std::vector<std::string> centroid_names = set_seeding(options, options.fit.seeding);
+  options.data.take_standard_input();
   prepare_outputs(options);  // before supervise(): it may redirect the messages of both processes
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
@@ -220,10 +227,22 @@ int run_fit(const Context& context, FitCommandOptions options) {
     note("using backend '{}'; --backend selects another\n", chosen.backend->name());
   }
   install_interrupt_handler();
+  const auto warn = [&](const Dataset& dataset) {
+    for (const std::string& warning : data_warnings(dataset, options.data, options.standardize)) {
+      note("lloyd: warning: {}\n", warning);
+    }
+  };
+  std::optional<Standardization> standardization;
+  if (options.standardize) {
+    standardization = file.standardize(warn);
+    std::vector<double>& centroids = options.fit.seeding.centroids;
+    centroids = standardization->apply(std::move(centroids));
+  }
   GuestScope planning;
   const BoundedData data = file.hold(chosen, options.fit);
   planning.end();
   const Dataset& dataset = data.dataset;
+  if (!options.standardize) warn(dataset);
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
@@ -231,17 +250,18 @@ int run_fit(const Context& context, FitCommandOptions options) {
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
     if (range.size() > 1) {
-      const ExitStatus status = fit_range(options, data, chosen, session, fitting);
+      const ExitStatus status = fit_range(options, data, chosen, session, standardization, fitting);
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
-    const Fit fit = [&] {
+    Fit fit = [&] {
       FitProgress progress(options.fit, dataset.samples());
       return lloyd::fit(session, options.fit, &progress,
                         [&](std::string_view stage, std::int64_t done, std::int64_t total) {
                           progress.on_stage(stage, done, total);
                         });
     }();
+    fit.standardization = standardization;
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {
       note("lloyd: interrupted before the first iteration finished\n");
@@ -262,6 +282,8 @@ void add_fit_command(CLI::App& app, Context& context) {
   options->data.add_to(*command);
   options->backend.add_to(*command);
   options->memory.add_to(*command);
+  command->add_flag("--standardize", options->standardize,
+                    "Give every feature mean 0 and standard deviation 1 before clustering");
   command
       ->add_option("-k,--clusters", options->clusters,
                    "Number of clusters, or a range to choose from: 2..20, with a step 2..20..3")

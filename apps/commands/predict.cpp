@@ -14,6 +14,7 @@
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "commands/delivery.hpp"
+#include "fit/distances.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
 #include "json/json_text.hpp"
@@ -35,7 +36,7 @@ struct PredictOptions {
   DataOptions data;
   BackendOptions backend;
   MemoryOption memory;
-  std::string labels;
+  std::string labels, distances;
   bool json = false;
 };
 
@@ -48,14 +49,18 @@ void check_features(const std::string& file, const Model& model, const BoundedFi
 }
 
 int predict(const Context& context, PredictOptions options) {
-  check_extension(options.labels, {".csv", ".npy"});
-  options.labels = absolute_path(options.labels).string();
-  refuse_overwriting({options.labels}, {options.model, options.data.file});
-  try_outputs({options.labels});
+  for (std::string* const output : {&options.labels, &options.distances}) {
+    check_extension(*output, {".csv", ".npy"});
+    *output = absolute_path(*output).string();
+  }
+  options.data.take_standard_input();
+  refuse_overwriting({options.labels, options.distances}, {options.model, options.data.file});
+  try_outputs({options.labels, options.distances});
   supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = read_model(options.model, options.memory.limit);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
+  if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   GuestScope planning;
@@ -81,6 +86,10 @@ int predict(const Context& context, PredictOptions options) {
         model.centroids, labels, result.inertia,
         [&](std::int64_t done, std::int64_t total) { line.update("checking", done, total); });
     labelling.end();
+    std::vector<double> distances;
+    if (!options.distances.empty()) {
+      distances = distances_to_centroids(dataset, model.centroids, labels);
+    }
 
     Delivery delivery;
     delivery.print([&] {
@@ -107,6 +116,12 @@ int predict(const Context& context, PredictOptions options) {
     if (!options.labels.empty() && delivery.write(options.labels, write)) {
       note("wrote {}\n", options.labels);
     }
+    const auto write_distances = [&](const std::filesystem::path& path) {
+      write_matrix(path, distances, 1);
+    };
+    if (!options.distances.empty() && delivery.write(options.distances, write_distances)) {
+      note("wrote {}\n", options.distances);
+    }
     delivery.finish();
     note_memory_beyond(options.memory, chosen.backend->name());
     return kDone;
@@ -127,6 +142,9 @@ void add_predict_command(CLI::App& app, Context& context) {
   options->memory.add_to(*command);
   command->add_option("--labels", options->labels,
                       "Write the labels to this .csv or .npy file (default: standard output)");
+  command->add_option(
+      "--distances", options->distances,
+      "Write the distance of each sample to its centroid to this .csv or .npy file");
   command->add_flag("--json", options->json, "Print a summary as JSON");
   command->callback([&context, options] {
     context.action = [&context, options] { return predict(context, *options); };

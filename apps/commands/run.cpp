@@ -44,6 +44,7 @@ struct RunCommand {
   fs::path config;
   bool dry_run = false;
   bool require = false;
+  bool fail_if_skipped = false;
   bool json = false;
   bool resume = false;
   bool retry_failed = false;
@@ -183,10 +184,17 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
   }
 }
 
-int status_of(const Plan& plan, const RunResult& result) {
+// `counts_skipped`: skipped trials have a status of their own.
+int status_of(const Plan& plan, const RunResult& result, bool counts_skipped) {
   if (!result.error.empty()) return kFailed;
   if (result.cancelled) return kInterrupted;
-  return result.failed > 0 || plan.trials() == 0 ? kFailed : kDone;
+  if (result.failed > 0 || plan.trials() == 0) return kFailed;
+  const auto is_skipped = [](const std::vector<Record>& fit) {
+    return std::any_of(fit.begin(), fit.end(),
+                       [](const Record& record) { return record.status == TrialStatus::skipped; });
+  };
+  const bool skipped = std::any_of(result.records.begin(), result.records.end(), is_skipped);
+  return counts_skipped && skipped ? kSkipped : kDone;
 }
 
 // The available backends, those without a GPU first: they open a data set faster.
@@ -243,7 +251,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   rescue_records(delivery, files.records, writer, result.records);
   delivery.finish();
   // Before finish(): releasing a plugin in this process may crash or hang it.
-  report_end(status_of(plan, result));
+  report_end(status_of(plan, result, command.fail_if_skipped));
   trials->finish([](const std::string& text) { note("lloyd: {}\n", text); });
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
@@ -251,7 +259,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   } else if (plan.trials() == 0) {
     throw Error("nothing was run: every trial was skipped");
   }
-  return status_of(plan, result);
+  return status_of(plan, result, command.fail_if_skipped);
 }
 
 // `isolation: none`: replaces the backends of the variants by plugins loaded into this process.
@@ -328,6 +336,8 @@ void add_run_command(CLI::App& app, Context& context) {
   sub->add_flag("--dry-run", command->dry_run,
                 "Print the plan (trials, memory, skipped trials with reasons) and run nothing");
   sub->add_flag("--require", command->require, "Fail if any trial would be skipped");
+  sub->add_flag("--fail-if-skipped", command->fail_if_skipped,
+                "End with status 3 if all trials that ran are good, but some were skipped");
   sub->add_option(
          "--set", command->overrides.set,
          "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML (may be repeated)")

@@ -33,6 +33,7 @@ std::vector<std::string> names_of_options(const CLI::App& app) {
   for (const CLI::App* owner = &app; owner != nullptr; owner = owner->get_parent()) {
     for (const CLI::Option* option : owner->get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     }
   }
   return names;
@@ -57,22 +58,51 @@ std::string missing_subcommand(const CLI::App& app, int count, const char* const
   return fmt::format("a subcommand{} is missing: {}", of, fmt::join(known, ", "));
 }
 
-std::string unexpected(const CLI::App& app, const CLI::App& sub) {
-  std::vector<std::string> rest = app.remaining(true);
-  std::erase(rest, "--");
-  const auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
-    return word.size() > 1 && word.front() == '-';
-  });
-  if (option != rest.end()) {
-    const std::string name = option->substr(0, option->find('='));
-    const std::vector<std::string> known = names_of_options(sub);
-    if (std::find(known.begin(), known.end(), name) != known.end()) {
-      return fmt::format("{} takes no value, but '{}' gives it one", name, *option);
-    }
-    return fmt::format("unknown option '{}'{}", name, suggestion(name, known));
+// The arguments that the parser could not place, in the order in which they were typed: the parser
+// itself lists those of the program before those of the subcommand.
+std::vector<std::string> misplaced_arguments(const CLI::App& app, int count,
+                                             const char* const* arguments) {
+  std::vector<std::string> left = app.remaining(true);
+  std::vector<std::string> ordered;
+  for (int i = 1; i < count; ++i) {
+    const auto found = std::find(left.begin(), left.end(), arguments[i]);
+    if (found == left.end() || *found == "--") continue;
+    ordered.push_back(*found);
+    left.erase(found);
   }
+  return ordered;
+}
+
+std::string unknown_options(const std::vector<std::string>& names,
+                            const std::vector<std::string>& known) {
+  if (names.size() == 1) {
+    return fmt::format("unknown option '{}'{}", names.front(), suggestion(names.front(), known));
+  }
+  std::string text;
+  for (const std::string& name : names) {
+    const std::string nearest = nearest_name(name, known);
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", name);
+    if (!nearest.empty()) text += fmt::format(" (did you mean '{}'?)", nearest);
+  }
+  return "unknown options " + text;
+}
+
+std::string unexpected(const CLI::App& app, const CLI::App& sub, int count,
+                       const char* const* arguments) {
+  const std::vector<std::string> rest = misplaced_arguments(app, count, arguments);
+  const std::vector<std::string> known = names_of_options(sub);
+  std::vector<std::string> unknown;
+  for (const std::string& word : rest) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      return fmt::format("{} takes no value, but '{}' gives it one", name, word);
+    }
+    unknown.push_back(name);
+  }
+  if (!unknown.empty()) return unknown_options(unknown, known);
   return rest.empty() ? "there is one argument too many"
-                      : fmt::format("unexpected argument '{}'", rest.back());
+                      : fmt::format("unexpected argument '{}'", rest.front());
 }
 
 // Splits `text` at the first occurrence of each separator after the one before it. Returns nullopt
@@ -173,7 +203,7 @@ std::string sentence(const CLI::App& app, int count, const char* const* argument
     if (text.ends_with(kRequired)) text.resize(text.size() - kRequired.size());
     return fmt::format("{} is missing", text);
   }
-  if (is<CLI::ExtrasError>(error)) return unexpected(app, sub);
+  if (is<CLI::ExtrasError>(error)) return unexpected(app, sub, count, arguments);
   if (is<CLI::ArgumentMismatch>(error)) return wrong_count(text);
   if (is<CLI::ValidationError>(error)) return wrong_value(text);
   if (is<CLI::ExcludesError>(error)) {

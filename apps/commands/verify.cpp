@@ -54,8 +54,20 @@ Subject read_subject(const std::filesystem::path& given) {
   }
 }
 
+// Prints the outcome in a column of 8 characters, in colour on a terminal.
+void print_outcome(conformance::Outcome outcome) {
+  const std::string text = fmt::format("{:<8}", conformance::to_string(outcome));
+  if (!shows_colour(result_descriptor()) || outcome == conformance::Outcome::skipped) {
+    write_result(text);
+  } else {
+    write_result(
+        coloured(text, outcome == conformance::Outcome::passed ? Colour::green : Colour::red));
+  }
+}
+
 void print_result(const conformance::Result& result) {
-  print_text("{:<8}{}", conformance::to_string(result.outcome), result.name);
+  print_outcome(result.outcome);
+  print_text("{}", result.name);
   if (!result.message.empty()) print_text(": {}", result.message);
   print_text("\n");
   flush_results();  // show finished cases now: the next may take long

@@ -41,11 +41,6 @@ void offer_memory_back() {
 // descriptor limit allows), close-on-exec so that programs started by a plugin do not inherit it.
 int take_socket() {
   constexpr int kHighNumber = 200;
-  int type = 0;
-  socklen_t size = sizeof(type);
-  const bool is_socket =
-      ::getsockopt(kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-  if (!is_socket) throw InputError("'lloyd worker' is started by lloyd itself only");
   const auto limit = static_cast<int>(std::min<std::int64_t>(descriptor_limit(), 2 * kHighNumber));
   const int socket = ::fcntl(kWorkerSocket, F_DUPFD_CLOEXEC, limit / 2);
   if (socket < 0) {
@@ -97,6 +92,7 @@ int work(const WorkerCommand& command) {
 }  // namespace
 
 void add_worker_command(CLI::App& app, Context& context) {
+  if (!has_worker_socket()) return;  // typed by a user: an unknown command
   CLI::App* const sub = app.add_subcommand("worker", "Serve another process of lloyd");
   sub->group("");  // not listed
   const auto command = std::make_shared<WorkerCommand>();

@@ -12,9 +12,12 @@
 #include "json/parameters_json.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
+
+using experiment::format_ms;
 
 double rand_index(const FitReport& report) {
   return adjusted_rand_index(encode_classes(report.dataset.classes), report.fit.labels);
@@ -25,20 +28,21 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
              check.samples == samples ? fmt::format("all {}", samples)
                                       : fmt::format("{} of {}", check.samples, samples));
   if (check.labels.wrong > 0) print_text(": {} differ", check.labels.wrong);
-  print_text(" ({:.3g} ms)\n", check.ms);
+  print_text(" ({})\n", format_ms(check.ms));
 }
 
 void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMaxClusters = 20;
   constexpr std::int64_t kMaxFeatures = 6;
   const Fit& fit = report.fit;
+  const std::vector<double> centroids = report.centroids();
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
   for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
     print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
     for (std::int64_t j = 0; j < features; ++j) {
-      print_text(" {:>10.5g}", fit.centroids[static_cast<std::size_t>(c * fit.features + j)]);
+      print_text(" {:>10.5g}", centroids[static_cast<std::size_t>(c * fit.features + j)]);
     }
     print_text("\n");
   }
@@ -73,13 +77,21 @@ nlohmann::ordered_json seeding_json(const Seeding& seeding) {
   return json;
 }
 
+nlohmann::ordered_json to_json(const Standardization& map) {
+  return {{"mean", map.mean}, {"deviation", map.deviation}};
+}
+
 void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
-                  const std::string& notes) {
+                  const Fit& fit) {
   const std::string changes = chosen.parameters.describe_changes();
   print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()));
+  if (fit.standardization) {
+    print_text(
+        "standardized: the inertia is in standard deviations, centroids in the data's units\n");
+  }
   print_text("backend     {}{}{}\n", chosen.backend->name(), changes.empty() ? "" : " ", changes);
-  if (!notes.empty()) print_text("notes       {}\n", notes);
+  if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
   print_text("seeding     {}, seed {}{}\n", to_string(options.seeding.method), options.seeding.seed,
              options.restarts > 1 ? fmt::format(", best of {} restarts", options.restarts) : "");
 }
@@ -92,6 +104,9 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   json["seeding"]["ms"] = report.fit.seeding_ms;
   json["restarts"] = report.options.restarts;
   json["status"] = report.fit.cancelled ? "cancelled" : "ok";
+  if (report.fit.standardization) {
+    json["standardization"] = to_json(*report.fit.standardization);
+  }
   json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
   if (!report.complete()) return json;
   json["counts"] = report.fit.counts;
@@ -102,7 +117,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
 void print(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   const Fit& fit = report.fit;
-  print_inputs(dataset, report.chosen, report.options, fit.notes);
+  print_inputs(dataset, report.chosen, report.options, fit);
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
   print_text("iterations  {} ({})\n", fit.result.iterations,
              fit.cancelled ? "interrupted"
@@ -110,9 +125,9 @@ void print(const FitReport& report) {
   if (report.complete() && !dataset.classes.empty()) {
     print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
   }
-  print_text(
-      "time        statistics {:.3g} ms, seeding {:.3g} ms, opening {:.3g} ms, fit {:.3g} ms\n",
-      dataset.statistics_ms(), fit.seeding_ms, report.open_ms, fit.fit_ms);
+  print_text("time        statistics {}, seeding {}, opening {}, fit {}\n",
+             format_ms(dataset.statistics_ms()), format_ms(fit.seeding_ms),
+             format_ms(report.open_ms), format_ms(fit.fit_ms));
   if (fit.check) print_check(*fit.check, dataset.samples());
   if (report.complete()) print_clusters(report);
 }

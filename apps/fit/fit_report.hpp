@@ -27,9 +27,12 @@ struct FitReport {
 nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen);
 /// Keys "method" and "seed"; for k-means|| also "oversampling" and "rounds".
 nlohmann::ordered_json seeding_json(const Seeding& seeding);
-/// Prints data set, backend and seeding to standard output. `notes`: see Fit; may be empty.
+/// Keys "mean" and "deviation".
+nlohmann::ordered_json to_json(const Standardization& map);
+/// Prints data set, backend and seeding to standard output, and what `fit` says of its input: notes
+/// of the backend, and whether samples were standardized.
 void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
-                  const std::string& notes);
+                  const Fit& fit);
 
 /// Has the keys of an experiment's record.
 nlohmann::ordered_json to_json(const FitReport& report);

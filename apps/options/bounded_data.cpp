@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
@@ -103,6 +104,37 @@ BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
   }
 }
 
+Standardization BoundedFile::standardize(const std::function<void(const Dataset&)>& inspect) {
+  if (text_) {
+    inspect(*text_);
+    standardize(Standardization::of(text_->statistics()));
+  } else {
+    const StatisticsBlocks blocks = plan_statistics(*source_);
+    check_reading_memory(name(), blocks.bytes, memory_.limit);
+    const Dataset described = describe_rows(std::move(source_), blocks.rows);
+    inspect(described);
+    standardization_ = Standardization::of(described.statistics());
+    source_ = lloyd::standardize(described.source(), *standardization_);
+  }
+  return *standardization_;
+}
+
+void BoundedFile::standardize(const Standardization& map) {
+  standardization_ = map;
+  if (!text_) {
+    source_ = lloyd::standardize(std::move(source_), map);
+    return;
+  }
+  const double bytes = static_cast<double>(text_->samples()) *
+                       static_cast<double>(text_->features() * size_of(text_->dtype()));
+  check_reading_memory(name(), 2 * bytes, memory_.limit);
+  const auto rows = lloyd::standardize(rows_of(text_->name(), text_->matrix()), map);
+  Dataset mapped(text_->name(), matrix_of(*rows));
+  mapped.classes = std::move(text_->classes);
+  mapped.feature_names = std::move(text_->feature_names);
+  text_.emplace(std::move(mapped));
+}
+
 std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
@@ -124,7 +156,9 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   shape.dtype = source_->dtype();
   const MemoryPlan planned = plan(shape);
   if (planned.block_rows == 0) {
-    Dataset whole = data_.read();
+    Dataset whole = standardization_ || data_.selects()
+                        ? Dataset(source_->name(), matrix_of(*source_))
+                        : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
@@ -161,7 +195,7 @@ std::string columns_option(const std::vector<std::string>& names) {
   // Of columns with the same name, --columns takes only numbers.
   const std::vector<std::string> ordered = sorted(names);
   if (std::adjacent_find(ordered.begin(), ordered.end()) != ordered.end()) return {};
-  constexpr std::size_t kMaxBytes = 500;
+  constexpr std::size_t kMaxTextBytes = 500;
   std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
     return name.empty() || name.find(',') != std::string::npos;
@@ -172,7 +206,7 @@ std::string columns_option(const std::vector<std::string>& names) {
            std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
   });
   // The parser would take a leading hyphen for an option.
-  if (divides || list.size() > kMaxBytes || list.starts_with('-')) return {};
+  if (divides || list.size() > kMaxTextBytes || list.starts_with('-')) return {};
   if (plain) return list;
   if (list.find('\'') != std::string::npos || printable(list) != list) return {};
   return fmt::format("'{}'", list);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/fit.hpp>
 
 #include "options/backend_options.hpp"
@@ -62,6 +64,14 @@ class BoundedFile {
   /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
 
+  /// Standardizes the samples by their own statistics, and returns the map; reads files other than
+  /// text once more. `inspect` receives the data set before. Call it before hold(), once. Throws as
+  /// hold() does.
+  Standardization standardize(const std::function<void(const Dataset&)>& inspect);
+  /// Standardizes the samples by a given map, that of a model. Throws InputError unless it has as
+  /// many features.
+  void standardize(const Standardization& map);
+
   /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in
   /// blocks. Call it once. Throws InputError if the fit exceeds the limit or a value is invalid;
   /// Cancelled once interrupted().
@@ -72,6 +82,7 @@ class BoundedFile {
   const MemoryOption& memory_;
   std::optional<Dataset> text_;
   std::unique_ptr<RowSource> source_;
+  std::optional<Standardization> standardization_;
 };
 
 /// Notes on standard error if the peak memory of this process clearly exceeded the limit: the plan

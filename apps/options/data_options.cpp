@@ -1,15 +1,19 @@
 #include "options/data_options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "output/output.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
 
@@ -17,38 +21,86 @@ namespace lloyd::apps {
 namespace {
 
 // Splits a list at its commas and appends the pieces. Throws InputError for an empty piece.
-void append_columns(const std::string& list, std::vector<std::string>& columns) {
+void append_columns(const std::string& option, const std::string& list,
+                    std::vector<std::string>& columns) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     if (begin == end) {
       throw InputError(
-          fmt::format("--columns is '{}', with an empty element; names or numbers separated by "
-                      "commas are needed",
-                      list));
+          fmt::format("{} is '{}', with an empty element; names or numbers separated by commas are "
+                      "needed",
+                      option, list));
     }
     columns.push_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
 }
 
+std::vector<std::string> split_lists(const std::string& option,
+                                     const std::vector<std::string>& lists) {
+  std::vector<std::string> columns;
+  for (const std::string& list : lists) append_columns(option, list, columns);
+  return columns;
+}
+
+// The numbers of columns of a file without names. Throws InputError for a text that is no number.
+std::vector<std::int64_t> column_numbers(const std::string& option, const std::string& file,
+                                         const std::vector<std::string>& columns) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& text : columns) {
+    std::int64_t number = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+      throw InputError(
+          fmt::format("{} has '{}'; the columns of {} have no names, so numbers from 0 are needed",
+                      option, shown(text), file));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 }  // namespace
+
+void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept) {
+  if (dropped == 0) return;
+  note(
+      "lloyd: {}: {} of {} rows have a missing value and were left out; results are for the "
+      "remaining rows, in their order\n",
+      file, dropped, dropped + kept);
+}
 
 void DataOptions::add_to(CLI::App& command) {
   command
       .add_option("DATA", file,
-                  fmt::format("Samples: a {} file; text optionally as .gz",
+                  fmt::format("Samples: a {} file, text optionally as .gz; or - for standard input",
                               enumerated(readable_extensions(), "or")))
       ->required();
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");
   command.add_flag("--no-header", no_header, "Text: the first line is a sample");
-  // One value per option: otherwise the parser would also take DATA, and parse brackets as a list.
-  command.add_option("--columns", columns, "Text: columns to use, by name or number from 0")
-      ->allow_extra_args(false);
-  command.add_option("--label-column", label_column,
+  auto* used = command.add_option("--columns", columns,
+                                  "Columns to use: names or numbers from 0, as in a,b,3");
+  command
+      .add_option("--drop-columns", drop_columns,
+                  "Columns to leave out, such as row numbers and identifiers: names or numbers")
+      ->excludes(used);
+  command.add_flag(
+      "--drop-missing", drop_missing,
+      "Leave out rows with a missing value: NaN, or in text an empty cell, NA, ?, null");
+  command.add_flag("--decimal-comma", decimal_comma,
+                   "Text: read 2,5 as 2.5; the delimiter is then ';' by default");
+  command.add_option("--label-column,--labels-column", label_column,
                      "Text: column with the class of each sample, by name or number");
   command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
-  command.add_option("--dataset", hdf5_dataset, "HDF5: the data set's path in the file");
+  command.add_option("--dataset", hdf5_dataset,
+                     "HDF5: the data set's path in the file; .npz: the name of the array");
+}
+
+void DataOptions::take_standard_input() {
+  if (file != "-") return;
+  standard_input_ = std::make_shared<StandardInput>();
+  file = standard_input_->file().string();
 }
 
 CsvOptions DataOptions::csv_options() const {
@@ -64,7 +116,10 @@ CsvOptions DataOptions::csv_options() const {
   }
   if (header && no_header) throw InputError("--header and --no-header cannot be given together");
   if (header || no_header) options.header = header;
-  for (const std::string& list : columns) append_columns(list, options.columns);
+  options.columns = split_lists("--columns", columns);
+  options.drop_columns = split_lists("--drop-columns", drop_columns);
+  options.drop_missing = drop_missing;
+  options.decimal_comma = decimal_comma;
   options.label_column = label_column;
   if (!dtype.empty()) options.dtype = parse_dtype(dtype);
   return options;
@@ -75,14 +130,15 @@ FileOptions DataOptions::file_options() const {
   const std::pair<bool, const char*> text_options[] = {{!delimiter.empty(), "--delimiter"},
                                                        {header, "--header"},
                                                        {no_header, "--no-header"},
-                                                       {!columns.empty(), "--columns"},
+                                                       {decimal_comma, "--decimal-comma"},
                                                        {!label_column.empty(), "--label-column"}};
   for (const auto& [given, option] : text_options) {
     if (!given || !format || format == FileFormat::csv) continue;
     throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));
   }
-  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5) {
-    throw InputError(fmt::format("--dataset is for HDF5 files only, and {} is not one", file));
+  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5 && format != FileFormat::npz) {
+    throw InputError(
+        fmt::format("--dataset is for HDF5 and .npz files only, and {} is not one", file));
   }
   return {csv_options(), hdf5_dataset};
 }
@@ -100,13 +156,55 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
   FileOptions options = file_options();
   options.csv.memory_limit = text_memory;
   check_dtype();
-  return read_dataset(file, options);
+  if (selects() && find_format(file) != FileFormat::csv) {
+    const std::unique_ptr<RowSource> rows = open_rows();
+    return Dataset(rows->name(), matrix_of(*rows));
+  }
+  Dataset dataset = read_dataset(file, options);
+  note_dropped_rows(file, dataset.dropped_rows, dataset.samples());
+  return dataset;
 }
 
 std::unique_ptr<RowSource> DataOptions::open_rows() const {
   const FileOptions options = file_options();
   check_dtype();
-  return lloyd::open_rows(file, options);
+  return select(lloyd::open_rows(file, options));
+}
+
+std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source) const {
+  const std::vector<std::int64_t> used =
+      column_numbers("--columns", file, split_lists("--columns", columns));
+  const std::vector<std::int64_t> dropped =
+      column_numbers("--drop-columns", file, split_lists("--drop-columns", drop_columns));
+  if (!used.empty()) source = select_columns(std::move(source), used);
+  if (!dropped.empty()) {
+    for (const std::int64_t column : dropped) {
+      if (column < source->features()) continue;
+      throw InputError(fmt::format("{}: there is no column {}; the columns are 0 to {}", file,
+                                   column, source->features() - 1));
+    }
+    std::vector<std::int64_t> rest;
+    for (std::int64_t j = 0; j < source->features(); ++j) {
+      if (std::find(dropped.begin(), dropped.end(), j) == dropped.end()) rest.push_back(j);
+    }
+    source = select_columns(std::move(source), std::move(rest));
+  }
+  if (!drop_missing) return source;
+  const std::int64_t all = source->samples();
+  source = complete_rows(std::move(source), interrupted);
+  note_dropped_rows(file, all - source->samples(), source->samples());
+  return source;
+}
+
+std::int64_t DataOptions::column_of(std::int64_t feature) const {
+  std::vector<std::string> left_out = split_lists("--drop-columns", drop_columns);
+  left_out.push_back(label_column);
+  std::int64_t column = 0;
+  for (;; ++column) {
+    const bool is_feature =
+        std::find(left_out.begin(), left_out.end(), std::to_string(column)) == left_out.end();
+    if (is_feature && feature-- == 0) return column;
+  }
 }
 
 }  // namespace lloyd::apps

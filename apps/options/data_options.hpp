@@ -12,7 +12,12 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/dataset.hpp>
 
+#include "options/standard_input.hpp"
+
 namespace lloyd::apps {
+
+/// Notes on standard error that rows with missing values were left out; nothing if `dropped` is 0.
+void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept);
 
 /// Filled by the command line's parser.
 struct DataOptions {
@@ -21,19 +26,36 @@ struct DataOptions {
   bool header = false;
   bool no_header = false;
   std::vector<std::string> columns;  ///< lists with commas, of names or numbers from 0; empty: all
-  std::string label_column;          ///< name or number; empty: none
-  std::string dtype;                 ///< "float32" or "float64"; empty: float32 for text
-  std::string hdf5_dataset;          ///< path of the data set in an HDF5 file
+  std::vector<std::string> drop_columns;  ///< lists as above; exclusive with `columns`
+  std::string label_column;               ///< name or number; empty: none
+  bool drop_missing = false;              ///< leave out rows with missing values
+  bool decimal_comma = false;             ///< read 2,5 as 2.5
+  std::string dtype;                      ///< "float32" or "float64"; empty: float32 for text
+  std::string hdf5_dataset;               ///< path of the data set in an HDF5 file
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);
+
+  /// If DATA is '-', replaces it by a file with a copy of standard input. Call it before the work
+  /// begins. Throws as StandardInput does.
+  void take_standard_input();
 
   /// Reads the file. `text_memory`: maximum bytes for reading text, see CsvOptions. Throws
   /// InputError, also for options that do not apply to the format.
   Dataset read(std::int64_t text_memory = std::numeric_limits<std::int64_t>::max()) const;
 
-  /// Opens the file for reading in blocks. Throws InputError, also for text files.
+  /// Opens the file for reading in blocks, with the chosen rows and columns. Throws InputError,
+  /// also for text files, and Cancelled once interrupted().
   std::unique_ptr<RowSource> open_rows() const;
+
+  /// True if options leave out columns or rows.
+  bool selects() const { return !columns.empty() || !drop_columns.empty() || drop_missing; }
+  /// The chosen rows and columns of a source of another format than text. Notes on standard error
+  /// how many rows were left out. Throws as open_rows().
+  std::unique_ptr<RowSource> select(std::unique_ptr<RowSource> source) const;
+  /// Number of column `feature` in the file, counted from 0, when all columns but those that these
+  /// options name by number are features.
+  std::int64_t column_of(std::int64_t feature) const;
 
   /// Options for reading the file. Throws InputError for options that do not apply to the format,
   /// except that --dtype is ignored for formats with a data type of their own.
@@ -42,6 +64,8 @@ struct DataOptions {
  private:
   void check_dtype() const;
   CsvOptions csv_options() const;
+
+  std::shared_ptr<StandardInput> standard_input_;  ///< set if `file` is a copy of it
 };
 
 }  // namespace lloyd::apps

@@ -12,6 +12,7 @@
 
 #include <lloyd/internal/status_text.hpp>
 
+#include "output/colour.hpp"
 #include "output/messages.hpp"
 #include "output/result_stream.hpp"
 
@@ -19,11 +20,12 @@ namespace lloyd::apps {
 
 /// Prints to message_descriptor(); errors are ignored. Only printable characters and line feeds are
 /// sent, whatever files, plugins or arguments put into the text. If memory runs out, a message
-/// about that is printed instead.
+/// about that is printed instead. On a terminal, the prefix of a warning is coloured.
 template <class... Args>
 void note(fmt::format_string<Args...> text, Args&&... args) {
   try {
-    write_message(printable_lines(fmt::format(text, std::forward<Args>(args)...)));
+    write_message(
+        highlight_warning(printable_lines(fmt::format(text, std::forward<Args>(args)...))));
   } catch (const std::bad_alloc&) {
     write_message("lloyd: out of memory: there is none for a message\n");
   }

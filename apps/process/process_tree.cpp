@@ -185,7 +185,7 @@ void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared) {
 }
 
 bool can_adopt_orphans() {
-  return ::getpid() != 1 && !has_children();
+  return ::getpid() != 1 && (!has_children() || adopting_process == ::getpid());
 }
 
 void adopt_orphans() {

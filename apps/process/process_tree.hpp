@@ -25,9 +25,10 @@ bool sleeps_uninterruptibly(pid_t process);
 void kill_descendants(pid_t ancestor, const std::set<pid_t>& spared = {});
 
 /// True if all orphans that this process would adopt are its descendants. False if it already has
-/// children, which were inherited through a shell's exec and could not be told from orphans, and
-/// for process 1 of a container, which also receives the orphans of processes that were started in
-/// the container from outside.
+/// children and adopt_orphans() was not called before, since these may be children that were
+/// inherited through a shell's exec and could not be told from orphans, and for process 1 of a
+/// container, which also receives the orphans of processes that were started in the container from
+/// outside.
 bool can_adopt_orphans();
 
 /// If can_adopt_orphans(), makes this process the child subreaper, so that it adopts its orphaned

@@ -236,7 +236,7 @@ class Supervisor {
     const ProcessEnd& end = process_.end();
     const std::string failure = board_.failure.get();
     Conclusion result;
-    if (!failure.empty()) result.text = fmt::format("lloyd: {}\n", printable(failure));
+    if (!failure.empty()) result.text = failure_message(printable(failure));
     if (!killed_.empty()) {
       result.text += fmt::format("lloyd: {}{}\n", printable(killed_),
                                  has_status() ? "; the work was done" : "");
@@ -375,7 +375,7 @@ std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path
 
 void report_failure(std::string_view sentence) {
   if (child_board == nullptr) {
-    note("lloyd: {}\n", sentence);
+    write_message(failure_message(printable_lines(sentence)));
   } else {
     child_board->failure.set(sentence);
   }

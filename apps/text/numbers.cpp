@@ -41,6 +41,13 @@ std::string format_grouped(std::int64_t count) {
   return text;
 }
 
+std::string format_ms(double ms) {
+  const double seconds = ms / 1000;
+  // 999.5 has four digits when it is rounded to three.
+  if (ms < 999.5) return fmt::format("{:.3g} ms", ms);
+  return seconds < 99.95 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
+}
+
 std::string format_count(std::int64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

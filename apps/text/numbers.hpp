@@ -14,6 +14,8 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_seconds(double seconds);
 /// "200 000": digits in groups of three, for a count >= 0.
 std::string format_grouped(std::int64_t count);
+/// "12.3 ms"; from 1000 ms on in seconds: "1.23 s", "1234 s".
+std::string format_ms(double ms);
 /// "1 trial", "2 trials".
 std::string format_count(std::int64_t count, const std::string& what);
 

@@ -1,5 +1,6 @@
 #include "workers/worker_command.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -7,6 +8,13 @@
 #include <lloyd/error.hpp>
 
 namespace lloyd::apps {
+
+bool has_worker_socket() noexcept {
+  int type = 0;
+  socklen_t size = sizeof(type);
+  return ::getsockopt(kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+         type == SOCK_SEQPACKET;
+}
 
 std::filesystem::path program_file() {
   namespace fs = std::filesystem;

@@ -10,6 +10,9 @@ namespace lloyd::apps {
 /// Descriptor number of a worker's socket.
 inline constexpr int kWorkerSocket = 3;
 
+/// True if this process was started as a worker: kWorkerSocket is such a socket.
+bool has_worker_socket() noexcept;
+
 /// Path that executes this program again. Throws Error if /proc/self/exe cannot be read.
 std::filesystem::path program_file();
 

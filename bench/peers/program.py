@@ -166,7 +166,7 @@ def run(describe, open_session):
         except ImportError as error:
             module = sys.modules["__main__"]
             description |= {"name": module.NAME, "summary": module.__doc__.splitlines()[0],
-                            "unavailable": f"a Python package is missing: {error}"}
+                            "unavailable": f"{sys.executable or 'Python'} lacks a package: {error}"}
         print(json.dumps(description), file=answers, flush=True)
     elif sys.argv[1:] == ["serve"]:
         _serve(open_session, sys.stdin, answers)

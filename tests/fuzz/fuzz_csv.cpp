@@ -22,6 +22,7 @@ enum Choice : unsigned {
   kDelimiter = 0x08,    // the next byte is the delimiter
   kColumns = 0x10,      // the next line holds comma-separated column names
   kLabelColumn = 0x20,  // the line after that names the label column
+  kRepairs = 0x80,      // drop rows with missing values; decimal commas
 };
 
 std::string take_line(std::string_view& text) {
@@ -51,6 +52,7 @@ CsvOptions take_options(std::string_view& text) {
     }
   }
   if ((choice & kLabelColumn) != 0) options.label_column = take_line(text);
+  options.drop_missing = options.decimal_comma = (choice & kRepairs) != 0;
   return options;
 }
 

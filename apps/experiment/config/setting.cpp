@@ -62,6 +62,16 @@ char read_delimiter(const ConfigNode& node, std::string_view what) {
   return node.text.front();
 }
 
+std::vector<std::string> read_columns(const ConfigNode& columns, const std::string& what) {
+  if (!columns.is_sequence() || columns.children.empty()) {
+    columns.fail(fmt::format("'{}' must be a list of column names or numbers, not {}", what,
+                             columns.is_sequence() ? "an empty one" : columns.kind_text()));
+  }
+  std::vector<std::string> names;
+  for (const ConfigNode& column : columns.children) names.push_back(read_text(column, what));
+  return names;
+}
+
 CsvOptions read_csv_options(const MapReader& map) {
   CsvOptions csv;
   if (const ConfigNode* delimiter = map.find("delimiter")) {
@@ -71,14 +81,20 @@ CsvOptions read_csv_options(const MapReader& map) {
     csv.header = read_boolean(*header, map.path("header"));
   }
   if (const ConfigNode* columns = map.find("columns")) {
-    if (!columns->is_sequence() || columns->children.empty()) {
-      columns->fail(fmt::format("'{}' must be a list of column names or numbers, not {}",
-                                map.path("columns"),
-                                columns->is_sequence() ? "an empty one" : columns->kind_text()));
+    csv.columns = read_columns(*columns, map.path("columns"));
+  }
+  if (const ConfigNode* columns = map.find("drop_columns")) {
+    if (!csv.columns.empty()) {
+      columns->fail_at_key(fmt::format("'{}' cannot be combined with '{}'",
+                                       map.path("drop_columns"), map.path("columns")));
     }
-    for (const ConfigNode& column : columns->children) {
-      csv.columns.push_back(read_text(column, map.path("columns")));
-    }
+    csv.drop_columns = read_columns(*columns, map.path("drop_columns"));
+  }
+  if (const ConfigNode* drop = map.find("drop_missing")) {
+    csv.drop_missing = read_boolean(*drop, map.path("drop_missing"));
+  }
+  if (const ConfigNode* comma = map.find("decimal_comma")) {
+    csv.decimal_comma = read_boolean(*comma, map.path("decimal_comma"));
   }
   if (const ConfigNode* label = map.find("label_column")) {
     csv.label_column = read_text(*label, map.path("label_column"));
@@ -110,10 +126,13 @@ void read_preparation(const MapReader& map, DatasetSetting& dataset) {
 }
 
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
-  const std::vector<std::string> text_keys = {"delimiter", "header", "columns", "label_column"};
+  const std::vector<std::string> text_keys = {"delimiter",    "header",       "columns",
+                                              "drop_columns", "drop_missing", "decimal_comma",
+                                              "label_column"};
   const MapReader map(node, "dataset",
                       {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
-                       "label_column", "samples", "shuffle", "seed", "standardize"});
+                       "drop_columns", "drop_missing", "decimal_comma", "label_column", "samples",
+                       "shuffle", "seed", "standardize"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -135,7 +154,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
     // A file of unknown format is rejected when it is read.
     const FileFormat format = find_format(dataset.file).value_or(FileFormat::csv);
     text_file = format == FileFormat::csv;
-    hdf5_file = format == FileFormat::hdf5;
+    hdf5_file = format == FileFormat::hdf5 || format == FileFormat::npz;
   } else {
     dataset.blobs = read_blobs(*blobs);
     dataset.blobs->dtype = dtype;
@@ -158,7 +177,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
                     dataset.file.extension().string()));
   }
   if (const ConfigNode* name = map.find("dataset")) {
-    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 files only");
+    if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 and .npz files only");
     dataset.hdf5_dataset = read_text(*name, map.path("dataset"));
   }
   if (text_file) {
@@ -241,9 +260,10 @@ std::string DatasetSetting::key() const {
                        standardize);
   }
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {:?} {} {} {} {}", file.string(),
+  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?} {} {} {} {}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
-                     csv.label_column, size_of(csv.dtype), hdf5_dataset,
+                     fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
+                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), hdf5_dataset,
                      sampling.samples.value_or(0), sampling.shuffle, sampling.seed, standardize);
 }
 

@@ -46,6 +46,9 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (csv.delimiter) source["delimiter"] = std::string(1, *csv.delimiter);
   if (csv.header) source["header"] = *csv.header;
   if (!csv.columns.empty()) source["columns"] = csv.columns;
+  if (!csv.drop_columns.empty()) source["drop_columns"] = csv.drop_columns;
+  if (csv.drop_missing) source["drop_missing"] = true;
+  if (csv.decimal_comma) source["decimal_comma"] = true;
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
   if (!setting.hdf5_dataset.empty()) source["dataset"] = setting.hdf5_dataset;
   if (setting.sampling.samples) source["samples"] = *setting.sampling.samples;

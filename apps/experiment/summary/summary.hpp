@@ -120,7 +120,8 @@ std::vector<Published> sources_of(const Summary& summary);
 /// Returns "baseline", the speedup, or the reason against one; empty without a baseline or a time.
 std::string speedup_text(const SummaryRow& row);
 
-/// Returns tables of at most 100 columns: times, and phases and rates if measured. Axes with a
+/// Returns tables of at most 100 columns: times, and phases and rates if measured. If rows were
+/// skipped, the first line says which and why. Axes with a
 /// single value are left out. Published values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
 /// The same tables in GitHub Markdown, their notes as lists.

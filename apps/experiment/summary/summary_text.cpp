@@ -3,8 +3,13 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiment/plan/varying_axes.hpp"
 #include "experiment/statistics/bootstrap.hpp"
@@ -230,6 +235,36 @@ std::string sampled_labels_text(const Summary& summary) {
   return text;
 }
 
+// The rows that were skipped, by reason: "2 of 4 rows were skipped: faiss-gpu (2 rows): no GPU";
+// empty if there are none.
+std::string skipped_text(const Summary& summary) {
+  constexpr std::string_view kSkipped = "skipped: ";
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // with their backends
+  std::int64_t skipped = 0;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.problem.starts_with(kSkipped)) continue;
+    ++skipped;
+    const std::string reason = row.problem.substr(kSkipped.size());
+    auto known = std::find_if(reasons.begin(), reasons.end(),
+                              [&](const auto& each) { return each.first == reason; });
+    if (known == reasons.end()) known = reasons.insert(known, {reason, {}});
+    known->second.push_back(row.backend);
+  }
+  if (skipped == 0) return {};
+  std::string text =
+      fmt::format("{} of {} {} skipped: ", skipped, format_count(std::ssize(summary.rows), "row"),
+                  skipped == 1 ? "was" : "were");
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    std::vector<std::string> backends = reasons[i].second;
+    const std::int64_t rows = std::ssize(backends);
+    std::sort(backends.begin(), backends.end());
+    backends.erase(std::unique(backends.begin(), backends.end()), backends.end());
+    text += fmt::format("{}{}{}: {}", i == 0 ? "" : "; ", fmt::join(backends, ", "),
+                        rows == 1 ? "" : fmt::format(" ({} rows)", rows), reasons[i].first);
+  }
+  return text;
+}
+
 // Quoted for a shell if necessary, as labels such as "openmp threads=2" are.
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
@@ -308,7 +343,8 @@ std::vector<Section> sections_of(const Summary& summary) {
 }  // namespace
 
 std::string summary_table(const Summary& summary) {
-  std::string text;
+  const std::string skipped = skipped_text(summary);
+  std::string text = skipped.empty() ? skipped : wrapped(skipped);
   for (const Section& section : sections_of(summary)) {
     if (!text.empty()) text += '\n';
     text += section.table.str();
@@ -318,7 +354,8 @@ std::string summary_table(const Summary& summary) {
 }
 
 std::string summary_markdown(const Summary& summary) {
-  std::string text;
+  const std::string skipped = skipped_text(summary);
+  std::string text = skipped.empty() ? skipped : escape_markdown(skipped) + '\n';
   for (const Section& section : sections_of(summary)) {
     if (!text.empty()) text += '\n';
     text += section.table.markdown() + '\n';
@@ -331,6 +368,8 @@ std::string summary_markdown(const Summary& summary) {
 
 std::string summary_latex(const Summary& summary) {
   std::string text = "% \\usepackage{booktabs}\n";
+  const std::string skipped = skipped_text(summary);
+  if (!skipped.empty()) text += fmt::format("% {}\n", skipped);
   for (const Section& section : sections_of(summary)) {
     text += section.table.latex();
     for (const std::string& note : section.notes) {

@@ -112,6 +112,8 @@ nlohmann::ordered_json to_json(const ClusterChoiceReport& report) {
   const ClusterChoice& choice = report.choice;
   nlohmann::ordered_json json = inputs_json(report.dataset, report.chosen);
   json["seeding"] = seeding_json(report.options.seeding);
+  const std::optional<Standardization>& standardization = choice.fits.front().fit.standardization;
+  if (standardization) json["standardization"] = to_json(*standardization);
   json["restarts"] = report.options.restarts;
   json["status"] = choice.cancelled ? "cancelled" : "ok";
   json["open_ms"] = report.open_ms;
@@ -125,7 +127,7 @@ nlohmann::ordered_json to_json(const ClusterChoiceReport& report) {
 
 void print(const ClusterChoiceReport& report) {
   const ClusterChoice& choice = report.choice;
-  print_inputs(report.dataset, report.chosen, report.options, {});
+  print_inputs(report.dataset, report.chosen, report.options, report.choice.fits.front().fit);
   print_text("\n{}\n", table_text(choice));
   const std::optional<std::size_t> suggested = choice.suggestion.index;
   const std::string suggestion =

@@ -116,6 +116,8 @@ class Dataset {
   std::vector<std::string> classes;
   /// Optional names of the features (d strings).
   std::vector<std::string> feature_names;
+  /// Number of rows of the file that were left out for missing values; see CsvOptions.
+  std::int64_t dropped_rows = 0;
 
  private:
   void describe(const std::function<void(StatisticsPass&)>& read);

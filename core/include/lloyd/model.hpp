@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <lloyd/backend_choice.hpp>
+#include <lloyd/data/standardize.hpp>
 #include <lloyd/dataset.hpp>
 
 namespace lloyd {
@@ -17,17 +19,21 @@ namespace lloyd {
 /// What a fit leaves for labelling other samples. `lloyd fit` writes the same files as save(), and
 /// `lloyd predict` reads them. The file is one JSON object:
 ///
-///     {"format": "lloyd-model", "version": 1, "clusters": k, "features": d,
-///      "feature_names": [d texts] or [], "centroids": k lists of d numbers,
+///     {"format": "lloyd-model", "version": 1, or 2 with "standardization", "clusters": k,
+///      "features": d, "feature_names": [d texts] or [], "centroids": k lists of d numbers,
+///      "standardization": {"mean": d numbers, "deviation": d numbers above 0}, if any,
 ///      "inertia": number or null, "samples": n, "backend": name,
 ///      "seeding": {"method", "seed"}}
 ///
-/// Numbers have the shortest digits that read back to the same bits. The entries after "centroids"
-/// record the origin; labelling does not need them.
+/// Numbers have the shortest digits that read back to the same bits. The entries after
+/// "standardization" record the origin; labelling does not need them.
 struct Model {
-  std::int64_t clusters = 0;               ///< k
-  std::int64_t features = 0;               ///< d
-  std::vector<double> centroids;           ///< k x d, row-major
+  std::int64_t clusters = 0;      ///< k
+  std::int64_t features = 0;      ///< d
+  std::vector<double> centroids;  ///< k x d, row-major
+  /// The map of the samples before the fit, if they were standardized: centroids and inertia are
+  /// then in standard deviations.
+  std::optional<Standardization> standardization = std::nullopt;
   std::vector<std::string> feature_names;  ///< d names, or none
   /// Of the clustered samples, in their squared unit; NaN if unknown.
   double inertia = std::numeric_limits<double>::quiet_NaN();
@@ -35,6 +41,9 @@ struct Model {
   std::string backend;         ///< name of the backend that fitted; empty if unknown
   std::string seeding_method;  ///< as Seeding::method; empty if unknown
   std::uint64_t seed = 0;      ///< as Seeding::seed
+
+  /// The centroids, k x d, in the unit of the samples that were given to the fit.
+  std::vector<double> centroids_in_data_units() const;
 
   /// The labels of n x d float32 samples, row-major without gaps: for each the index of its nearest
   /// centroid, to the accuracy of the backend. Samples are in host memory and only read. Throws

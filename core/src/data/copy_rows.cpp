@@ -179,7 +179,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
     tell(options, n + count, rows.fraction());
   }
   writer.commit();
-  return {n, d};
+  return {n, d, rows.dropped()};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/data/npy.hpp>
+#include <lloyd/data/npz.hpp>
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
@@ -40,6 +42,15 @@ Dataset read_npy_file(const std::filesystem::path& file, const FileOptions&) {
 
 std::unique_ptr<RowSource> open_npy_rows(const std::filesystem::path& file, const FileOptions&) {
   return std::make_unique<NpyRows>(file);
+}
+
+Dataset read_npz_file(const std::filesystem::path& file, const FileOptions& options) {
+  return Dataset(file.filename().string(), read_npz(file, options.hdf5_dataset));
+}
+
+std::unique_ptr<RowSource> open_npz_file(const std::filesystem::path& file,
+                                         const FileOptions& options) {
+  return open_npz_rows(file, options.hdf5_dataset);
 }
 
 Dataset read_fvecs_file(const std::filesystem::path& file, const FileOptions&) {
@@ -77,6 +88,7 @@ constexpr Extension kExtensions[] = {
     {".tsv.gz", FileFormat::csv, read_text, refuse_text_rows, nullptr},
     {".txt.gz", FileFormat::csv, read_text, refuse_text_rows, nullptr},
     {".npy", FileFormat::npy, read_npy_file, open_npy_rows, create_npy_rows},
+    {".npz", FileFormat::npz, read_npz_file, open_npz_file, nullptr},
     {".fvecs", FileFormat::fvecs, read_fvecs_file, open_fvecs_rows, create_fvecs_rows},
     {".bvecs", FileFormat::fvecs, read_fvecs_file, open_fvecs_rows, nullptr},
     {".h5", FileFormat::hdf5, read_hdf5_file, open_hdf5_file, create_hdf5_rows},
@@ -92,14 +104,32 @@ const Extension* find_extension(const std::filesystem::path& file) {
   return found == std::end(kExtensions) ? nullptr : found;
 }
 
-[[noreturn]] void fail_extension(const std::filesystem::path& file, std::string_view known) {
-  throw InputError(fmt::format("{}: the extension '{}' is unknown; {} are known", file.string(),
-                               file.extension().string(), known));
+[[noreturn]] void fail_extension(const std::filesystem::path& file, std::string_view known,
+                                 const std::string& advice = {}) {
+  throw InputError(fmt::format("{}: the extension '{}' is unknown; {} are known{}", file.string(),
+                               file.extension().string(), known, advice));
+}
+
+// A command that converts a file of a format that pandas reads; empty for other files.
+std::string conversion_by_pandas(const std::filesystem::path& file) {
+  constexpr std::pair<std::string_view, std::string_view> kReaders[] = {
+      {".parquet", "read_parquet"}, {".feather", "read_feather"}, {".arrow", "read_feather"},
+      {".xlsx", "read_excel"},      {".xls", "read_excel"},       {".json", "read_json"}};
+  const std::string extension = lower_case_extension(file);
+  for (const auto& [name, reader] : kReaders) {
+    if (extension != name) continue;
+    return fmt::format(
+        "; python3 -c 'import pandas, sys; pandas.{}(sys.argv[1]).to_csv(sys.argv[2], "
+        "index=False)' {} {} converts it",
+        reader, file.string(), std::filesystem::path(file).replace_extension(".csv").string());
+  }
+  return {};
 }
 
 const Extension& extension_of(const std::filesystem::path& file) {
   if (const Extension* const known = find_extension(file)) return *known;
-  fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)");
+  fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)",
+                 conversion_by_pandas(file));
 }
 
 bool is_npy_output(const std::filesystem::path& file) {

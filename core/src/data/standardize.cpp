@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,20 +15,14 @@ namespace lloyd {
 namespace {
 
 template <class T>
-Matrix standardized_values(const Dataset& dataset) {
-  const Matrix& matrix = dataset.matrix();
-  const auto columns = static_cast<std::size_t>(matrix.columns);
-  std::vector<double> deviations;
-  for (const FeatureStatistics& feature : dataset.statistics()) {
-    deviations.push_back(std::sqrt(feature.variance));
-  }
+Matrix standardized_values(const Matrix& matrix, const Standardization& map) {
   std::vector<T> values;
-  values.reserve(static_cast<std::size_t>(matrix.rows) * columns);
+  values.reserve(static_cast<std::size_t>(matrix.rows * matrix.columns));
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
     const T* const row = static_cast<const T*>(matrix.data) + i * matrix.stride;
-    for (std::size_t j = 0; j < columns; ++j) {
-      const double shifted = static_cast<double>(row[j]) - dataset.statistics()[j].mean;
-      values.push_back(static_cast<T>(deviations[j] > 0 ? shifted / deviations[j] : 0));
+    for (std::size_t j = 0; j < map.mean.size(); ++j) {
+      values.push_back(
+          static_cast<T>((static_cast<double>(row[j]) - map.mean[j]) / map.deviation[j]));
     }
   }
   return Matrix::from_values(std::move(values), matrix.rows, matrix.columns);
@@ -35,15 +30,49 @@ Matrix standardized_values(const Dataset& dataset) {
 
 }  // namespace
 
+Standardization Standardization::of(const std::vector<FeatureStatistics>& statistics) {
+  Standardization map;
+  for (const FeatureStatistics& feature : statistics) {
+    const double deviation = std::sqrt(feature.variance);
+    map.mean.push_back(feature.mean);
+    map.deviation.push_back(deviation > 0 ? deviation : 1);
+  }
+  return map;
+}
+
+std::vector<double> Standardization::apply(std::vector<double> values) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t j = i % mean.size();
+    values[i] = (values[i] - mean[j]) / deviation[j];
+  }
+  return values;
+}
+
+std::vector<double> Standardization::undo(std::vector<double> values) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t j = i % mean.size();
+    values[i] = values[i] * deviation[j] + mean[j];
+  }
+  return values;
+}
+
+Matrix standardize(const Matrix& matrix, const Standardization& map) {
+  if (std::ssize(map.mean) != matrix.columns) {
+    throw InputError(fmt::format("the samples have {} features, but {} are standardized",
+                                 matrix.columns, map.mean.size()));
+  }
+  const FloatEnvironment environment;
+  return matrix.dtype == DType::float32 ? standardized_values<float>(matrix, map)
+                                        : standardized_values<double>(matrix, map);
+}
+
 Dataset standardize(const Dataset& dataset) {
   if (!dataset.in_memory()) {
     throw InputError(
         fmt::format("{} is not in memory, which standardizing requires", dataset.name()));
   }
-  const FloatEnvironment environment;
-  Dataset result(dataset.name(), dataset.dtype() == DType::float32
-                                     ? standardized_values<float>(dataset)
-                                     : standardized_values<double>(dataset));
+  Dataset result(dataset.name(),
+                 standardize(dataset.matrix(), Standardization::of(dataset.statistics())));
   result.classes = dataset.classes;
   result.feature_names = dataset.feature_names;
   return result;

@@ -7,6 +7,10 @@
 
 namespace lloyd {
 
+std::vector<double> Model::centroids_in_data_units() const {
+  return standardization ? standardization->undo(centroids) : centroids;
+}
+
 std::vector<std::int32_t> Model::predict(const float* values, std::int64_t n,
                                          const BackendChoice& choice) const {
   return predict(Matrix::view(values, n, features), choice);
@@ -22,7 +26,9 @@ std::vector<std::int32_t> Model::predict(const Matrix& matrix, const BackendChoi
     throw InputError(fmt::format("the samples have {} features, but the model has {}",
                                  matrix.columns, features));
   }
-  const Dataset dataset("the samples", matrix);
+  const Dataset dataset = standardization
+                              ? Dataset("the samples", standardize(matrix, *standardization))
+                              : Dataset("the samples", matrix);
   const auto loaded = load_backend(choice);
   BackendSession session(loaded, dataset, parameters_of(*loaded, choice));
   std::vector<std::int32_t> labels;

@@ -20,6 +20,8 @@ using ModelJson = nlohmann::ordered_json;
 
 constexpr const char* kModelFormat = "lloyd-model";
 constexpr int kModelVersion = 1;
+// With a standardization. Programs that read version 1 only would ignore it, and mislabel samples.
+constexpr int kStandardizedModelVersion = 2;
 
 [[noreturn]] void refuse_model(const std::filesystem::path& file, const std::string& what) {
   throw InputError(fmt::format("{}: {}", file.string(), what));
@@ -95,6 +97,33 @@ std::vector<double> model_centroids(const std::filesystem::path& file, const Mod
   return centroids;
 }
 
+std::vector<double> model_feature_values(const std::filesystem::path& file, const ModelJson& map,
+                                         const char* key, std::int64_t features, bool positive) {
+  const auto found = map.is_object() ? map.find(key) : map.end();
+  if (found == map.end() || !found->is_array() || std::ssize(*found) != features) {
+    refuse_model(file, fmt::format("the model's 'standardization.{}' is not a list of {} numbers",
+                                   key, features));
+  }
+  std::vector<double> values;
+  for (const ModelJson& value : *found) {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) ||
+        (positive && value.get<double>() <= 0)) {
+      refuse_model(file,
+                   fmt::format("the model's 'standardization.{}' has a value {}, not a finite "
+                               "number{}",
+                               key, model_value_text(value), positive ? " above 0" : ""));
+    }
+    values.push_back(value.get<double>());
+  }
+  return values;
+}
+
+Standardization model_standardization(const std::filesystem::path& file, const ModelJson& map,
+                                      std::int64_t features) {
+  return {model_feature_values(file, map, "mean", features, false),
+          model_feature_values(file, map, "deviation", features, true)};
+}
+
 // Reads the optional entries.
 void read_model_origin(const ModelJson& document, Model& model) {
   const JsonFields fields(document);
@@ -113,7 +142,7 @@ void read_model_origin(const ModelJson& document, Model& model) {
 
 void Model::save(const std::filesystem::path& file) const {
   ModelJson document = {{"format", kModelFormat},
-                        {"version", kModelVersion},
+                        {"version", standardization ? kStandardizedModelVersion : kModelVersion},
                         {"clusters", clusters},
                         {"features", features},
                         {"feature_names", utf8_texts(feature_names)},
@@ -125,6 +154,10 @@ void Model::save(const std::filesystem::path& file) const {
   for (std::int64_t c = 0; c < clusters; ++c) {
     const auto begin = centroids.begin() + c * features;
     document["centroids"].push_back(std::vector<double>(begin, begin + features));
+  }
+  if (standardization) {
+    document["standardization"] = {{"mean", standardization->mean},
+                                   {"deviation", standardization->deviation}};
   }
 
   NewFile output(file);
@@ -142,15 +175,20 @@ Model Model::load(const std::filesystem::path& file,
   if (!version.is_number())
     refuse_model(
         file, fmt::format("the model's 'version' is {}, not a number", model_value_text(version)));
-  if (version != ModelJson(kModelVersion)) {
-    refuse_model(file, fmt::format("is a model of version {}; this program reads version {}",
-                                   version.dump(), kModelVersion));
+  if (version != ModelJson(kModelVersion) && version != ModelJson(kStandardizedModelVersion)) {
+    refuse_model(file,
+                 fmt::format("is a model of version {}; this program reads versions {} and {}",
+                             version.dump(), kModelVersion, kStandardizedModelVersion));
   }
   Model model;
   model.clusters = model_count(file, document, "clusters");
   model.features = model_count(file, document, "features");
   model.centroids = model_centroids(file, model_member(file, document, "centroids"), model.clusters,
                                     model.features);
+  if (version == ModelJson(kStandardizedModelVersion)) {
+    model.standardization = model_standardization(
+        file, model_member(file, document, "standardization"), model.features);
+  }
   try {
     read_model_origin(document, model);
   } catch (const InputError& error) {

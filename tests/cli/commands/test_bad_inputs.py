@@ -167,6 +167,9 @@ CASES = [
     ("a folder", {}, ["fit", "{folder}", "-k", "2"], "{folder}"),
     ("unknown extension", {"x.parquet": "PAR1"}, ["fit", "{folder}/x.parquet", "-k", "2"],
      "'.parquet' is unknown"),
+    ("Parquet", {"x.parquet": "PAR1"}, ["fit", "{folder}/x.parquet", "-k", "2"],
+     "; python3 -c 'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_csv(sys.argv[2], index=False)' "
+     "{folder}/x.parquet {folder}/x.csv converts it"),
     ("empty table", {"x.csv": ""}, FIT, "x.csv"),
     ("header only", {"x.csv": "a,b\n"}, FIT, "x.csv"),
     ("word in a cell", {"x.csv": "a,b\n1,2\n3,x\n"}, FIT, "x.csv, line 3, column 2"),

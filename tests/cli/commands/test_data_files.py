@@ -42,10 +42,12 @@ BAD = [
     ("gzip that is cut", "x.csv.gz", gzip.compress(b"1,2\n3,4\n")[:-3], [], "truncated"),
     ("bad cell in gzip", "x.csv.gz", gzip.compress(b"1,2\n3,x\n"), [], "x.csv.gz, line 2, column 2"),
     ("gzip of no table", "x.npy.gz", gzip.compress(b"1,2\n"), [], "'.gz' is unknown"),
-    ("option of text", "x.fvecs", TWO_ROWS, ["--columns", "0"], "--columns is for text files only"),
+    ("option of text", "x.fvecs", TWO_ROWS, ["--header"], "--header is for text files only"),
+    ("column of no name", "x.fvecs", TWO_ROWS, ["--columns", "a"], "--columns has 'a'; the columns of "),
+    ("column of no number", "x.fvecs", TWO_ROWS, ["--drop-columns", "7"], "there is no column 7; the columns are 0 to"),
     ("dtype where there is one", "x.fvecs", TWO_ROWS, ["--dtype", "float64"],
      "--dtype is for text files"),
-    ("data set of no HDF5", "x.fvecs", TWO_ROWS, ["--dataset", "x"], "for HDF5 files only"),
+    ("data set of no HDF5", "x.fvecs", TWO_ROWS, ["--dataset", "x"], "for HDF5 and .npz files only"),
 ]
 
 
@@ -118,7 +120,7 @@ class Experiments(TestCase):
 
     def test_options_of_another_format_are_refused_with_their_place(self):
         for dataset, expected in (
-                ("{file: x.csv, dataset: a}", "c.yaml:3:24: 'dataset.dataset' is for HDF5 files only"),
+                ("{file: x.csv, dataset: a}", "c.yaml:3:24: 'dataset.dataset' is for HDF5 and .npz files only"),
                 ("{file: x.h5, header: true}", "c.yaml:3:23: 'dataset.header' is for text files only"),
                 ("{file: x.fvecs, dtype: float64}",
                  "c.yaml:3:26: 'dataset.dtype' is not for .fvecs files, which have their own"),

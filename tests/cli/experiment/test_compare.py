@@ -98,7 +98,7 @@ class Compare(TestCase):
     def test_runs_of_one_file_are_chosen(self):
         first = json.loads(self.old.read_text().splitlines()[0])["run"]
         self.records("old", "sequential")
-        done = run("compare", self.old, self.old, "--run", first, "last", "--json")
+        done = run("compare", self.old, self.old, "--run", first, "--run", "last", "--json")
         comparison = json.loads(done.stdout)
         self.assertEqual(comparison["old"]["run"], first)
         self.assertNotEqual(comparison["new"]["run"], first)
@@ -154,7 +154,7 @@ class Compare(TestCase):
         for number in ("", "abc", "%", "1001%", "-1%", "nan%", " 5%", "5% "):
             self.assertIn(f"takes a percentage from 0% to 1000%, such as 5%, not '{number}'",
                           refusal(self.old, "--fail-if-slower", number))
-        self.assertIn("--run takes one run of each file", refusal(self.old, "--run", "last", "last"))
+        self.assertIn("--run takes one run of each file", refusal(self.old, "--run", "last", "--run", "last"))
         self.assertIn("cannot be opened", refusal(self.folder / "none", self.old))
 
 

@@ -80,6 +80,14 @@ class Example(OutOfTreeCase):
                     continue
                 self.assertTrue(linked.exists(), f"{page}: {target}")
 
+    def test_man_pages_and_completion_are_installed(self):
+        if not (BUILD_TREE / "apps" / "manual").exists():
+            self.skipTest("a cross build writes no man pages")
+        share = self.moved_install() / "share"
+        for file in ("man/man1/lloyd.1", "man/man1/lloyd-data-blobs.1", "bash-completion/completions/lloyd",
+                     "zsh/site-functions/_lloyd", "fish/vendor_completions.d/lloyd.fish"):
+            self.assertGreater((share / file).stat().st_size, 500, file)
+
     def test_installs_beside_the_backends(self):
         lloyd, source = self.moved_install(), self.template()
         self.build(source, lloyd)

@@ -62,6 +62,25 @@ TEST(KMeans, PredictsSavesAndLoads) {
             (std::vector<std::int32_t>{fit.labels[2], fit.labels[0]}));
 }
 
+// In the data's units, the sample is nearer to the first centroid; in standard deviations, to the
+// second one.
+TEST(KMeans, StandardizedModelMapsTheSamplesThatItLabels) {
+  const TemporaryFolder folder;
+  Model model;
+  model.clusters = 2;
+  model.features = 2;
+  model.centroids = {0, 0, 1, 1};
+  model.standardization = Standardization{{100, 0}, {10, 0.001}};
+  model.save(folder.path() / "model.json");
+  const Model loaded = Model::load(folder.path() / "model.json");
+  ASSERT_TRUE(loaded.standardization.has_value());
+  EXPECT_EQ(loaded.standardization->mean, model.standardization->mean);
+  EXPECT_EQ(loaded.standardization->deviation, model.standardization->deviation);
+  EXPECT_EQ(loaded.centroids_in_data_units(), (std::vector<double>{100, 0, 110, 0.001}));
+  const std::vector<double> sample = {104, 0.001};
+  EXPECT_EQ(loaded.predict(sample.data(), 1, kSequential.backend), (std::vector<std::int32_t>{1}));
+}
+
 TEST(KMeans, RefusesSamplesOfAnotherModel) {
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
   EXPECT_EQ(message_of<InputError>([&] { fit.predict(Matrix::view(kPoints.data(), 2, 4)); }),

@@ -13,6 +13,10 @@
 
 namespace lloyd {
 
+/// The end of messages about text for which there is no better advice.
+inline const std::string kColumnsAdvice =
+    "; --columns chooses the columns that are numbers, --drop-columns leaves some out";
+
 class CsvFolder : public testing::Test {
  protected:
   Dataset read(std::string_view text, const CsvOptions& options = {}) const {

@@ -25,6 +25,7 @@ struct CopyOptions {
 struct CopiedRows {
   std::int64_t samples = 0;   ///< n
   std::int64_t features = 0;  ///< d
+  std::int64_t dropped = 0;   ///< rows of text that were left out, see CsvOptions::drop_missing
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

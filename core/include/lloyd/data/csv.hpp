@@ -16,12 +16,13 @@ namespace lloyd {
 
 /// Options for reading text.
 struct CsvOptions {
-  /// If not set: a tab for .tsv files, else a comma.
+  /// If not set: a tab for .tsv files, else a comma, or a semicolon with `decimal_comma`.
   std::optional<char> delimiter;
-  /// Whether the first line holds the column names. If not set: it does if `columns` or
-  /// `label_column` give names, or if each of its feature cells is a name: text that is not a
-  /// number, or a quoted number above an unquoted cell. If the feature cells of the first line mix
-  /// numbers and other text, the file is refused; a class in the last cell is accepted.
+  /// Whether the first line holds the column names. If not set: it does if `columns`,
+  /// `drop_columns` or `label_column` give names, or if each of its feature cells is a name: text
+  /// that is not a number, or a quoted number above an unquoted cell. If the feature cells of the
+  /// first line mix numbers and other text, the file is refused; a class in the last cell is
+  /// accepted.
   std::optional<bool> header;
   /// The feature columns, in this order, by name or by number from 0. If empty: all but the label
   /// column.
@@ -34,6 +35,13 @@ struct CsvOptions {
   /// is partly text is refused.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
+  /// Columns to leave out, by name or number. Only used if `columns` is empty.
+  std::vector<std::string> drop_columns = {};
+  /// Leaves out rows in which a feature is missing: a marker of a missing value (an empty cell, NA,
+  /// ?, null) or NaN. Dataset::dropped_rows counts them.
+  bool drop_missing = false;
+  /// Reads 2,5 as 2.5. The delimiter must not be a comma.
+  bool decimal_comma = false;
   /// Memory limit of reading in bytes, including the result. Exceeding it throws InputError.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   /// Polled between blocks of some megabytes; reading throws Cancelled once it returns true. May be

@@ -17,7 +17,7 @@ namespace lloyd {
 
 /// File formats. `csv` is text: .csv, .tsv and .txt, each also compressed by gzip with .gz
 /// appended; `fvecs` is .fvecs and .bvecs; `hdf5` is .h5 and .hdf5.
-enum class FileFormat { csv, npy, fvecs, hdf5 };
+enum class FileFormat { csv, npy, npz, fvecs, hdf5 };
 
 /// The extension with its dot, in lower case; for a name that ends in .gz, together with the
 /// extension before it: ".csv.gz".
@@ -33,8 +33,10 @@ std::vector<std::string> writable_extensions();
 
 /// Options for reading a file. Options of other formats are ignored.
 struct FileOptions {
-  CsvOptions csv = {};            ///< options for text
-  std::string hdf5_dataset = {};  ///< path of the data set in an HDF5 file, see read_hdf5()
+  CsvOptions csv = {};  ///< options for text
+  /// The path of the data set in an HDF5 file, see read_hdf5(), or the name of the array in an .npz
+  /// file.
+  std::string hdf5_dataset = {};
 };
 
 /// Reads a file. All formats but text keep their own dtype; see docs/file_formats.md for those that

@@ -9,11 +9,13 @@
 
 namespace lloyd {
 
-/// Reads an array of float32 or float64 with two dimensions, or with one (a single feature), in
-/// either byte order, in C or Fortran order. Aligned native C-order data is memory-mapped;
-/// everything else is converted to C order. A mapped file must not be truncated or changed in place
-/// while the matrix lives (replacing it is fine): Dataset::check_unchanged() detects it. Throws
-/// InputError that names the file and the defect. Format: numpy.lib.format, versions 1.0 to 3.0.
+/// Reads an array of numbers with two dimensions, or with one (a single feature), in either byte
+/// order, in C or Fortran order. float32 and float64 are kept; float16, booleans and integers of up
+/// to 16 bits become float32; other integers become float64, rounded beyond 2^53. Aligned native
+/// C-order data of float32 or float64 is memory-mapped; everything else is converted to C order. A
+/// mapped file must not be truncated or changed in place while the matrix lives (replacing it is
+/// fine): Dataset::check_unchanged() detects it. Throws InputError that names the file and the
+/// defect. Format: numpy.lib.format, versions 1.0 to 3.0.
 Matrix read_npy(const std::filesystem::path& file);
 
 /// Reads a file as read_npy() does into a data set that is named after the file, and validates it

@@ -1,15 +1,33 @@
 // Standardizing: gives every feature mean 0 and standard deviation 1.
 #pragma once
 
+#include <vector>
+
 #include <lloyd/dataset.hpp>
 
 namespace lloyd {
 
-/// A copy of a data set in memory, of the same shape and dtype, whose features have mean 0 and
-/// standard deviation 1: (x - mean) / sqrt(variance) with the statistics of the data set (the
-/// variance is divided by n, as in scikit-learn's StandardScaler), computed in float64 and rounded
-/// once to the dtype. Features of variance 0 become 0. Name, classes and feature names are kept.
-/// Throws InputError if the data set is not in memory.
+/// A linear map of each feature, to mean 0 and standard deviation 1.
+struct Standardization {
+  std::vector<double> mean;       ///< d values, in the unit of the feature
+  std::vector<double> deviation;  ///< d values above 0: the standard deviation, or 1 if that is 0
+
+  /// The map for features with these statistics. The variance is that of the population.
+  static Standardization of(const std::vector<FeatureStatistics>& statistics);
+
+  /// Maps k x d values, row-major, to standardized units.
+  std::vector<double> apply(std::vector<double> values) const;
+  /// Maps k x d values back to the units of the data.
+  std::vector<double> undo(std::vector<double> values) const;
+};
+
+/// A copy of an n x d matrix, standardized: (x - mean) / deviation in float64, rounded once to the
+/// dtype. Throws InputError unless the map has d features.
+Matrix standardize(const Matrix& matrix, const Standardization& map);
+
+/// A copy of a data set in memory, of the same shape and dtype, standardized by the map for its own
+/// statistics, as above. Features of variance 0 are only shifted. Name, classes and feature names
+/// are kept. Throws InputError if the data set is not in memory.
 Dataset standardize(const Dataset& dataset);
 
 }  // namespace lloyd

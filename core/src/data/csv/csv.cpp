@@ -23,6 +23,7 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   Dataset dataset(file.filename().string(), std::move(matrix));
   dataset.classes = std::move(classes);
   dataset.feature_names = rows.columns().feature_names;
+  dataset.dropped_rows = rows.dropped();
   return dataset;
 }
 

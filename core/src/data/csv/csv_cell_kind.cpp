@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -165,10 +167,17 @@ CellKind kind_of_cell(std::string_view text) {
   return begins_like_number(ascii) ? CellKind::quantity : CellKind::name;
 }
 
+bool is_missing_value(std::string_view text) {
+  if (is_missing(text)) return true;
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && stop == text.data() + text.size() && std::isnan(value);
+}
+
 NumberAdvice number_advice(std::string_view text) {
   switch (kind_of_cell(text)) {
     case CellKind::missing:
-      return {"; a missing value must be filled in, or its row left out"};
+      return {"; a missing value must be filled in, or its row left out (--drop-missing)", true};
     case CellKind::number:
     case CellKind::name:
       return {};
@@ -179,10 +188,18 @@ NumberAdvice number_advice(std::string_view text) {
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
-  if (is_list(ascii, ';')) return {"; if ';' separates the cells, set the delimiter option", true};
+  if (is_list(ascii, ';')) {
+    return {
+        "; if ';' separates the cells, set the delimiter option, or --decimal-comma for cells such "
+        "as 2,5",
+        true};
+  }
   if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
   if (ascii.find(',') != std::string::npos) {
-    return {"; write decimals with a point and thousands without separators: 1000.5"};
+    return {
+        "; write decimals with a point and thousands without separators: 1000.5; --decimal-comma "
+        "reads 2,5 as 2.5",
+        true};
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
     return {"; leave out units, percent signs and currency symbols"};

@@ -16,6 +16,9 @@ enum class CellKind {
 /// The kind of a cell whose surrounding blanks and quotes were removed.
 CellKind kind_of_cell(std::string_view text);
 
+/// True for a marker of a missing value and for NaN.
+bool is_missing_value(std::string_view text);
+
 /// True if Lloyd writes the text in quotes: it could be read as a value, blanks at its ends would
 /// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark.
 bool needs_quotes(std::string_view text);

@@ -40,8 +40,10 @@ void CsvClassCheck::finish(const CsvCursor& cursor, std::int64_t column) const {
 void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
                                const std::string& why) const {
   if (first_text_.empty()) {
-    cursor.fail_at(first_line_, column,
-                   fmt::format("the cell is empty; a number is needed{}", why));
+    cursor.fail_for_option_at(
+        first_line_, column,
+        fmt::format("the cell is empty; a number is needed{}; --drop-missing leaves such rows out",
+                    why));
   }
   cursor.fail_for_option_at(first_line_, column,
                             fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,

@@ -67,8 +67,9 @@ void leave_row(CsvCursor& cursor, std::int64_t columns) {
 }
 
 bool names_columns(const CsvOptions& options) {
-  return std::any_of(options.columns.begin(), options.columns.end(),
-                     [](const std::string& column) { return !is_integer(column); }) ||
+  const auto is_name = [](const std::string& column) { return !is_integer(column); };
+  return std::any_of(options.columns.begin(), options.columns.end(), is_name) ||
+         std::any_of(options.drop_columns.begin(), options.drop_columns.end(), is_name) ||
          (!options.label_column.empty() && !is_integer(options.label_column));
 }
 
@@ -81,8 +82,11 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   if (!columns.empty()) return columns;
   // Evaluated even if the columns are missing: the message lists those that exist.
   const auto label = column_number(options.label_column);
+  std::vector<std::optional<std::int64_t>> dropped;
+  for (const std::string& column : options.drop_columns) dropped.push_back(column_number(column));
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i != label) columns.push_back(i);
+    const bool is_dropped = std::find(dropped.begin(), dropped.end(), i) != dropped.end();
+    if (i != label && !is_dropped) columns.push_back(i);
   }
   return columns;
 }
@@ -111,7 +115,8 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
     return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
   };
   const auto is_text = [&](std::int64_t i) {
-    return !first[i].text.empty() && !is_number(first[i].text);
+    return !first[i].text.empty() && !is_number(first[i].text) &&
+           !(options.drop_missing && is_missing_value(first[i].text));
   };
   const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
   if (std::all_of(columns.begin(), columns.end(), is_name)) {
@@ -151,7 +156,7 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
   values.fail_for_option_at(
       line, 0,
       "the column has no name, so it may hold row numbers; list the features with the "
-      "columns option");
+      "columns option, or leave it out with --drop-columns 0");
 }
 
 // True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
@@ -269,18 +274,29 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
 
   CsvColumns columns;
   columns.roles.assign(first.size(), CsvColumns::kPassedOver);
+  std::vector<bool> dropped(first.size());
+  for (const std::string& name : options.drop_columns) {
+    const std::int64_t column = finder.find(name);
+    if (dropped[column]) finder.fail(fmt::format("column '{}' is dropped twice", shown(name)));
+    dropped[column] = true;
+  }
   std::optional<std::int64_t> label;
   if (!options.label_column.empty()) {
     label = finder.find(options.label_column);
+    if (dropped[*label]) {
+      finder.fail(fmt::format("column '{}' cannot both be dropped and hold the classes",
+                              shown(options.label_column)));
+    }
   } else if (options.columns.empty() && count > 1 && std::ssize(values.cells) == count &&
-             ends_with_class(values, cursor.delimiter())) {
+             !dropped.back() && ends_with_class(values, cursor.delimiter()) &&
+             !(options.drop_missing && is_missing_value(values.cells.back().text))) {
     label = count - 1;
     columns.label_found = true;
   }
   if (label) columns.roles[*label] = CsvColumns::kLabel;
   columns.has_label = label.has_value();
 
-  if (header && options.columns.empty() && label != 0) {
+  if (header && options.columns.empty() && label != 0 && !dropped.front()) {
     check_first_name(cursor, first, second.front(), header_line);
   }
   if (header) columns.feature_names.reserve(first.size());
@@ -298,11 +314,14 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   }
   if (options.columns.empty()) {
     for (std::int64_t column = 0; column < count; ++column) {
-      if (column != label) add_feature(column);
+      if (column != label && !dropped[column]) add_feature(column);
     }
   }
-  if (columns.features == 0)
-    finder.fail("the label column is the only column, so there are no features");
+  if (columns.features == 0) {
+    finder.fail(options.drop_columns.empty()
+                    ? "the label column is the only column, so there are no features"
+                    : "every column is dropped or the label column, so there are no features");
+  }
   return columns;
 }
 

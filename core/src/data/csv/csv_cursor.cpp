@@ -145,9 +145,14 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     if (error == std::errc{} && value == 0) rounded_to_zero_ = true;
   }
   if (error == std::errc{} && std::isfinite(value)) return value;
-  if (text.empty()) fail(column, "the cell is empty; a number is needed");
+  constexpr std::string_view kDropMissing = "; --drop-missing leaves such rows out";
+  if (text.empty()) {
+    fail_for_option(column, fmt::format("the cell is empty; a number is needed{}", kDropMissing));
+  }
   if (error == std::errc{}) {
-    fail(column, fmt::format("'{}' is not finite; all values must be", shown(text)));
+    const std::string message = fmt::format("'{}' is not finite; all values must be", shown(text));
+    if (std::isnan(value)) fail_for_option(column, message + std::string(kDropMissing));
+    fail(column, message);
   }
   if (error == std::errc::result_out_of_range) {
     fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
@@ -157,7 +162,11 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     fail(column,
          fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
   }
-  const NumberAdvice advice = number_advice(text);
+  NumberAdvice advice = number_advice(text);
+  if (advice.text.empty()) {
+    advice = {"; --columns chooses the columns that are numbers, --drop-columns leaves some out",
+              true};
+  }
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
   if (advice.names_option) fail_for_option(column, message);
   fail(column, message);

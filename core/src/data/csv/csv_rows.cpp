@@ -1,6 +1,7 @@
 #include "data/csv/csv_rows.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,14 +10,22 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "data/csv/csv_cell_kind.hpp"
+
 namespace lloyd {
 namespace {
 
 constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
 
 char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
-  if (!options.delimiter) return lower_case_extension(file).starts_with(".tsv") ? '\t' : ',';
+  if (!options.delimiter && lower_case_extension(file).starts_with(".tsv")) return '\t';
+  if (!options.delimiter) return options.decimal_comma ? ';' : ',';
   const char c = *options.delimiter;
+  if (c == ',' && options.decimal_comma) {
+    throw InputError(fmt::format(
+        "{}: ',' cannot be both the delimiter and the decimal comma; the delimiter is usually ';'",
+        file.string()));
+  }
   // Characters that cannot be delimiters, because numbers, quotes and line ends consist of them.
   constexpr std::string_view kRefused("\0\r\n\"+-.", 7);
   const bool alphanumeric =
@@ -31,12 +40,20 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
 
 // Reports a row with too few or too many cells; `row` is at its start.
 [[noreturn]] void fail_length(CsvCursor row, std::int64_t expected) {
+  const std::string_view line = row.rest().substr(0, row.rest().find('\n'));
   std::int64_t count = 0;
   do {
     row.take_cell(count++);
   } while (row.take_delimiter());
-  row.fail(std::min(count, expected),
-           fmt::format("the row has {} columns; the first row has {}", count, expected));
+  const std::string message =
+      fmt::format("the row has {} columns; the first row has {}", count, expected);
+  if (row.delimiter() == ',' && line.find(';') != std::string_view::npos) {
+    row.fail_for_option(std::min(count, expected),
+                        message +
+                            "; if ';' separates the cells, set the delimiter option, or "
+                            "--decimal-comma for cells such as 2,5");
+  }
+  row.fail(std::min(count, expected), message);
 }
 
 void pass_row(CsvCursor& cursor) {
@@ -51,8 +68,10 @@ void pass_row(CsvCursor& cursor) {
 
 CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     : memory_limit_(options.memory_limit),
+      drop_missing_(options.drop_missing),
       // A line takes its text and as much again for its values.
-      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop),
+      blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop,
+              options.decimal_comma ? std::optional(delimiter_of(file, options)) : std::nullopt),
       block_(blocks_.next(1)),
       cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
   // The second row tells whether the first is a header. Empty lines between them are skipped once,
@@ -92,9 +111,13 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
   const std::size_t begin = values.size();
   std::int64_t rows = 0;
   while (rows < most && find_row()) {
-    read_row(values, classes);
-    ++rows;
+    if (read_row(values, classes)) {
+      ++rows;
+    } else {
+      ++dropped_;
+    }
   }
+  kept_ += rows;
   find_nonzero(values, begin);
   if (rows < most) finish();
   return rows;
@@ -102,6 +125,10 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
 
 // Checks of columns that need all of their values.
 void CsvRows::finish() const {
+  if (kept_ == 0) {
+    throw InputError(
+        fmt::format("{}: every row has a missing value, so none is left", blocks_.path()));
+  }
   if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
   for (const RoundedToZero& zero : rounded_to_zero_) {
     if (has_nonzero_[static_cast<std::size_t>(zero.feature)]) continue;
@@ -140,18 +167,30 @@ void CsvRows::note_zeros(CsvCursor row, const T* values) {
   }
 }
 
+// Moves behind the cell if it is missing.
+bool CsvRows::skip_missing_value(std::int64_t column) {
+  CsvCursor after = cursor_;
+  if (!is_missing_value(after.take_cell(column).text)) return false;
+  cursor_ = after;
+  return true;
+}
+
+// Returns false if the row was left out because a value is missing.
 template <class T>
-void CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
+bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
   const CsvCursor start = cursor_;
   const auto width = static_cast<std::size_t>(columns_.features);
   check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T)));
   values.resize(values.size() + width);
   T* const row = values.data() + values.size() - width;
   const std::int64_t count = std::ssize(columns_.roles);
+  bool complete = true;
   for (std::int64_t column = 0; column < count; ++column) {
     if (column > 0 && !cursor_.take_delimiter()) fail_length(start, count);
     const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
-    if (role >= 0) {
+    if (role >= 0 && drop_missing_ && skip_missing_value(column)) {
+      complete = false;
+    } else if (role >= 0) {
       row[role] = cursor_.template take_number<T>(column);
     } else if (role == CsvColumns::kLabel) {
       take_class(start, column, classes);
@@ -160,8 +199,13 @@ void CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
     }
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
-  if (cursor_.take_rounded_to_zero()) note_zeros(start, row);
+  if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
   cursor_.next_line();
+  if (!complete) {
+    values.resize(values.size() - width);
+    if (columns_.has_label) classes.pop_back();
+  }
+  return complete;
 }
 
 void CsvRows::take_class(const CsvCursor& start, std::int64_t column,

@@ -34,13 +34,16 @@ class CsvRows {
   /// read_csv() throws.
   template <class T>
   std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
+  /// Number of rows left out so far for missing values.
+  std::int64_t dropped() const { return dropped_; }
   /// Tells that the caller has freed the classes that were read so far.
   void forget_classes() { class_bytes_ = 0; }
 
  private:
   bool find_row();
   template <class T>
-  void read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
+  bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
+  bool skip_missing_value(std::int64_t column);
   template <class T>
   void note_zeros(CsvCursor row, const T* values);
   template <class T>
@@ -50,6 +53,7 @@ class CsvRows {
   void check_memory(std::int64_t bytes) const;
 
   std::int64_t memory_limit_;
+  bool drop_missing_;
   TextBlocks blocks_;
   std::string_view block_;
   CsvCursor cursor_;  // in block_
@@ -65,6 +69,8 @@ class CsvRows {
   std::vector<RoundedToZero> rounded_to_zero_;  // first one of each column
   std::vector<bool> has_rounded_;               // per feature: has an entry in it
   std::vector<bool> has_nonzero_;               // per feature
+  std::int64_t kept_ = 0;                       // rows
+  std::int64_t dropped_ = 0;                    // rows
   std::int64_t fixed_bytes_ = 0;                // memory of the text and of the column descriptions
   std::int64_t class_bytes_ = 0;                // memory of the classes
 };

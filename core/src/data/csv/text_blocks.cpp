@@ -9,6 +9,8 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
+#include "data/csv/decimal_commas.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -16,12 +18,13 @@ constexpr std::size_t kBlock = std::size_t{1} << 21;
 }  // namespace
 
 TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
-                       std::function<bool()> stop)
+                       std::function<bool()> stop, std::optional<char> decimal_comma_delimiter)
     // One byte more than a small file has, so that a read shows its end.
     : file_(file),
       block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
       line_limit_(static_cast<std::size_t>(line_limit)),
-      stop_(std::move(stop)) {
+      stop_(std::move(stop)),
+      decimal_comma_delimiter_(decimal_comma_delimiter) {
   if (lower_case_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
@@ -55,10 +58,18 @@ std::string_view TextBlocks::grow(std::int64_t line) {
     const std::string_view added(end, count);
     const std::size_t last = added.rfind('\n');
     if (last == std::string_view::npos) continue;
-    given_ = filled_ - count + last + 1;
-    if (!ended_) return {buffer_.data(), given_};
+    if (!ended_) return give(filled_ - count + last + 1);
   }
-  given_ = filled_;
+  return give(filled_);
+}
+
+// Returns the block up to `end`, after the lines that were not returned before are prepared.
+std::string_view TextBlocks::give(std::size_t end) {
+  if (decimal_comma_delimiter_) {
+    replace_decimal_commas(buffer_.data() + given_, buffer_.data() + end,
+                           *decimal_comma_delimiter_);
+  }
+  given_ = end;
   return {buffer_.data(), given_};
 }
 

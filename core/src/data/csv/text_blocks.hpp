@@ -21,9 +21,11 @@ class TextBlocks {
  public:
   /// A line may have up to `line_limit` bytes, or a block more if it is read together with others.
   /// `stop`, which may be empty, is polled before each block; Cancelled is thrown if it returns
-  /// true.
+  /// true. If `decimal_comma_delimiter`, the delimiter of cells, is set, numbers with a decimal
+  /// comma are given with a point, see replace_decimal_commas().
   TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
-             std::function<bool()> stop = {});
+             std::function<bool()> stop = {},
+             std::optional<char> decimal_comma_delimiter = std::nullopt);
 
   const std::string& path() const { return file_.path(); }
 
@@ -41,6 +43,7 @@ class TextBlocks {
 
  private:
   std::string_view grow(std::int64_t line);
+  std::string_view give(std::size_t end);
 
   InputFile file_;
   std::size_t block_;  // bytes per read
@@ -48,6 +51,7 @@ class TextBlocks {
   std::int64_t offset_ = 0;  // position in plain text
   std::size_t line_limit_;
   std::function<bool()> stop_;
+  std::optional<char> decimal_comma_delimiter_;
   PageBuffer<char> buffer_;
   std::size_t filled_ = 0;
   std::size_t given_ = 0;  // bytes returned, in whole lines

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,8 +18,11 @@ namespace lloyd {
 
 // O_NONBLOCK: opening a pipe must not wait for a writer.
 InputFile::InputFile(const std::filesystem::path& file)
-    : path_(file.string()),
-      descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+    : InputFile(file.string(), ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+}
+
+InputFile::InputFile(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {
   if (descriptor_ < 0) fail("open the file");
   struct stat status = {};
   const std::optional<FileStamp> stamp = read_stamp(descriptor_);

@@ -14,6 +14,8 @@ class InputFile {
  public:
   /// Opens the file. Throws InputError if that fails or it is not a regular file.
   explicit InputFile(const std::filesystem::path& file);
+  /// Takes ownership of the descriptor of an open file; `path` is for messages. Throws as above.
+  InputFile(std::string path, int descriptor);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

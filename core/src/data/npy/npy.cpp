@@ -15,7 +15,8 @@ namespace {
 bool stays_in_place(const NpyHeader& header) {
   // A mapping begins at a page, so the offset alone decides on the alignment.
   const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
-  return !header.fortran_order && header.native_order && aligned;
+  const bool as_it_is = header.type == NpyType::float32 || header.type == NpyType::float64;
+  return as_it_is && !header.fortran_order && header.native_order && aligned;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -136,18 +135,33 @@ class HeaderText {
 };
 
 struct ValueType {
+  std::string_view name;  // as NumPy writes it, without the byte order
+  NpyType type;
+  std::int64_t bytes;
   DType dtype;
-  bool native_order;
 };
 
-std::optional<ValueType> value_type(std::string_view descr) {
-  bool native = true;
-  if (descr.starts_with('<')) native = std::endian::native == std::endian::little;
-  if (descr.starts_with('>')) native = std::endian::native == std::endian::big;
+constexpr ValueType kValueTypes[] = {
+    {"f2", NpyType::float16, 2, DType::float32}, {"f4", NpyType::float32, 4, DType::float32},
+    {"f8", NpyType::float64, 8, DType::float64}, {"i1", NpyType::int8, 1, DType::float32},
+    {"i2", NpyType::int16, 2, DType::float32},   {"i4", NpyType::int32, 4, DType::float64},
+    {"i8", NpyType::int64, 8, DType::float64},   {"u1", NpyType::uint8, 1, DType::float32},
+    {"u2", NpyType::uint16, 2, DType::float32},  {"u4", NpyType::uint32, 4, DType::float64},
+    {"u8", NpyType::uint64, 8, DType::float64},  {"b1", NpyType::uint8, 1, DType::float32}};
+
+// Sets the type of the header; false if it is none of the above.
+bool set_type(std::string_view descr, NpyHeader& header) {
+  if (descr.starts_with('<')) header.native_order = std::endian::native == std::endian::little;
+  if (descr.starts_with('>')) header.native_order = std::endian::native == std::endian::big;
   if (descr.find_first_of("<>=|") == 0) descr.remove_prefix(1);
-  if (descr == "f4") return ValueType{DType::float32, native};
-  if (descr == "f8") return ValueType{DType::float64, native};
-  return std::nullopt;
+  for (const ValueType& known : kValueTypes) {
+    if (descr != known.name) continue;
+    header.type = known.type;
+    header.value_bytes = known.bytes;
+    header.dtype = known.dtype;
+    return true;
+  }
+  return false;
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -196,15 +210,12 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::s
   NpyHeader header;
   HeaderText text(file, header_text(file, bytes, file_size, header.data_offset));
   text.parse();
-  const std::optional<ValueType> type = value_type(text.descr);
-  if (!type) {
+  if (!set_type(text.descr, header)) {
     throw InputError(
-        fmt::format("{}: the array holds values of type '{}'; float32 ('<f4') or float64 ('<f8') "
-                    "is needed",
+        fmt::format("{}: the array holds values of type '{}'; integers of up to 64 bits, float16, "
+                    "float32 or float64 are needed",
                     file, shown(text.descr)));
   }
-  header.dtype = type->dtype;
-  header.native_order = type->native_order;
   const std::string shape = shape_text(text.shape);
   if (text.shape.empty() || text.shape.size() > 2) {
     throw InputError(fmt::format("{}: the array has the shape {}; rows by columns are needed", file,
@@ -220,7 +231,7 @@ NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::s
   }
   std::int64_t needed = 0;
   if (__builtin_mul_overflow(header.rows, header.columns, &needed) ||
-      __builtin_mul_overflow(needed, size_of(header.dtype), &needed)) {
+      __builtin_mul_overflow(needed, header.value_bytes, &needed)) {
     throw InputError(
         fmt::format("{}: the array has the shape {}, which overflows 64-bit sizes", file, shape));
   }

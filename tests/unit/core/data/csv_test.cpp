@@ -130,7 +130,8 @@ TEST_F(Csv, ObeysTheHeaderOption) {
   EXPECT_EQ(values(data), (Values{3, 4}));
   EXPECT_EQ(data.feature_names, (Texts{"1", "2"}));
   options.header = false;
-  EXPECT_EQ(refusal("x,y\n3,4\n", options), "t.csv, line 1, column 1: 'x' is not a number");
+  EXPECT_EQ(refusal("x,y\n3,4\n", options),
+            "t.csv, line 1, column 1: 'x' is not a number" + kColumnsAdvice);
 }
 
 TEST_F(Csv, PassesOverBlanksEmptyLinesAndLineEnds) {
@@ -239,27 +240,38 @@ TEST_F(Csv, TakesTheRequestedLabelColumn) {
 }
 
 TEST_F(Csv, RefusesACellThatIsNotANumber) {
-  EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"), "t.csv, line 4, column 3: 'abc' is not a number");
+  EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"),
+            "t.csv, line 4, column 3: 'abc' is not a number" + kColumnsAdvice);
   EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
             "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
-  EXPECT_EQ(refusal("1,2\n3,+-4\n"), "t.csv, line 2, column 2: '+-4' is not a number");
+  EXPECT_EQ(refusal("1,2\n3,+-4\n"),
+            "t.csv, line 2, column 2: '+-4' is not a number" + kColumnsAdvice);
   EXPECT_EQ(refusal("1,2\n3,0x10\n"),
             "t.csv, line 2, column 2: '0x10' is not a number; numbers are decimal");
   EXPECT_EQ(refusal("1,2\n3,4 5\n"),
             "t.csv, line 2, column 2: '4 5' is not a number; write thousands without separators, "
             "or set the delimiter option if blanks separate the cells");
-  EXPECT_EQ(refusal("1,2\n3,\n"), "t.csv, line 2, column 2: the cell is empty; a number is needed");
-  EXPECT_EQ(refusal("1,2,\n"), "t.csv, line 1, column 3: the cell is empty; a number is needed");
-  EXPECT_EQ(refusal("1\n\"\"\n"), "t.csv, line 2, column 1: the cell is empty; a number is needed");
-  EXPECT_EQ(refusal("1\n\x01" + std::string(50, 'a')),
-            "t.csv, line 2, column 1: '?" + std::string(39, 'a') + "...' is not a number");
+  EXPECT_EQ(refusal("1,2\n3,\n"),
+            "t.csv, line 2, column 2: the cell is empty; a number is needed; "
+            "--drop-missing leaves such rows out");
+  EXPECT_EQ(refusal("1,2,\n"),
+            "t.csv, line 1, column 3: the cell is empty; a number is needed; --drop-missing leaves "
+            "such rows out");
+  EXPECT_EQ(refusal("1\n\"\"\n"),
+            "t.csv, line 2, column 1: the cell is empty; a number is needed; "
+            "--drop-missing leaves such rows out");
+  EXPECT_EQ(refusal("1\n\x01" + std::string(50, 'a')), "t.csv, line 2, column 1: '?" +
+                                                           std::string(39, 'a') +
+                                                           "...' is not a number" + kColumnsAdvice);
   EXPECT_EQ(refusal("1\n" + std::string(39, 'a') + "\u00e4b\n"),
-            "t.csv, line 2, column 1: '" + std::string(39, 'a') + "...' is not a number");
+            "t.csv, line 2, column 1: '" + std::string(39, 'a') + "...' is not a number" +
+                kColumnsAdvice);
 }
 
 TEST_F(Csv, RefusesWhatIsNotFinite) {
   EXPECT_EQ(refusal("1,2\n3,nan\n"),
-            "t.csv, line 2, column 2: 'nan' is not finite; all values must be");
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; --drop-missing "
+            "leaves such rows out");
   EXPECT_EQ(refusal("-inf,2\n"),
             "t.csv, line 1, column 1: '-inf' is not finite; all values must be");
 }

@@ -29,7 +29,9 @@ class CsvValues : public CsvFolder {};
 // The last column holds classes only if all of its cells are text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   const std::string way = "; the label_column option takes such a column as classes";
-  const std::string missing = "; a missing value must be filled in, or its row left out" + way;
+  const std::string fill =
+      "; a missing value must be filled in, or its row left out (--drop-missing)";
+  const std::string missing = fill + way;
   for (const char* mark : {"NA", "N/A", "#N/A", "?", "-", "null", "None", "<NA>", "n.a.", "\\N"}) {
     const std::string text = std::string("'") + mark + "' is not a number";
     EXPECT_EQ(refusal(std::string("a,b\n1,") + mark + "\n3,4\n"),
@@ -38,15 +40,17 @@ TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
               "t.csv, line 2, column 2: " + text + missing)
         << "nothing but missing values";
     EXPECT_EQ(refusal(std::string("a,b\n1,2\n3,") + mark + "\n"),
-              "t.csv, line 3, column 2: " + text +
-                  "; a missing value must be filled in, or its row left out");
+              "t.csv, line 3, column 2: " + text + fill);
   }
   EXPECT_EQ(refusal("a,b\n1,\n3,4\n"),
-            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 is");
+            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 "
+            "is; --drop-missing leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,\"\"\n3,4\n"),
-            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 is");
+            "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 "
+            "is; --drop-missing leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,nan\n3,4\n"),
-            "t.csv, line 2, column 2: 'nan' is not finite; all values must be");
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; --drop-missing "
+            "leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,cat\n3,dog\n5,7\n"),
             "t.csv, line 2, column 2: 'cat' is not a number, as '7' in line 4 is" + way);
   EXPECT_EQ(refusal("1,2,cat\n3,4,dog\n5,6,7\n"),
@@ -62,10 +66,12 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
     EXPECT_EQ(refusal("a;b\n1;" + cell + "\n3;" + cell + "\n", semicolon), message + way);
     EXPECT_EQ(refusal("a;b\n1;" + cell + "\n3;4\n", semicolon), message + way);
     EXPECT_EQ(refusal("a;b\n" + cell + ";1\n3;4\n", semicolon),
-              "t.csv, line 2, column 1: '" + cell + "' is not a number" + advice);
+              "t.csv, line 2, column 1: '" + cell + "' is not a number" +
+                  (advice.empty() ? kColumnsAdvice : advice));
   };
   const std::string comma =
-      "; write decimals with a point and thousands without separators: 1000.5";
+      "; write decimals with a point and thousands without separators: 1000.5; --decimal-comma "
+      "reads 2,5 as 2.5";
   const std::string thousands = "; write thousands without separators: 1000.5";
   const std::string units = "; leave out units, percent signs and currency symbols";
   const std::string dates = "; convert dates, times and ranges to numbers";
@@ -118,7 +124,8 @@ TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
 TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
   EXPECT_EQ(refusal("NA,?\n1,2\n"),
             "t.csv, line 1, column 1: 'NA' is not a number; a missing value must be filled in, or "
-            "its row left out; the header option tells whether the row names the columns");
+            "its row left out (--drop-missing); the header option tells whether the row names the "
+            "columns");
   EXPECT_EQ(read("NA,x\n1,2\n").feature_names, (Texts{"NA", "x"}));
   CsvOptions options;
   options.delimiter = ';';
@@ -132,7 +139,7 @@ TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
 TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
   const std::string message =
       "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "
-      "features with the columns option";
+      "features with the columns option, or leave it out with --drop-columns 0";
   EXPECT_EQ(refusal(",x,y\n0,1.5,2\n1,3,4\n"), message);
   EXPECT_EQ(refusal("\"\",\"x\",\"y\"\n\"1\",1.5,2\n\"2\",3,4\n"), message);
   // Also if all names need their quotes: as by R, as by pandas, and with a name that needs none.
@@ -160,7 +167,7 @@ TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
 TEST_F(CsvValues, SuggestsADelimiter) {
   EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
             "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
-            "delimiter option");
+            "delimiter option, or --decimal-comma for cells such as 2,5");
   EXPECT_EQ(refusal("x\ty\n1\t2\n"),
             "t.csv, line 2, column 1: '1?2' is not a number; if tabs separate the cells, set the "
             "delimiter option");

@@ -62,7 +62,9 @@ TEST(Files, OfAnotherExtensionAreRefused) {
   const std::string known =
       enumerated(readable_extensions(), "and") + " (text also with .gz) are known";
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points.parquet"); }),
-            "points.parquet: the extension '.parquet' is unknown; " + known);
+            "points.parquet: the extension '.parquet' is unknown; " + known +
+                "; python3 -c 'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_csv("
+                "sys.argv[2], index=False)' points.parquet points.csv converts it");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
             "points: the extension '' is unknown; " + known);
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),

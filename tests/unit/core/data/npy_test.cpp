@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -89,6 +91,62 @@ TEST_F(Npy, ReadsFloat32AndFloat64) {
   EXPECT_EQ(wide.dtype, DType::float64);
   EXPECT_EQ(wide.rows, 3);
   EXPECT_EQ(values(wide), kDoubles);
+}
+
+template <class T>
+void expect_integers(const std::function<Matrix(const std::string&)>& read, const char* descr,
+                     DType dtype) {
+  const std::vector<T> stored = {std::numeric_limits<T>::min(), 1, 2, 3, 4,
+                                 std::numeric_limits<T>::max()};
+  for (const bool swapped : {false, true}) {
+    for (const bool fortran : {false, true}) {
+      const std::string type = (swapped ? ">"s : "<"s) + descr;
+      const Matrix matrix = read(
+          npy(dictionary(type, fortran ? "True" : "False", "(2, 3)"), bytes_of(stored, swapped)));
+      EXPECT_EQ(matrix.dtype, dtype) << type;
+      for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          const T value = stored[static_cast<std::size_t>(fortran ? 2 * j + i : 3 * i + j)];
+          EXPECT_EQ(matrix.at(i, j), static_cast<double>(value)) << type;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Npy, ReadsIntegersOfEverySize) {
+  const auto read_bytes = [&](const std::string& bytes) { return read(bytes); };
+  expect_integers<std::int8_t>(read_bytes, "i1", DType::float32);
+  expect_integers<std::int16_t>(read_bytes, "i2", DType::float32);
+  expect_integers<std::int32_t>(read_bytes, "i4", DType::float64);
+  expect_integers<std::int64_t>(read_bytes, "i8", DType::float64);
+  expect_integers<std::uint8_t>(read_bytes, "u1", DType::float32);
+  expect_integers<std::uint8_t>(read_bytes, "b1", DType::float32);
+  expect_integers<std::uint16_t>(read_bytes, "u2", DType::float32);
+  expect_integers<std::uint32_t>(read_bytes, "u4", DType::float64);
+  expect_integers<std::uint64_t>(read_bytes, "u8", DType::float64);
+}
+
+TEST_F(Npy, ReadsFloat16) {
+  // 1, -2, the largest number, the smallest normal and subnormal numbers, -0.
+  const std::vector<std::uint16_t> bits = {0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x8000};
+  for (const bool swapped : {false, true}) {
+    const Matrix matrix =
+        read(npy(dictionary(swapped ? ">f2" : "<f2", "False", "(6,)"), bytes_of(bits, swapped)));
+    EXPECT_EQ(matrix.dtype, DType::float32);
+    EXPECT_EQ(values(matrix), (Values{1, -2, 65504, 0x1p-14, 0x1p-24, 0}));
+    EXPECT_TRUE(std::signbit(matrix.at(5, 0)));
+  }
+  const std::vector<std::uint16_t> invalid = {0x7c00, 0xfc00, 0x7e00, 0x3c00};
+  const Values special = values(read(npy(dictionary("<f2", "False", "(4,)"), bytes_of(invalid))));
+  EXPECT_EQ(special[0], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(special[1], -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(special[2]));
+}
+
+TEST_F(Npy, RefusesIntegersThatAreCutShort) {
+  EXPECT_EQ(refusal(npy(dictionary("<i2", "False", "(3, 1)"), "12345")),
+            "the file is truncated: the shape (3, 1) needs 6 bytes, 5 are there");
 }
 
 TEST_F(Npy, ReadsVersionsOneToThree) {
@@ -190,11 +248,10 @@ TEST_F(Npy, RefusesOtherTypes) {
   const auto type = [&](const char* descr) {
     return refusal(npy(dictionary(descr, "False", "(2, 3)"), bytes_of(kDoubles)));
   };
-  EXPECT_EQ(type("<i8"),
-            "the array holds values of type '<i8'; float32 ('<f4') or float64 ('<f8') is needed");
-  for (const char* descr : {"<f2", "<f16", "<c8", "|O", "", "<", "<<f4", "f4 "}) {
+  for (const char* descr : {"<i16", "<f16", "<c8", "|O", "", "<", "<<f4", "f4 ", "<M8[s]"}) {
     EXPECT_EQ(type(descr), "the array holds values of type '"s + descr +
-                               "'; float32 ('<f4') or float64 ('<f8') is needed");
+                               "'; integers of up to 64 bits, float16, float32 or float64 are "
+                               "needed");
   }
   EXPECT_EQ(refusal(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (6,), }",
                         bytes_of(kFloats))),

@@ -40,6 +40,24 @@ TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
   EXPECT_FALSE(options.profile);
 }
 
+TEST(ExperimentConfig, KeysThatMendTablesAreRead) {
+  const auto read = [](const std::string& keys) {
+    return parse("dataset: {file: p.csv, " + keys + "}\nbackends: [sequential]\n")
+        .settings.at(0)
+        .dataset;
+  };
+  const DatasetSetting setting =
+      read("drop_columns: [0, id], drop_missing: true, decimal_comma: true");
+  EXPECT_EQ(setting.csv.drop_columns, (std::vector<std::string>{"0", "id"}));
+  EXPECT_TRUE(setting.csv.drop_missing);
+  EXPECT_TRUE(setting.csv.decimal_comma);
+  // Each belongs to the key of the cache of data sets.
+  const std::string plain = read("dtype: float32").key();
+  for (const char* keys : {"drop_columns: [0]", "drop_missing: true", "decimal_comma: true"}) {
+    EXPECT_NE(read(keys).key(), plain) << keys;
+  }
+}
+
 TEST(ExperimentConfig, EveryKeyIsRead) {
   const Experiment experiment = parse(R"(
 experiment: all

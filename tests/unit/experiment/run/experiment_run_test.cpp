@@ -259,7 +259,10 @@ TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   EXPECT_EQ(summary.rows[5].problem, "skipped: there is no device");
   const std::string table = summary_table(summary);
   EXPECT_LE(widest_line(table), 100u);
-  EXPECT_TRUE(table.starts_with("clusters  backend ")) << table;
+  EXPECT_TRUE(
+      table.starts_with("3 of 12 rows were skipped: absent (2 rows): there is no device; "
+                        "limited: at most 8 clusters, not 9\n\nclusters  backend "))
+      << table;
   EXPECT_NE(table.find("skipped: at most 8 clusters, not 9"), std::string::npos);
   const std::string csv = summary_csv(summary);
   EXPECT_TRUE(csv.starts_with("setting,clusters,backend,accuracy,trials,ms_per_iteration,"));

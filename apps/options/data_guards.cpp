@@ -1,0 +1,227 @@
+#include "options/data_guards.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/internal/shown.hpp>
+
+namespace lloyd::apps {
+namespace {
+
+constexpr std::int64_t kMinSamples = 10;
+constexpr double kMaxScaleRatio = 1000;
+
+// The first rows of a data set, as float64.
+class InspectedRows {
+ public:
+  explicit InspectedRows(const Dataset& dataset) : features_(dataset.features()) {
+    constexpr std::int64_t kMaxRows = 1000;
+    constexpr std::int64_t kMaxValues = std::int64_t{1} << 20;
+    const std::int64_t fitting = std::max(kMinSamples, kMaxValues / features_);
+    rows_ = std::min({dataset.samples(), kMaxRows, fitting});
+    values_.resize(static_cast<std::size_t>(rows_ * features_));
+    if (dataset.in_memory()) {
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        for (std::int64_t j = 0; j < features_; ++j) {
+          values_[static_cast<std::size_t>(i * features_ + j)] = dataset.matrix().at(i, j);
+        }
+      }
+    } else if (dataset.dtype() == DType::float64) {
+      dataset.source()->read({0, rows_}, values_.data());
+    } else {
+      std::vector<float> read(values_.size());
+      dataset.source()->read({0, rows_}, read.data());
+      std::copy(read.begin(), read.end(), values_.begin());
+    }
+  }
+
+  std::int64_t rows() const { return rows_; }
+  double at(std::int64_t row, std::int64_t feature) const {
+    return values_[static_cast<std::size_t>(row * features_ + feature)];
+  }
+
+ private:
+  std::int64_t features_;
+  std::int64_t rows_ = 0;
+  std::vector<double> values_;
+};
+
+bool counts_rows(const InspectedRows& rows, std::int64_t feature) {
+  const double first = rows.at(0, feature);
+  if (first != 0 && first != 1) return false;
+  for (std::int64_t i = 1; i < rows.rows(); ++i) {
+    if (rows.at(i, feature) != first + static_cast<double>(i)) return false;
+  }
+  return true;
+}
+
+// True if the values ascend, or descend, strictly.
+bool is_monotonic(const InspectedRows& rows, std::int64_t feature) {
+  const bool ascends = rows.at(1, feature) > rows.at(0, feature);
+  for (std::int64_t i = 1; i < rows.rows(); ++i) {
+    const double step = rows.at(i, feature) - rows.at(i - 1, feature);
+    if (ascends ? step <= 0 : step >= 0) return false;
+  }
+  return true;
+}
+
+bool are_distinct(const InspectedRows& rows, std::int64_t feature) {
+  std::set<double> seen;
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    if (!seen.insert(rows.at(i, feature)).second) return false;
+  }
+  return true;
+}
+
+// True for "id", "customer_id", "customerId", "ID", "index", "row" and the like.
+bool names_identifier(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kNames = {"id",  "uid", "uuid", "guid", "index",
+                                                      "idx", "key", "row",  "rowid"};
+  std::string lower;
+  for (const char c : name) {
+    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
+  return lower.ends_with("_id") || lower.ends_with("-id") || lower.ends_with(" id") ||
+         lower.starts_with("id_") || name.ends_with("Id");
+}
+
+bool is_integer_valued(const FeatureStatistics& feature) {
+  return feature.quantum_exponent >= 0 && feature.minimum < feature.maximum;
+}
+
+// True if the values can be the numbers of classes.
+bool may_be_classes(const FeatureStatistics& feature) {
+  constexpr double kMaxClasses = 20;
+  return is_integer_valued(feature) && feature.minimum >= -1 && feature.minimum <= 1 &&
+         feature.maximum - feature.minimum < kMaxClasses;
+}
+
+class Guards {
+ public:
+  Guards(const Dataset& dataset, const DataOptions& options)
+      : dataset_(dataset),
+        options_(options),
+        features_(dataset.statistics()),
+        flagged_(features_.size()) {}
+
+  void check_columns() {
+    const InspectedRows rows(dataset_);
+    const auto d = static_cast<std::int64_t>(features_.size());
+    for (std::int64_t j = 0; j < d; ++j) {
+      if (j == 0 && !names().empty() && names().front().empty()) {
+        flag(j, "the first column has no name, as row numbers often have none");
+      } else if (!is_integer_valued(features_[static_cast<std::size_t>(j)])) {
+        continue;
+      } else if (j == 0 && counts_rows(rows, j)) {
+        flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
+                            rows.at(1, j), rows.at(2, j)));
+      } else if (is_monotonic(rows, j) || (named_as_identifier(j) && are_distinct(rows, j))) {
+        flag(j, fmt::format("{} looks like an identifier: its integers are all distinct", name(j)));
+      }
+    }
+    check_classes();
+  }
+
+  void check_scales() {
+    std::optional<std::size_t> least;
+    std::optional<std::size_t> greatest;
+    for (std::size_t j = 0; j < features_.size(); ++j) {
+      if (flagged_[j] || features_[j].variance <= 0) continue;
+      if (!least || features_[j].variance < features_[*least].variance) least = j;
+      if (!greatest || features_[j].variance > features_[*greatest].variance) greatest = j;
+    }
+    if (!least) return;
+    const double small = std::sqrt(features_[*least].variance);
+    const double large = std::sqrt(features_[*greatest].variance);
+    if (large < kMaxScaleRatio * small) return;
+    const std::string wide = name(static_cast<std::int64_t>(*greatest));
+    warnings_.push_back(fmt::format(
+        "{}: the standard deviation of {} is {:.3g}, that of {} is {:.3g}, so {} decides the "
+        "clusters; --standardize gives every feature the standard deviation 1",
+        options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide));
+  }
+
+  std::vector<std::string> take() { return std::move(warnings_); }
+
+ private:
+  const std::vector<std::string>& names() const { return dataset_.feature_names; }
+
+  bool named_as_identifier(std::int64_t feature) const {
+    return !names().empty() && names_identifier(names()[static_cast<std::size_t>(feature)]);
+  }
+
+  // "'height'", or "column 3" without a name.
+  std::string name(std::int64_t feature) const {
+    const std::string text = names().empty() ? "" : names()[static_cast<std::size_t>(feature)];
+    return text.empty() ? fmt::format("column {}", options_.column_of(feature))
+                        : fmt::format("'{}'", shown(text));
+  }
+
+  // The value of an option that chooses the column: its name if a shell takes that as it is.
+  std::string option_value(std::int64_t feature) const {
+    const std::string text = names().empty() ? "" : names()[static_cast<std::size_t>(feature)];
+    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    });
+    const bool is_number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return std::isdigit(static_cast<unsigned char>(c)) != 0;
+    });
+    const bool unique = std::count(names().begin(), names().end(), text) == 1;
+    return plain && !is_number && unique ? text : std::to_string(options_.column_of(feature));
+  }
+
+  void flag(std::int64_t feature, const std::string& what) {
+    flagged_[static_cast<std::size_t>(feature)] = true;
+    warnings_.push_back(fmt::format("{}: {}; --drop-columns {} leaves it out", options_.file, what,
+                                    option_value(feature)));
+  }
+
+  void check_classes() {
+    const std::size_t last = features_.size() - 1;
+    const bool only_last = std::none_of(features_.begin(), features_.end() - 1, may_be_classes);
+    if (last == 0 || flagged_[last] || !only_last || !may_be_classes(features_[last])) return;
+    if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
+    flagged_[last] = true;
+    const auto feature = static_cast<std::int64_t>(last);
+    const std::string value = option_value(feature);
+    const std::string advice =
+        find_format(options_.file) == FileFormat::csv
+            ? fmt::format(
+                  "--label-column {} compares the clusters with them, and --drop-columns "
+                  "{} leaves it out",
+                  value, value)
+            : fmt::format("--drop-columns {} leaves it out", value);
+    warnings_.push_back(fmt::format(
+        "{}: the last column, {}, holds only integers from {} to {}, as classes do; {}",
+        options_.file, name(feature), features_[last].minimum, features_[last].maximum, advice));
+  }
+
+  const Dataset& dataset_;
+  const DataOptions& options_;
+  const std::vector<FeatureStatistics>& features_;
+  std::vector<bool> flagged_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
+                                       bool standardized) {
+  if (dataset.samples() < kMinSamples) return {};
+  Guards guards(dataset, options);
+  if (options.columns.empty()) guards.check_columns();
+  if (!standardized) guards.check_scales();
+  return guards.take();
+}
+
+}  // namespace lloyd::apps

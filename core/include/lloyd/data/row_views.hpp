@@ -1,0 +1,35 @@
+// Views of a row source: chosen columns, rows without missing values, standardized features.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/data/standardize.hpp>
+#include <lloyd/dataset.hpp>
+
+namespace lloyd {
+
+/// The features `columns` (from 0, each below d) of a source, in this order. Reading a block takes
+/// up to 8 MiB more memory than reading it from the source, or one row if that is larger. Throws
+/// InputError if `columns` is empty or has a number that is out of range.
+std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> source,
+                                          std::vector<std::int64_t> columns);
+
+/// The rows of a source that have no NaN, in the same order. The constructor reads the source once;
+/// `stop` is polled between blocks. Memory: up to 24 bytes for each sequence of such rows. Throws
+/// InputError if every row has a NaN, and Cancelled if `stop` returns true.
+std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
+                                         const StopFunction& stop = {});
+
+/// The samples of a source, standardized: (x - mean) / deviation in float64, rounded to the data
+/// type of the source. Throws InputError unless the map has as many features as the source.
+std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
+                                       Standardization map);
+
+/// Reads all rows into memory. Throws InputError if they cannot be read or need more memory than
+/// there is.
+Matrix matrix_of(const RowSource& source);
+
+}  // namespace lloyd

@@ -1,0 +1,53 @@
+#include "data/csv/decimal_commas.hpp"
+
+#include <algorithm>
+
+namespace lloyd {
+namespace {
+
+// Skips the digits from `at` on.
+char* skip_digits(char* at, const char* end) {
+  while (at != end && *at >= '0' && *at <= '9') ++at;
+  return at;
+}
+
+char* skip_sign(char* at, const char* end) {
+  return at != end && (*at == '+' || *at == '-') ? at + 1 : at;
+}
+
+// The comma of [begin, end) if that is a number with a decimal comma; otherwise null.
+char* find_decimal_comma(char* begin, const char* end) {
+  begin = skip_sign(begin, end);
+  char* const comma = skip_digits(begin, end);
+  if (comma == end || *comma != ',') return nullptr;
+  char* at = skip_digits(comma + 1, end);
+  if (comma - begin + (at - comma) - 1 == 0) return nullptr;  // no digit
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    char* const exponent = skip_sign(at + 1, end);
+    at = skip_digits(exponent, end);
+    if (at == exponent) return nullptr;
+  }
+  return at == end ? comma : nullptr;
+}
+
+}  // namespace
+
+void replace_decimal_commas(char* begin, char* end, char delimiter) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (begin != end) {
+    char* const stop =
+        std::find_if(begin, end, [&](char c) { return c == delimiter || c == '\n'; });
+    char* first = begin;
+    char* last = stop;
+    while (first != last && is_blank(*first)) ++first;
+    while (first != last && is_blank(last[-1])) --last;
+    if (last - first >= 2 && *first == '"' && last[-1] == '"') {
+      ++first;
+      --last;
+    }
+    if (char* const comma = find_decimal_comma(first, last)) *comma = '.';
+    begin = stop == end ? end : stop + 1;
+  }
+}
+
+}  // namespace lloyd

@@ -1,0 +1,210 @@
+#include <lloyd/data/row_views.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
+#include "data/rows/read_all.hpp"
+
+namespace lloyd {
+namespace {
+
+constexpr std::int64_t kTileBytes = std::int64_t{8} << 20;
+
+std::int64_t row_bytes(const RowSource& source) {
+  return source.features() * size_of(source.dtype());
+}
+
+std::int64_t tile_rows(const RowSource& source) {
+  return std::max<std::int64_t>(1, kTileBytes / row_bytes(source));
+}
+
+// What is the same for a view and its source.
+class RowView : public RowSource {
+ public:
+  explicit RowView(std::shared_ptr<const RowSource> source) : source_(std::move(source)) {}
+
+  const std::string& name() const override { return source_->name(); }
+  std::int64_t samples() const override { return source_->samples(); }
+  std::int64_t features() const override { return source_->features(); }
+  DType dtype() const override { return source_->dtype(); }
+  std::int64_t reading_bytes() const override { return source_->reading_bytes(); }
+  std::string touched_file() const override { return source_->touched_file(); }
+
+ protected:
+  const RowSource& source() const { return *source_; }
+
+ private:
+  std::shared_ptr<const RowSource> source_;
+};
+
+class SelectedColumns : public RowView {
+ public:
+  SelectedColumns(std::shared_ptr<const RowSource> source, std::vector<std::int64_t> columns)
+      : RowView(std::move(source)), columns_(std::move(columns)) {}
+
+  std::int64_t features() const override { return std::ssize(columns_); }
+  std::int64_t reading_bytes() const override {
+    return source().reading_bytes() + std::max(kTileBytes, row_bytes(source()));
+  }
+  void read(RowRange rows, void* values) const override {
+    if (dtype() == DType::float32) {
+      read_values(rows, static_cast<float*>(values));
+    } else {
+      read_values(rows, static_cast<double*>(values));
+    }
+  }
+
+ private:
+  template <class T>
+  void read_values(RowRange rows, T* values) const {
+    const std::int64_t d = source().features();
+    const std::int64_t most = std::min(rows.size(), tile_rows(source()));
+    std::vector<T> tile(static_cast<std::size_t>(most * d));
+    for (std::int64_t begin = rows.begin; begin < rows.end; begin += most) {
+      const RowRange part{begin, std::min(begin + most, rows.end)};
+      source().read(part, tile.data());
+      for (std::int64_t i = 0; i < part.size(); ++i) {
+        for (const std::int64_t column : columns_) *values++ = tile[i * d + column];
+      }
+    }
+  }
+
+  std::vector<std::int64_t> columns_;
+};
+
+class CompleteRows : public RowView {
+ public:
+  CompleteRows(std::shared_ptr<const RowSource> source, const StopFunction& stop)
+      : RowView(std::move(source)) {
+    if (dtype() == DType::float32) {
+      find_complete<float>(stop);
+    } else {
+      find_complete<double>(stop);
+    }
+    if (samples_ == 0) {
+      throw InputError(fmt::format("{}: every row has a missing value, so none is left", name()));
+    }
+  }
+
+  std::int64_t samples() const override { return samples_; }
+  void read(RowRange rows, void* values) const override {
+    auto* to = static_cast<char*>(values);
+    // The last sequence that begins at or before the first row.
+    auto sequence =
+        std::upper_bound(sequences_.begin(), sequences_.end(), rows.begin,
+                         [](std::int64_t row, const Sequence& each) { return row < each.first; });
+    --sequence;
+    for (std::int64_t row = rows.begin; row < rows.end; ++sequence) {
+      const std::int64_t begin = sequence->rows.begin + (row - sequence->first);
+      const std::int64_t count = std::min(sequence->rows.end - begin, rows.end - row);
+      source().read({begin, begin + count}, to);
+      to += count * row_bytes(source());
+      row += count;
+    }
+  }
+
+ private:
+  // Consecutive rows of the source without NaN; `first` is the number of the first in this view.
+  struct Sequence {
+    RowRange rows;
+    std::int64_t first = 0;
+  };
+
+  template <class T>
+  void find_complete(const StopFunction& stop) {
+    const std::int64_t n = source().samples();
+    const std::int64_t d = features();
+    const std::int64_t most = std::min(n, tile_rows(source()));
+    std::vector<T> tile(static_cast<std::size_t>(most * d));
+    for (std::int64_t begin = 0; begin < n; begin += most) {
+      if (stop && stop()) throw Cancelled();
+      const RowRange part{begin, std::min(begin + most, n)};
+      source().read(part, tile.data());
+      for (std::int64_t i = 0; i < part.size(); ++i) {
+        const T* const row = tile.data() + i * d;
+        if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) add(begin + i);
+      }
+    }
+  }
+
+  void add(std::int64_t row) {
+    if (sequences_.empty() || sequences_.back().rows.end != row) {
+      sequences_.push_back({{row, row}, samples_});
+    }
+    ++sequences_.back().rows.end;
+    ++samples_;
+  }
+
+  std::vector<Sequence> sequences_;
+  std::int64_t samples_ = 0;
+};
+
+class StandardizedRows : public RowView {
+ public:
+  StandardizedRows(std::shared_ptr<const RowSource> source, Standardization map)
+      : RowView(std::move(source)), map_(std::move(map)) {}
+
+  void read(RowRange rows, void* values) const override {
+    source().read(rows, values);
+    if (dtype() == DType::float32) {
+      map_values(rows.size(), static_cast<float*>(values));
+    } else {
+      map_values(rows.size(), static_cast<double*>(values));
+    }
+  }
+
+ private:
+  template <class T>
+  void map_values(std::int64_t rows, T* values) const {
+    const std::size_t d = map_.mean.size();
+    for (std::int64_t i = 0; i < rows; ++i, values += d) {
+      for (std::size_t j = 0; j < d; ++j) {
+        values[j] =
+            static_cast<T>((static_cast<double>(values[j]) - map_.mean[j]) / map_.deviation[j]);
+      }
+    }
+  }
+
+  Standardization map_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> source,
+                                          std::vector<std::int64_t> columns) {
+  if (columns.empty()) throw InputError(fmt::format("{}: no column is left", source->name()));
+  for (const std::int64_t column : columns) {
+    if (column >= 0 && column < source->features()) continue;
+    throw InputError(fmt::format("{}: there is no column {}; the columns are 0 to {}",
+                                 source->name(), column, source->features() - 1));
+  }
+  return std::make_unique<SelectedColumns>(std::move(source), std::move(columns));
+}
+
+std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
+                                         const StopFunction& stop) {
+  return std::make_unique<CompleteRows>(std::move(source), stop);
+}
+
+std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
+                                       Standardization map) {
+  const auto d = static_cast<std::size_t>(source->features());
+  if (map.mean.size() != d || map.deviation.size() != d) {
+    throw InputError(fmt::format("{} has {} features, but {} are standardized", source->name(), d,
+                                 map.mean.size()));
+  }
+  return std::make_unique<StandardizedRows>(std::move(source), std::move(map));
+}
+
+Matrix matrix_of(const RowSource& source) {
+  return read_all(source);
+}
+
+}  // namespace lloyd

@@ -1,0 +1,164 @@
+"""Data that gives a meaningless clustering without being invalid, and the options that mend it."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import IRIS, TestCase, run, run_json
+
+X = [((7 * i) % 30) / 8 + (i % 3) * 10 for i in range(30)]
+Y = [((11 * i) % 30) / 16 - (i % 3) * 5 for i in range(30)]
+UNORDERED = [(17 * i) % 30 for i in range(30)]
+
+
+def table(header, *columns):
+    lines = [header] if header else []
+    return "\n".join(lines + [",".join(map(str, row)) for row in zip(*columns)]) + "\n"
+
+
+# Name, text, start and end of the only warning, and the options after which there is none.
+GUARDS = [
+    ("rows counted from 0", table("", range(30), X, Y), "the first column counts the rows: 0, 1, 2, ...",
+     "--drop-columns 0 leaves it out", ["--drop-columns", "0"]),
+    ("rows counted from 1", table("nr,x,y", range(1, 31), X, Y), "the first column counts the rows: 1, 2, 3, ...",
+     "--drop-columns nr leaves it out", ["--columns", "x,y"]),
+    ("a quoted empty name", table('"",x,y', X, X, Y), "the first column has no name, as row numbers often have none",
+     "--drop-columns 0 leaves it out", ["--drop-columns", "0"]),
+    ("an ascending column", table("x,order,y", X, range(500, 4000, 100)[:30], Y), "'order' looks like an identifier",
+     "--drop-columns order leaves it out", ["--drop-columns", "order"]),
+    ("an identifier by name", table("x,customer_id,y", X, UNORDERED, Y), "'customer_id' looks like an identifier",
+     "--drop-columns customer_id leaves it out", ["--drop-columns", "1"]),
+    ("numbers of classes", table("x,y,kind", X, Y, [i % 3 for i in range(30)]),
+     "the last column, 'kind', holds only integers from 0 to 2, as classes do",
+     "--label-column kind compares the clusters with them, and --drop-columns kind leaves it out",
+     ["--label-column", "kind"]),
+    ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
+     "--standardize gives every feature the standard deviation 1", ["--standardize"]),
+]
+
+
+class Guards(TestCase):
+    def warnings(self, *arguments):
+        lines = run("fit", *arguments, "-k", "3").stderr.splitlines()
+        return [line.removeprefix("lloyd: warning: ") for line in lines if "warning" in line]
+
+    def test_each_warns_once_and_names_the_option_that_helps(self):
+        for name, text, begin, end, options in GUARDS:
+            with self.subTest(name):
+                file = self.write("x.csv", text)
+                found = self.warnings(file)
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith(f"{file}: {begin}"), found)
+                self.assertTrue(found[0].endswith(end), found)
+                self.assertEqual(self.warnings(file, *options), [])
+
+    def test_ordinary_data_is_not_warned_of(self):
+        for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
+                           ("ratings", table("a,b,c", *[[(p * i) % 5 for i in range(30)] for p in (1, 2, 3)])),
+                           ("few rows", "0,1\n1,3\n2,5\n")):
+            with self.subTest(name):
+                self.assertEqual(self.warnings(self.write("x.csv", text)), [])
+        self.assertEqual(self.warnings(IRIS), [])
+
+    def test_other_formats_are_guarded(self):
+        text = self.write("x.csv", table("", range(30), X, Y))
+        file = self.folder / "x.npy"
+        run("data", "convert", text, file)
+        for limit in ([], ["--memory-limit", "300MB"]):
+            found = self.warnings(file, *limit)
+            self.assertEqual(len(found), 1, found)
+            self.assertTrue(found[0].endswith("--drop-columns 0 leaves it out"), found)
+        dropped = run_json("fit", file, "-k", "3", "--drop-columns", "0")
+        self.assertEqual(dropped["dataset"]["features"], 2)
+        plain = run_json("fit", self.write("y.csv", table("", X, Y)), "-k", "3")
+        self.assertEqual(dropped["dataset"]["fingerprint"], plain["dataset"]["fingerprint"])
+        self.assertEqual(dropped["inertia"], run_json("fit", file, "-k", "3", "--columns", "1,2")["inertia"])
+
+
+class Repairs(TestCase):
+    def test_rows_with_missing_values_are_dropped(self):
+        file = self.write("x.csv", "x,y\n1,2\nNA,3\n4,5\n,6\n7,8\n")
+        done = run("fit", file, "-k", "2", "--drop-missing", "--labels", self.folder / "l.csv")
+        self.assertIn(f"lloyd: {file}: 2 of 5 rows have a missing value and were left out", done.stderr)
+        self.assertEqual(len((self.folder / "l.csv").read_text().split()), 3)
+        self.assertIn("--drop-missing", run("fit", file, "-k", "2", status=2).stderr)
+        done = run("data", "convert", file, self.folder / "x.npy", "--drop-missing")
+        self.assertIn("2 of 5 rows", done.stderr)
+        self.assertIn("wrote 3 samples", done.stderr)
+
+    def test_rows_with_nan_are_dropped_from_other_formats(self):
+        header = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }".ljust(
+            117) + b"\n"
+        nan = b"\0\0\0\0\0\0\xf8\x7f"
+        file = self.write("x.npy", header + b"\0" * 8 + nan + b"\0" * 6 + b"\xf0\x3f")
+        run("fit", file, "-k", "2", status=2)
+        fit = run_json("fit", file, "-k", "2", "--drop-missing")
+        self.assertEqual((fit["dataset"]["samples"], fit["inertia"]), (2, 0))
+
+    def test_decimal_commas_are_read(self):
+        file = self.write("x.csv", "x;y\n1,5;2\n3;4,25\n")
+        self.assertIn("--decimal-comma", run("fit", file, "-k", "2", status=2).stderr)
+        self.assertIn("--decimal-comma", run("fit", file, "-k", "2", "--delimiter", ";", status=2).stderr)
+        info = run_json("data", "info", file, "--decimal-comma")
+        self.assertEqual([feature["maximum"] for feature in info["statistics"]], [3, 4.25])
+
+    def test_a_word_names_the_option_for_columns(self):
+        file = self.write("x.csv", "name,x\nann,1\nbob,2\n")
+        self.assertIn("--columns", run("fit", file, "-k", "2", status=2).stderr)
+
+
+class Standardize(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("x.csv", table("x,y", X, [4096 * y for y in Y]))
+
+    def test_a_fit_is_that_of_standardized_data(self):
+        def standardized(values):
+            mean = sum(values) / len(values)
+            deviation = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+            return [(value - mean) / deviation for value in values]
+        other = self.write("z.csv", table("x,y", standardized(X), standardized(Y)))
+        fit = run_json("fit", self.file, "-k", "3", "--standardize", "--dtype", "float64")
+        same = run_json("fit", other, "-k", "3", "--dtype", "float64")
+        self.assertEqual(fit["counts"], same["counts"])
+        self.assertAlmostEqual(fit["inertia"], same["inertia"], places=9)
+        for format in (".npy", ".h5"):
+            file = self.folder / ("x" + format)
+            run("data", "convert", self.file, file, "--dtype", "float64")
+            again = run_json("fit", file, "-k", "3", "--standardize")
+            self.assertEqual((again["counts"], again["inertia"]), (fit["counts"], fit["inertia"]))
+
+    def test_centroids_have_the_units_of_the_data(self):
+        centroids = self.folder / "c.csv"
+        labels = self.folder / "l.csv"
+        run("fit", self.file, "-k", "3", "--standardize", "--centroids", centroids, "--labels", labels)
+        label = [int(text) for text in labels.read_text().split()]
+        rows = [[float(cell) for cell in line.split(",")] for line in centroids.read_text().splitlines()[1:]]
+        for c, row in enumerate(rows):
+            members = [i for i in range(30) if label[i] == c]
+            self.assertAlmostEqual(row[0], sum(X[i] for i in members) / len(members), places=4)
+            self.assertAlmostEqual(row[1] / 4096, sum(Y[i] for i in members) / len(members), places=4)
+
+    def test_predict_standardizes_by_the_model(self):
+        model, labels, again = (self.folder / name for name in ("m.json", "l.csv", "p.csv"))
+        run("fit", self.file, "-k", "3", "--standardize", "--model", model, "--labels", labels)
+        run("predict", model, self.file, "--labels", again)
+        self.assertEqual(labels.read_text(), again.read_text())
+        part = self.write("part.csv", "x,y\n" + "\n".join(self.file.read_text().splitlines()[1:6]) + "\n")
+        run("predict", model, part, "--labels", again)
+        self.assertEqual(labels.read_text().split()[:5], again.read_text().split())
+        document = json.loads(model.read_text())
+        self.assertEqual(document["version"], 2)
+        document["standardization"]["deviation"][0] = 0
+        model.write_text(json.dumps(document))
+        self.assertIn("'standardization.deviation' has a value 0, not a finite number above 0",
+                      run("predict", model, self.file, status=2).stderr)
+        del document["standardization"]
+        model.write_text(json.dumps(document))
+        self.assertIn("the model lacks 'standardization'", run("predict", model, self.file, status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+// Tables that need an option: columns and rows to leave out, decimal commas.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "data/csv/decimal_commas.hpp"
+#include "unit/support/csv_folder.hpp"
+
+namespace lloyd {
+namespace {
+
+class CsvRepair : public CsvFolder {
+ protected:
+  using Values = std::vector<double>;
+  using Texts = std::vector<std::string>;
+
+  static Values values_of(const Dataset& data) {
+    Values values;
+    for (std::int64_t i = 0; i < data.samples(); ++i) {
+      for (std::int64_t j = 0; j < data.features(); ++j) values.push_back(data.matrix().at(i, j));
+    }
+    return values;
+  }
+  static CsvOptions dropping(Texts columns) {
+    CsvOptions options;
+    options.drop_columns = std::move(columns);
+    return options;
+  }
+  static CsvOptions repairing(bool drop_missing, bool decimal_comma) {
+    CsvOptions options;
+    options.drop_missing = drop_missing;
+    options.decimal_comma = decimal_comma;
+    return options;
+  }
+};
+
+TEST_F(CsvRepair, LeavesOutColumns) {
+  const Dataset named = read("id,x,name,y\n7,1,a,2\n8,3,b,4\n", dropping({"name", "0"}));
+  EXPECT_EQ(values_of(named), (Values{1, 2, 3, 4}));
+  EXPECT_EQ(named.feature_names, (Texts{"x", "y"}));
+  EXPECT_EQ(values_of(read("7,1,2\n8,3,4\n", dropping({"0"}))), (Values{1, 2, 3, 4}));
+  // A dropped last column holds no classes, and a dropped first one needs no name.
+  EXPECT_TRUE(read("x,kind\n1,a\n2,b\n", dropping({"kind"})).classes.empty());
+  EXPECT_EQ(values_of(read(",x\na,1\nb,2\n", dropping({"0"}))), (Values{1, 2}));
+  EXPECT_EQ(read("id,x,kind\n1,2,a\n3,4,b\n", dropping({"id"})).classes, (Texts{"a", "b"}));
+}
+
+TEST_F(CsvRepair, RefusesColumnsThatCannotBeLeftOut) {
+  EXPECT_EQ(refusal("x,y\n1,2\n", dropping({"z"})),
+            "t.csv: there is no column 'z'; the columns are x, y");
+  EXPECT_EQ(refusal("x,y\n1,2\n", dropping({"x", "0"})), "t.csv: column '0' is dropped twice");
+  EXPECT_EQ(refusal("x,y\n1,2\n", dropping({"x", "y"})),
+            "t.csv: every column is dropped or the label column, so there are no features");
+  CsvOptions both = dropping({"y"});
+  both.label_column = "1";
+  EXPECT_EQ(refusal("x,y\n1,2\n", both),
+            "t.csv: column '1' cannot both be dropped and hold the classes");
+}
+
+TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
+  const CsvOptions options = repairing(true, false);
+  const Dataset data = read("x,y\n1,2\n,3\nnan,4\n5,NA\n6,-\n7,8\n", options);
+  EXPECT_EQ(values_of(data), (Values{1, 2, 7, 8}));
+  EXPECT_EQ(data.dropped_rows, 4);
+  EXPECT_EQ(read("1,2\n3,4\n", options).dropped_rows, 0);
+  // Classes stay with their rows. The first row may have missing values too.
+  const Dataset classes = read("x,y,kind\n,1,a\n2,3,b\n4,NaN,c\n5,6,d\n", options);
+  EXPECT_EQ(classes.classes, (Texts{"b", "d"}));
+  EXPECT_EQ(values_of(classes), (Values{2, 3, 5, 6}));
+  EXPECT_EQ(values_of(read("1,NA\n3,4\n", options)), (Values{3, 4}));
+}
+
+TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {
+  const CsvOptions options = repairing(true, false);
+  EXPECT_EQ(refusal("1,2\n3,inf\n", options),
+            "t.csv, line 2, column 2: 'inf' is not finite; all values must be");
+  EXPECT_EQ(refusal("1,2\n,word\n", options),
+            "t.csv, line 2, column 2: 'word' is not a number" + kColumnsAdvice);
+  EXPECT_EQ(refusal("1,2\n,4,5\n", options),
+            "t.csv, line 2, column 3: the row has 3 columns; the first row has 2");
+  EXPECT_EQ(refusal("x,y\n1,\n,2\n", options),
+            "t.csv: every row has a missing value, so none is left");
+}
+
+TEST_F(CsvRepair, ReadsDecimalCommas) {
+  const CsvOptions options = repairing(false, true);
+  const Dataset data = read("x;\"y, scaled\";kind\n1,5;-2,25;a,b\n\"3,5\";+4e-1;7,x\n", options);
+  EXPECT_EQ(values_of(data), (Values{1.5, -2.25, 3.5, static_cast<double>(0.4F)}));
+  EXPECT_EQ(data.feature_names, (Texts{"x", "y, scaled"}));
+  EXPECT_EQ(data.classes, (Texts{"a,b", "7,x"}));
+  EXPECT_EQ(values_of(read("1,5\t2\n,5\t3,\n",
+                           [&] {
+                             CsvOptions tabs = options;
+                             tabs.delimiter = '\t';
+                             return tabs;
+                           }())),
+            (Values{1.5, 2, 0.5, 3}));
+  EXPECT_EQ(refusal("1.000,5;2\n3;4\n", options).substr(0, 24), "t.csv, line 1, column 1:");
+  CsvOptions comma = options;
+  comma.delimiter = ',';
+  EXPECT_EQ(refusal("1,2\n", comma),
+            "t.csv: ',' cannot be both the delimiter and the decimal comma; the delimiter is "
+            "usually ';'");
+}
+
+TEST_F(CsvRepair, ReadsDecimalCommasInAllBlocks) {
+  std::string text;
+  while (text.size() < (std::size_t{5} << 20)) text += "1,25;2,5\n";
+  const Dataset data = read(text, repairing(false, true));
+  EXPECT_EQ(data.samples(), static_cast<std::int64_t>(text.size() / 9));
+  EXPECT_EQ(data.statistics()[0].minimum, 1.25);
+  EXPECT_EQ(data.statistics()[0].maximum, 1.25);
+  EXPECT_EQ(data.statistics()[1].maximum, 2.5);
+}
+
+TEST(DecimalCommas, AreReplacedInNumbersOnly) {
+  std::string text = "1,5; -2,5 ;,;,5;5,;1,2,3;a1,5;\"1,5\";\"1,5;1,5\";1,5e;1,5e3\n1,5";
+  replace_decimal_commas(text.data(), text.data() + text.size(), ';');
+  EXPECT_EQ(text, "1.5; -2.5 ;,;.5;5.;1,2,3;a1,5;\"1.5\";\"1,5;1,5\";1,5e;1.5e3\n1.5");
+}
+
+}  // namespace
+}  // namespace lloyd

@@ -1,0 +1,77 @@
+// Views of row sources.
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/data/row_views.hpp>
+#include <lloyd/error.hpp>
+
+namespace lloyd {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+class RowViews : public testing::Test {
+ protected:
+  using Values = std::vector<double>;
+
+  static std::shared_ptr<const RowSource> source_of(Values values, std::int64_t columns) {
+    const std::int64_t rows = std::ssize(values) / columns;
+    return rows_of("s", Matrix::from_values(std::move(values), rows, columns));
+  }
+  static Values read(const RowSource& source, RowRange rows) {
+    Values values(static_cast<std::size_t>(rows.size() * source.features()));
+    source.read(rows, values.data());
+    return values;
+  }
+  static Values all_of(const RowSource& source) { return read(source, {0, source.samples()}); }
+};
+
+TEST_F(RowViews, SelectColumnsInTheGivenOrder) {
+  const auto source = source_of({1, 2, 3, 4, 5, 6}, 3);
+  const auto view = select_columns(source, {2, 0});
+  EXPECT_EQ(view->features(), 2);
+  EXPECT_EQ(all_of(*view), (Values{3, 1, 6, 4}));
+  EXPECT_EQ(read(*view, {1, 2}), (Values{6, 4}));
+  EXPECT_GT(view->reading_bytes(), source->reading_bytes());
+  EXPECT_THROW(select_columns(source, {3}), InputError);
+  EXPECT_THROW(select_columns(source, {}), InputError);
+}
+
+TEST_F(RowViews, SelectColumnsOfManyRows) {
+  constexpr std::int64_t kRows = 300'000;  // more than one tile
+  Values values;
+  for (std::int64_t i = 0; i < kRows * 4; ++i) values.push_back(static_cast<double>(i));
+  const auto view = select_columns(source_of(std::move(values), 4), {1});
+  const Values column = all_of(*view);
+  for (std::int64_t i = 0; i < kRows; ++i) ASSERT_EQ(column[i], 4 * i + 1);
+}
+
+TEST_F(RowViews, LeaveOutRowsWithNaN) {
+  const auto source = source_of({kNaN, 1, 2, 3, 4, 5, 6, kNaN, 7, 8}, 2);
+  const auto view = complete_rows(source);
+  ASSERT_EQ(view->samples(), 3);
+  EXPECT_EQ(all_of(*view), (Values{2, 3, 4, 5, 7, 8}));
+  EXPECT_EQ(read(*view, {1, 3}), (Values{4, 5, 7, 8}));
+  EXPECT_EQ(read(*view, {2, 3}), (Values{7, 8}));
+  EXPECT_THROW(complete_rows(source_of({kNaN, 1}, 2)), InputError);
+  EXPECT_THROW(complete_rows(source, [] { return true; }), Cancelled);
+}
+
+TEST_F(RowViews, StandardizeToMeanZeroAndDeviationOne) {
+  const auto source = source_of({1, 5, 10, 3, 5, 30}, 3);
+  const Dataset data("s", matrix_of(*source));
+  const Standardization map = Standardization::of(data.statistics());
+  EXPECT_EQ(map.mean, (Values{2, 5, 20}));
+  EXPECT_EQ(map.deviation, (Values{1, 1, 10}));
+  EXPECT_EQ(all_of(*standardize(source, map)), (Values{-1, 0, -1, 1, 0, 1}));
+  EXPECT_EQ(map.apply({1, 5, 10}), (Values{-1, 0, -1}));
+  EXPECT_EQ(map.undo({-1, 0, -1}), (Values{1, 5, 10}));
+  EXPECT_THROW(standardize(source_of({1, 2}, 2), map), InputError);
+}
+
+}  // namespace
+}  // namespace lloyd
