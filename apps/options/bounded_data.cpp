@@ -161,7 +161,7 @@ std::string columns_option(const std::vector<std::string>& names) {
   // Of columns with the same name, --columns takes only numbers.
   const std::vector<std::string> ordered = sorted(names);
   if (std::adjacent_find(ordered.begin(), ordered.end()) != ordered.end()) return {};
-  constexpr std::size_t kMaxBytes = 500;
+  constexpr std::size_t kMaxTextBytes = 500;
   std::string list = fmt::format("{}", fmt::join(names, ","));
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
     return name.empty() || name.find(',') != std::string::npos;
@@ -172,7 +172,7 @@ std::string columns_option(const std::vector<std::string>& names) {
            std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
   });
   // The parser would take a leading hyphen for an option.
-  if (divides || list.size() > kMaxBytes || list.starts_with('-')) return {};
+  if (divides || list.size() > kMaxTextBytes || list.starts_with('-')) return {};
   if (plain) return list;
   if (list.find('\'') != std::string::npos || printable(list) != list) return {};
   return fmt::format("'{}'", list);
