@@ -6,8 +6,8 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/sample_rows.hpp>
-#include <lloyd/data/standardize.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/standardize.hpp>
 
 #include "options/bounded_data.hpp"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <lloyd/backend_choice.hpp>
-#include <lloyd/data/standardize.hpp>
 #include <lloyd/dataset.hpp>
+#include <lloyd/standardize.hpp>
 
 namespace lloyd {
 

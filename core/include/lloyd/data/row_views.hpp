@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <lloyd/data/row_source.hpp>
-#include <lloyd/data/standardize.hpp>
 #include <lloyd/dataset.hpp>
+#include <lloyd/standardize.hpp>
 
 namespace lloyd {
 

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/data/sample_rows.hpp>
-#include <lloyd/data/standardize.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/standardize.hpp>
 
 namespace lloyd {
 namespace {

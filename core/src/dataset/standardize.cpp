@@ -1,4 +1,4 @@
-#include <lloyd/data/standardize.hpp>
+#include <lloyd/standardize.hpp>
 
 #include <cmath>
 #include <cstddef>
