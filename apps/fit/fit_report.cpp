@@ -35,7 +35,7 @@ void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMaxClusters = 20;
   constexpr std::int64_t kMaxFeatures = 6;
   const Fit& fit = report.fit;
-  const std::vector<double> centroids = report.centroids();
+  const std::vector<double> centroids = report.fit.centroids_in_data_units();
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
