@@ -110,6 +110,11 @@ KeyValue parse_key_value(const std::string& option, const char* example, const s
   return {std::move(key), std::move(value)};
 }
 
+// True for a key of a setting whose values are lists.
+bool is_list_key(const std::string& key) {
+  return key == "dataset.columns" || key == "dataset.drop_columns";
+}
+
 }  // namespace
 
 void apply_override(ConfigNode& document, const std::string& text) {
@@ -117,7 +122,7 @@ void apply_override(ConfigNode& document, const std::string& text) {
   check_key(key, value);
   expand_seeding(document);
   if (set_axis(document, key, value)) return;
-  if (value.is_sequence() && is_setting_key(key) && key != "dataset.columns") {
+  if (value.is_sequence() && is_setting_key(key) && !is_list_key(key)) {
     add_axis(document, key, value);
   } else {
     set_path(document, key, value);

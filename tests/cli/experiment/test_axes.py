@@ -83,6 +83,8 @@ class Axes(TestCase):
         file = self.write("file.yaml", FILE_EXPERIMENT.replace(", openmp", ""))
         plan = run_json("run", file, "--dry-run", "--set", "dataset.columns=[0, 1]")
         self.assertEqual([(fit["axes"], fit["dataset"]["features"]) for fit in plan["fits"]], [({}, 2)])
+        plan = run_json("run", file, "--dry-run", "--set", "dataset.drop_columns=[0]")
+        self.assertEqual([fit["axes"] for fit in plan["fits"]], [{}])
         plan = run_json("run", file, "--dry-run", "--sweep", "dataset.columns=[[0], [0, 1]]")
         self.assertEqual([fit["dataset"]["features"] for fit in plan["fits"]], [1, 2])
 
