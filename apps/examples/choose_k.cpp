@@ -14,12 +14,12 @@ double criterion(const lloyd::Dataset& points, const lloyd::Fit& fit) {
   return (total - fit.inertia) / (k - 1) / (fit.inertia / (n - k));
 }
 
-std::int64_t choose_k(const lloyd::Dataset& points, std::int64_t most) {
+std::int64_t choose_k(const lloyd::Dataset& points, std::int64_t max_k) {
   const auto backend = lloyd::load_backend();
   lloyd::BackendSession session(backend, points, backend->default_parameters());
   std::int64_t best_k = 0;
   double best = 0;
-  for (std::int64_t k = 2; k <= most; ++k) {
+  for (std::int64_t k = 2; k <= max_k; ++k) {
     const lloyd::Fit fit = lloyd::fit(session, {.clusters = k, .restarts = 5});
     const double value = criterion(points, fit);
     std::printf("k %2d: inertia %8.0f, criterion %6.0f\n", static_cast<int>(k), fit.inertia, value);
