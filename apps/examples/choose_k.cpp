@@ -5,8 +5,9 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/kmeans.hpp>
 
-// T. Calinski and J. Harabasz, "A dendrite method for cluster analysis", Communications in
-// Statistics, 1974: the variance between clusters divided by that within, per degree of freedom.
+// The variance between clusters divided by that within, per degree of freedom. Source: T. Calinski
+// and J. Harabasz, "A dendrite method for cluster analysis", Communications in Statistics 3, 1974.
+// lloyd::cluster_criteria() computes this and other criteria from samples and labels.
 double criterion(const lloyd::Dataset& points, const lloyd::Fit& fit) {
   const auto n = static_cast<double>(points.samples());
   const auto k = static_cast<double>(fit.clusters);
