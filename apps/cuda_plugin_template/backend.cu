@@ -136,7 +136,7 @@ class CudaStep : public lloyd::StepBase {
           "copying the samples");
   }
 
-  // Lists the devices. Called once after the plugin is loaded, in a process of its own.
+  // Lists the devices. Called after the plugin is loaded, before any session is opened.
   static lloyd::Status probe(lloyd::DeviceList* devices) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "counting the devices");
