@@ -23,7 +23,7 @@ void add_compare_command(CLI::App& app, Context& context);
 void add_history_command(CLI::App& app, Context& context);
 /// Adds help, man and completion, which describe the other commands: call it after those functions.
 void add_help_commands(CLI::App& app, Context& context);
-/// Adds `worker` if this process was started by another one of Lloyd, and nothing otherwise.
+/// Adds `worker` if another process of Lloyd started this one; otherwise adds nothing.
 void add_worker_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

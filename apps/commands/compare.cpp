@@ -146,8 +146,9 @@ void add_compare_command(CLI::App& app, Context& context) {
                   "With one RECORDS: the labels of the two backends, the old one first (default: "
                   "the only two, the baseline first)")
       ->expected(2);
-  sub->add_option("--run", command->runs,
-                  "The run of a RECORDS: an identifier, or 'last' (default); given twice, of each");
+  sub->add_option(
+      "--run", command->runs,
+      "Run to take from RECORDS: an identifier or 'last' (default); give it twice for two RECORDS");
   sub->add_option(
          "--fail-if-slower", command->fail_if_slower,
          "Exit with status 1 if a setting is slower and the lower end of its interval exceeds "

@@ -118,7 +118,7 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-// Computes the labels of the suggested fit, which are those of its centroids.
+// Labels the samples by the centroids of the suggested fit, whose own labels were not kept.
 void label_suggested(BackendSession& session, ClusterChoice& choice) {
   TriedFit& suggested = choice.fits[*choice.suggestion.index];
   InterruptObserver observer;
@@ -142,7 +142,10 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
     FitProgress progress(fit_options, data.dataset.samples());
-    Fit fit = lloyd::fit(session, fit_options, &progress);
+    Fit fit = lloyd::fit(session, fit_options, &progress,
+                         [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+                           progress.on_stage(stage, done, total);
+                         });
     fit.standardization = standardization;
     return fit;
   };
@@ -185,8 +188,7 @@ std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& 
   if (options.tries_range() && std::filesystem::path(options.seeding).has_extension()) {
     throw InputError(
         fmt::format("--seeding is {}, a file of centroids for one k, but -k is {}; a range needs a "
-                    "method, such "
-                    "as k-means++",
+                    "method, such as k-means++",
                     options.seeding, options.clusters));
   }
   std::vector<std::string> names =

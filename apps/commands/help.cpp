@@ -19,7 +19,7 @@
 namespace lloyd::apps {
 namespace {
 
-// A command with the name that its help shows, "lloyd data blobs".
+// A command, and the name that its help shows, such as "lloyd data blobs".
 struct NamedCommand {
   const CLI::App* command = nullptr;
   std::string name;
@@ -49,7 +49,7 @@ NamedCommand find_command(const CLI::App& program, const std::vector<std::string
 
 int print_help(const CLI::App& program, const std::vector<std::string>& path) {
   const NamedCommand found = find_command(program, path);
-  // App::help() would print the help of the command 'help', which was parsed.
+  // App::help() would print the help of 'help' itself, the command that was parsed.
   print_text("{}", program.get_formatter()->make_help(found.command, found.name,
                                                       CLI::AppFormatMode::Normal));
   return kDone;

@@ -162,7 +162,7 @@ void add_new_plugin_command(CLI::App& app, Context& context) {
   command->add_option("NAME", arguments->name, "The backend's name")->required();
   command->add_option("--dir", arguments->folder, "The folder to create (default: NAME)");
   command->add_flag("--cuda", arguments->cuda,
-                    "Write a backend in CUDA, which takes nvcc 12 or newer to build");
+                    "Write a backend in CUDA; building it needs nvcc 12 or newer");
   command->callback([&context, arguments] {
     context.action = [&context, arguments] { return make_plugin(context, *arguments); };
   });

@@ -184,8 +184,8 @@ void note_unfinished(const Plan& plan, const fs::path& file, const Machine& mach
   }
 }
 
-// `counts_skipped`: skipped trials have a status of their own.
-int status_of(const Plan& plan, const RunResult& result, bool counts_skipped) {
+// `fail_if_skipped`: return kSkipped if trials were skipped.
+int status_of(const Plan& plan, const RunResult& result, bool fail_if_skipped) {
   if (!result.error.empty()) return kFailed;
   if (result.cancelled) return kInterrupted;
   if (result.failed > 0 || plan.trials() == 0) return kFailed;
@@ -194,7 +194,7 @@ int status_of(const Plan& plan, const RunResult& result, bool counts_skipped) {
                        [](const Record& record) { return record.status == TrialStatus::skipped; });
   };
   const bool skipped = std::any_of(result.records.begin(), result.records.end(), is_skipped);
-  return counts_skipped && skipped ? kSkipped : kDone;
+  return fail_if_skipped && skipped ? kSkipped : kDone;
 }
 
 // The available backends, those without a GPU first: they open a data set faster.
@@ -337,7 +337,7 @@ void add_run_command(CLI::App& app, Context& context) {
                 "Print the plan (trials, memory, skipped trials with reasons) and run nothing");
   sub->add_flag("--require", command->require, "Fail if any trial would be skipped");
   sub->add_flag("--fail-if-skipped", command->fail_if_skipped,
-                "End with status 3 if all trials that ran are good, but some were skipped");
+                "Exit with status 3 if trials were skipped and none failed");
   sub->add_option(
          "--set", command->overrides.set,
          "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML (may be repeated)")

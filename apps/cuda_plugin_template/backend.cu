@@ -136,7 +136,7 @@ class CudaStep : public lloyd::StepBase {
           "copying the samples");
   }
 
-  // Lists the devices. Called once after the plugin is loaded, in a process of its own.
+  // Lists the devices. Called after the plugin is loaded, before any session is opened.
   static lloyd::Status probe(lloyd::DeviceList* devices) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "counting the devices");
@@ -216,12 +216,12 @@ class CudaStep : public lloyd::StepBase {
   }
 
  private:
-  // Labels the rows, as many at a time as a user may wait for after Ctrl-C. Returns false if the
-  // body requests the end.
+  // Labels the rows in batches that are short enough to wait for after Ctrl-C. Returns false if the
+  // body requests cancellation.
   template <class Body>
   bool label_rows(lloyd::RowRange rows, Body&& body) {
-    constexpr std::int64_t kMaxProducts = std::int64_t{1} << 34;  // about 0.1 s on a current card
-    const std::int64_t batch = std::clamp<std::int64_t>(kMaxProducts / (clusters_ * features_),
+    constexpr std::int64_t kMaxDifferences = std::int64_t{1} << 34;  // about 0.1 s
+    const std::int64_t batch = std::clamp<std::int64_t>(kMaxDifferences / (clusters_ * features_),
                                                         1024, std::int64_t{1} << 24);
     const DeviceScope scope(device_);
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += batch) {

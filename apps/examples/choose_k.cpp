@@ -5,8 +5,9 @@
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/kmeans.hpp>
 
-// T. Calinski and J. Harabasz, "A dendrite method for cluster analysis", Communications in
-// Statistics, 1974: the variance between clusters divided by that within, per degree of freedom.
+// The variance between clusters divided by that within, per degree of freedom. Source: T. Calinski
+// and J. Harabasz, "A dendrite method for cluster analysis", Communications in Statistics 3, 1974.
+// lloyd::cluster_criteria() computes this and other criteria from samples and labels.
 double criterion(const lloyd::Dataset& points, const lloyd::Fit& fit) {
   const auto n = static_cast<double>(points.samples());
   const auto k = static_cast<double>(fit.clusters);
@@ -14,12 +15,12 @@ double criterion(const lloyd::Dataset& points, const lloyd::Fit& fit) {
   return (total - fit.inertia) / (k - 1) / (fit.inertia / (n - k));
 }
 
-std::int64_t choose_k(const lloyd::Dataset& points, std::int64_t most) {
+std::int64_t choose_k(const lloyd::Dataset& points, std::int64_t max_k) {
   const auto backend = lloyd::load_backend();
   lloyd::BackendSession session(backend, points, backend->default_parameters());
   std::int64_t best_k = 0;
   double best = 0;
-  for (std::int64_t k = 2; k <= most; ++k) {
+  for (std::int64_t k = 2; k <= max_k; ++k) {
     const lloyd::Fit fit = lloyd::fit(session, {.clusters = k, .restarts = 5});
     const double value = criterion(points, fit);
     std::printf("k %2d: inertia %8.0f, criterion %6.0f\n", static_cast<int>(k), fit.inertia, value);

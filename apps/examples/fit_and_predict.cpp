@@ -1,4 +1,4 @@
-// Clusters four points, saves the model, reads it back and labels another point.
+// Clusters four points, saves the model, reads it back and labels the last point.
 #include <cstdio>
 #include <vector>
 

@@ -29,8 +29,8 @@ nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& 
 nlohmann::ordered_json seeding_json(const Seeding& seeding);
 /// Keys "mean" and "deviation".
 nlohmann::ordered_json to_json(const Standardization& map);
-/// Prints data set, backend and seeding to standard output, and what `fit` says of its input: notes
-/// of the backend, and whether samples were standardized.
+/// Prints data set, backend and seeding to standard output. `fit` supplies the notes of the backend
+/// and whether samples were standardized.
 void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
                   const Fit& fit);
 

@@ -15,14 +15,14 @@ struct ArgumentDescription {
   bool takes_folder = false;         ///< the value is the path of a folder
   std::vector<std::string> choices;  ///< the possible values; empty if these are not enumerated
   bool required = false;
-  std::string text;      ///< what it does
+  std::string text;      ///< its description
   std::string fallback;  ///< default value; empty if the parser shows none
 };
 
 /// A command with all that it contains. Hidden commands are left out.
 struct CommandDescription {
   std::vector<std::string> path;  ///< {"data", "blobs"}; empty for the program itself
-  std::string text;               ///< what it does
+  std::string text;               ///< its description
   std::string footer;             ///< further paragraphs of its help
   std::vector<ArgumentDescription> options;
   std::vector<ArgumentDescription> positionals;
@@ -34,7 +34,7 @@ struct CommandDescription {
 
 CommandDescription describe_command(const CLI::App& app);
 
-/// The commands below `command` and itself, each before those that it contains.
+/// `command` and all commands that it contains, each before its own.
 std::vector<const CommandDescription*> all_commands(const CommandDescription& command);
 
 }  // namespace lloyd::apps

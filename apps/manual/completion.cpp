@@ -9,7 +9,8 @@
 namespace lloyd::apps {
 namespace {
 
-// In all scripts a command is written as a chain of words, "/data/blobs"; the program's is empty.
+// In all scripts a command is written as a chain of words, "/data/blobs"; the program is the empty
+// chain.
 std::string chain(const CommandDescription& command) {
   std::string text;
   for (const std::string& word : command.path) text += "/" + word;
@@ -46,7 +47,7 @@ std::string described(std::string_view name, std::string_view text) {
   return shell_quoted(fmt::format("{}:{}", escaped, text));
 }
 
-// Every command accepts the options of the program, too.
+// Every command accepts the program's options too.
 std::vector<const ArgumentDescription*> options_of(const CommandDescription& command,
                                                    const CommandDescription& program) {
   std::vector<const ArgumentDescription*> options;
@@ -75,7 +76,7 @@ std::string chains(const CommandDescription& program) {
   return text;
 }
 
-// A pattern of `case` for an option behind its command: '/fit -k'|'/fit --clusters'.
+// A `case` pattern for an option after its command: '/fit -k'|'/fit --clusters'.
 std::string option_pattern(const CommandDescription& command, const ArgumentDescription& option) {
   std::string pattern;
   for (const std::string& name : option.names) {

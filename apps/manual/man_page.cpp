@@ -94,9 +94,9 @@ std::string man_page(const CommandDescription& command, const CommandDescription
     text += fmt::format(".SH NOTES\n{}\n", roff_lines(command.footer));
   }
   text += ".SH EXIT STATUS\n";
-  text += ".TP\n\\fB0\\fR\nThe command did its work.\n";
+  text += ".TP\n\\fB0\\fR\nThe command succeeded.\n";
   text += ".TP\n\\fB1\\fR\nIt failed.\n";
-  text += ".TP\n\\fB2\\fR\nAn input, such as an option or a file, is wrong; a sentence names it.\n";
+  text += ".TP\n\\fB2\\fR\nAn option, a file or another input is invalid; the message names it.\n";
   text += ".TP\n\\fB3\\fR\nTrials were skipped, and \\-\\-fail\\-if\\-skipped was given.\n";
   text += ".TP\n\\fB130\\fR\nIt was interrupted.\n";
   if (!command.path.empty()) text += ".SH SEE ALSO\n.BR lloyd (1)\n";

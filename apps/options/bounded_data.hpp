@@ -64,12 +64,12 @@ class BoundedFile {
   /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
 
-  /// Standardizes the samples by their own statistics, and returns the map; reads files other than
-  /// text once more. `inspect` receives the data set before. Call it before hold(), once. Throws as
-  /// hold() does.
+  /// Standardizes the samples by their own statistics, and returns the map. Files other than text
+  /// are read once more for it. `inspect` receives the data set before it is standardized. Call it
+  /// once, before hold(). Throws as hold() does.
   Standardization standardize(const std::function<void(const Dataset&)>& inspect);
-  /// Standardizes the samples by a given map, that of a model. Throws InputError unless it has as
-  /// many features.
+  /// Standardizes the samples by the map of a model. Throws InputError unless the map has as many
+  /// features as the file.
   void standardize(const Standardization& map);
 
   /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in

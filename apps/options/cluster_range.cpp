@@ -11,7 +11,7 @@ namespace lloyd::apps {
 namespace {
 
 constexpr std::int64_t kMaxClusters = std::numeric_limits<std::int32_t>::max();
-// A fit per k: more would hardly be meant, and their results would not fit into memory.
+// Every k takes a fit, so a longer range is probably a typing error.
 constexpr std::int64_t kMaxRangeFits = 10'000;
 
 struct RangeBounds {
@@ -52,9 +52,8 @@ CLI::Validator cluster_range() {
         }
         if ((range->last - range->first) / range->step >= kMaxRangeFits) {
           return fmt::format(
-              "'{}' holds more than {} numbers of clusters; use a step, as in {}..{}"
-              "..{}",
-              text, kMaxRangeFits, range->first, range->last, (range->last - range->first) / 10);
+              "'{}' holds more than {} numbers of clusters; use a step, as in {}..{}..{}", text,
+              kMaxRangeFits, range->first, range->last, (range->last - range->first) / 10);
         }
         return {};
       },

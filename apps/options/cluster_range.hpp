@@ -12,8 +12,8 @@ namespace lloyd::apps {
 /// Accepts one number of clusters ("8"), a range ("2..20") or a range with a step ("2..20..3").
 CLI::Validator cluster_range();
 
-/// The numbers, ascending, of a text that cluster_range() accepts; at least one. The last one is at
-/// most the end of the range.
+/// The numbers, ascending, that a text accepted by cluster_range() stands for; at least one. The
+/// end of the range is included only if the steps reach it.
 std::vector<std::int64_t> parse_cluster_range(const std::string& text);
 
 }  // namespace lloyd::apps

@@ -15,8 +15,8 @@ namespace lloyd::apps {
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct,
 ///   and they either ascend or descend or the column's name is that of an identifier;
-/// - a last column that holds only the integers from -1, 0 or 1 to at most 20 values on, as classes
-///   do, while no other column does;
+/// - a last column that looks like class numbers, if no other column does: integers in an interval
+///   of at most 20 that begins at -1, 0 or 1;
 /// - standard deviations that differ by a factor of 1000 or more, unless `standardized`.
 /// The first three are left out if --columns chose the columns. Values are inspected in the first
 /// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are not inspected. Reads

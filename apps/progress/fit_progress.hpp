@@ -22,7 +22,7 @@ class FitProgress : public InterruptObserver {
   ~FitProgress();
 
   bool on_iteration(const IterationRecord& record) noexcept override;
-  /// For fit(): reports its other stages, on a terminal only.
+  /// A StageFunction for fit(): shows seeding and checking, on a terminal only.
   void on_stage(std::string_view stage, std::int64_t done, std::int64_t total);
 
  private:
@@ -32,7 +32,7 @@ class FitProgress : public InterruptObserver {
   std::int64_t samples_;
   bool terminal_;
   Clock::duration apart_;
-  Clock::duration elapsed_{};     ///< in iterations, seeding left out
+  Clock::duration elapsed_{};     ///< spent in iterations, without seeding
   Clock::time_point last_event_;  ///< end of the last iteration or step of another stage
   Clock::time_point last_;        ///< when the last line was written
   std::int64_t restart_ = 0;

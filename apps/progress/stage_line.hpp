@@ -1,4 +1,4 @@
-// StageLine: shows on a terminal what runs.
+// StageLine: shows the current stage of long work on a terminal.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class StageLine {
   void update(std::string_view stage, std::int64_t done, std::int64_t total);
   /// Shows a stage whose progress is unknown.
   void show(std::string_view stage);
-  /// Clears the line: no stage runs.
+  /// Clears the line, when no stage runs.
   void clear();
 
  private:

@@ -11,11 +11,11 @@ std::optional<std::string> StageText::update(std::string_view stage, std::int64_
   if (stage != stage_ || done < done_) {
     stage_ = stage;
     begun_ = now;
-    next_ = now + kSilence;
+    next_ = now + kInitialSilence;
   }
   done_ = done;
   if (now < next_ || total <= 0) return std::nullopt;
-  next_ = now + kApart;
+  next_ = now + kMinInterval;
   const double part = static_cast<double>(done) / static_cast<double>(total);
   std::string text = total <= kMaxCounted ? fmt::format("{} {}/{}", stage, done, total)
                                           : fmt::format("{} {:.0f} %", stage, 100 * part);

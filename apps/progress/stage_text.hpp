@@ -1,4 +1,4 @@
-// StageText: says what runs, how far it is and how long it will take.
+// StageText: describes the current stage, its progress and the time left.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@ class StageText {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t kMaxCounted = 10'000;
-  static constexpr std::chrono::milliseconds kSilence{1000};  ///< at the beginning of a stage
-  static constexpr std::chrono::milliseconds kApart{300};     ///< between two texts
+  static constexpr std::chrono::milliseconds kInitialSilence{1000};  ///< of each stage
+  static constexpr std::chrono::milliseconds kMinInterval{300};      ///< between two texts
 
-  /// Of `total` steps of the stage, `done` are complete at the time `now`. Another name, or fewer
-  /// steps than before, begin a new stage. Returns a text if it is time for one.
+  /// `done` of `total` steps of the stage are complete at time `now`. Another name, or fewer steps
+  /// than before, begins a new stage. Returns a text if it is time for one.
   std::optional<std::string> update(std::string_view stage, std::int64_t done, std::int64_t total,
                                     Clock::time_point now = Clock::now());
 

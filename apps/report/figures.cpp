@@ -92,8 +92,8 @@ std::map<std::string, std::string> draw_figures(const fs::path& browser, const s
   NewFile output(file);
   output.write(page);
   output.commit();
-  // The sandbox protects against foreign pages and needs rights that containers lack; this page is
-  // our own.
+  // The sandbox needs rights that containers lack. It protects against foreign pages, and this one
+  // is our own.
   const std::vector<std::string> command = {
       browser.string(),
       "--headless",

@@ -18,8 +18,8 @@ std::filesystem::path find_browser();
 std::map<std::string, std::string> draw_figures(const std::filesystem::path& browser,
                                                 const std::string& page);
 
-/// The figures in the output of the browser: what the page leaves for the address `#figures`.
-/// Throws Error if there are none.
+/// Reads the figures from the document that the browser prints for the address `#figures` of the
+/// page. Throws Error if there are none.
 std::map<std::string, std::string> parse_figures(const std::string& dom);
 
 }  // namespace lloyd::report

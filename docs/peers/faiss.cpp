@@ -1,4 +1,4 @@
-// FAISS 1.7.3: clusters four points, saves the model, reads it back and labels another point.
+// FAISS 1.7.3: clusters four points, saves the model, reads it back and labels the last point.
 #include <cstdio>
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// mlpack 4: clusters four points, saves the model, reads it back and labels another point.
+// mlpack 4: clusters four points, saves the model, reads it back and labels the last point.
 #include <cstdio>
 
 #include <mlpack.hpp>

@@ -1,4 +1,4 @@
-// OpenCV 4.6: clusters four points, saves the model, reads it back and labels another point.
+// OpenCV 4.6: clusters four points, saves the model, reads it back and labels the last point.
 #include <cstdio>
 
 #include <opencv2/core.hpp>

@@ -8,8 +8,8 @@ namespace lloyd::experiment {
 /// The labels of the untimed fit are compared with the definition once for each setting and
 /// variant: all of them, or those of a random sample. See LabelCheckOptions.
 struct Checks {
-  std::int64_t samples = 0;  ///< number of labels, >= 1; 0: all
-  double seconds = 10;       ///< time for one check, > 0: if it is too short, fewer are compared
+  std::int64_t samples = 0;  ///< maximum number of labels, >= 1; 0: all
+  double seconds = 10;       ///< time limit of one check, > 0
 };
 
 }  // namespace lloyd::experiment

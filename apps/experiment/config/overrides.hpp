@@ -16,12 +16,12 @@ struct Overrides {
   bool empty() const { return set.empty() && sweep.empty(); }
 };
 
-/// Applies a text of --set to a document. KEY is a dotted key of a setting, or `backends`,
-/// `baseline`, `trace` or `checks`. If KEY is an axis, VALUE (one value or a list) replaces its
-/// values. A list for another key of a setting becomes an axis, except for `dataset.columns` and
-/// `dataset.drop_columns`, whose values are lists. Otherwise the key is set. Throws InputError
-/// "--set KEY:line:column: ..." for a text of another form, a key that cannot be set, and a key that
-/// an axis would overwrite.
+/// Applies a text of --set to a document. KEY is a dotted key of a setting, or a key of the
+/// experiment that can be overridden, such as `backends`. If KEY is an axis, VALUE (one value or a
+/// list) replaces its values. A list for another key of a setting makes that key an axis, except
+/// for `dataset.columns` and `dataset.drop_columns`, whose values are lists. Otherwise the key is
+/// set. Throws InputError "--set KEY:line:column: ..." for a text of another form, a key that cannot
+/// be set, and a key that an axis would overwrite.
 void apply_override(ConfigNode& document, const std::string& text);
 
 /// Applies a text of --sweep: KEY, a dotted key of a setting, becomes an axis with the values of

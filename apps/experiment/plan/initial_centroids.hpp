@@ -33,9 +33,9 @@ class InitialCentroids {
 
   /// Returns the initial centroids, computed or cached, for this data set and seeding. Before a new
   /// seeding the cache drops those of other data sets, and all of them if they exceed the limit;
-  /// this invalidates earlier references. `dataset_key` identifies the data set. A new seeding is
-  /// made by `by_backend`; if that is empty or returns none, by Lloyd's own code, whose
-  /// progress, in centroids of a restart, `progress` receives. Throws as seed_centroids() does, and
+  /// this invalidates earlier references. `dataset_key` identifies the data set. `by_backend`
+  /// makes a new seeding; if it is empty or returns none, Lloyd's own code does, and `progress`
+  /// receives the chosen centroids of the current restart. Throws as seed_centroids() does, and
   /// what `by_backend` throws.
   const Starts& get(const Dataset& dataset, const std::string& dataset_key,
                     const FitOptions& options, const std::function<bool()>& stop,

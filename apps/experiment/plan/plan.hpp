@@ -66,7 +66,7 @@ using PlanProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
                const Machine& machine, const PlanProgress& progress = {});
 
-/// The hash that a plan which differs in its repeats only would have.
+/// The hash of this plan with another number of repeats.
 std::string hash_with_repeats(const Plan& plan, std::int64_t repeats);
 
 /// Returns one line, with name and reason, for each optional backend whose plugin cannot be loaded.

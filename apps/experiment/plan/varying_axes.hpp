@@ -17,8 +17,8 @@ struct VaryingAxis {
   std::string header;
   std::map<std::string, std::string> names = {};  ///< short texts of values, see text()
 
-  /// A value as tables show it: the name of the file instead of its path, or of a whole map such as
-  /// "{file: ../data/iris.csv, label_column: species}", where all values stay distinct.
+  /// A value as tables show it. A path, or a map such as "{file: ../data/iris.csv, label_column:
+  /// species}", is shortened to the name of the file if all values of the axis stay distinct.
   const std::string& text(const std::string& value) const {
     const auto found = names.find(value);
     return found == names.end() ? value : found->second;

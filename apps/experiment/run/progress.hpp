@@ -28,8 +28,8 @@ class Progress {
 
   /// Reports the start of a trial. The fit must live until end().
   void begin(const PlannedFit& fit, std::int64_t repeat);
-  /// On a terminal, shows what the trial that begin() started does: a stage other than its fits,
-  /// or with an empty name its fits. See StageText; a stage without steps is shown at once.
+  /// On a terminal, shows a stage of the trial that begin() started; an empty name stands for its
+  /// fits. A stage without steps is shown at once, others as StageText does.
   void stage(std::string_view stage, std::int64_t done, std::int64_t total);
   /// Ends the trial that begin() started; `record` is its result.
   void end(const Record& record);
@@ -54,7 +54,7 @@ class Progress {
   const PlannedFit* current_ = nullptr;
   std::string trial_text_;  ///< the line of the current trial
   std::string shown_;       ///< the line on the terminal, while it is open
-  std::string position_;    ///< its beginning: "[3/12]"
+  std::string position_;    ///< beginning of the line: "[3/12]"
   apps::StageText stage_text_;
   Clock::time_point begun_;
   Clock::time_point last_line_;

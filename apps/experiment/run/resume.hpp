@@ -23,9 +23,9 @@ struct LastRun {
   std::vector<std::vector<Record>> records;
 };
 
-/// Returns the last run of the plan's experiment with the same plan, except that it may have fewer
-/// repeats, and the same machine; if there is none,
-/// the last run with its difference; none if no record belongs to this experiment.
+/// Returns the last run of the plan's experiment with the same machine and the same plan, except
+/// that it may have fewer repeats. If there is none, returns the last run with its difference; none
+/// if no record belongs to this experiment.
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
                                      const Machine& machine);
 

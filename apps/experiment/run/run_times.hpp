@@ -1,4 +1,4 @@
-// RunTimes: what a run spent its time on.
+// RunTimes: how the time of a run divides into its stages.
 #pragma once
 
 #include <string>

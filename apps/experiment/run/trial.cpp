@@ -50,8 +50,8 @@ const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& da
       [this](std::int64_t done, std::int64_t total) { report_stage("seeding", done, total); });
 }
 
-// None if the backend offers no kernels or they fail; then it is not tried again. The failure of a
-// `planned` backend is noted: the experiment names it.
+// None if the backend offers no kernels or they fail; then it is not tried again. A failure is
+// noted only if the backend is `planned`, that is, named by the experiment.
 std::optional<Starts> SharedStartRunner::try_seeding(
     const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options,
     const Dataset& data, bool planned) {
@@ -76,8 +76,8 @@ std::optional<Starts> SharedStartRunner::try_seeding(
   return {};
 }
 
-// Seeds with the first backend that offers kernels, those of the setting first; none if there is
-// none, or if the seeding is small.
+// Seeds with the first backend that offers kernels: those of the setting, then the further ones.
+// None if there is no such backend or the seeding is small.
 std::optional<Starts> SharedStartRunner::seed_by_backend(const PlannedFit& fit,
                                                          const Dataset& data) {
   const FitOptions& options = plan_.settings[fit.setting].setting.options;
@@ -156,7 +156,7 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
       inertia, *known.checked_inertia, record.backend.reproducibility);
 }
 
-// Most backends have the same result; those whose results differ need not all be remembered.
+// Most backends have the same result. Limits the number of distinct results that are kept.
 void SharedStartRunner::add_checked(std::size_t setting, const AfterOne& after_one) {
   constexpr std::size_t kMaxChecked = 64;
   std::vector<AfterOne>& checked = checked_[setting];

@@ -31,7 +31,7 @@ class TrialRunner {
   virtual Record run(const PlannedFit& fit, std::int64_t repeat) = 0;
 };
 
-/// Seedings with fewer multiplications are made by Lloyd's own code, in well under a second.
+/// Lloyd's own code makes seedings with fewer multiplications, in well under a second.
 inline constexpr double kMinKernelSeedingWork = 0x1p27;
 
 /// Base of all runners. Data sets and initial centroids are made once, for all backends. If a
@@ -46,14 +46,14 @@ class SharedStartRunner : public TrialRunner {
       : plan_(plan), observer_(observer), run_(std::move(run)), machine_(std::move(machine)) {}
 
   Record run(const PlannedFit& fit, std::int64_t repeat) final;
-  /// `on_stage` is told what runs: a stage with its progress; one without a name is the fit itself.
+  /// `on_stage` receives the current stage and its progress; an empty name stands for the fit.
   void report_stages_to(StageFunction on_stage) { on_stage_ = std::move(on_stage); }
-  /// `find` returns further backends to seed with if none of a setting's offers kernels. It is
-  /// called at most once, for the first large seeding.
+  /// `find` returns further backends to seed with if no backend of a setting offers kernels. It is
+  /// called at most once, when they are first needed.
   void seed_also_with(std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find) {
     find_seeding_backends_ = std::move(find);
   }
-  /// Of all trials so far.
+  /// Times of all trials so far.
   const RunTimes& times() const { return times_; }
   /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
   /// runs trials. Throws Cancelled, and Error if no trace can be made.
@@ -98,7 +98,7 @@ class SharedStartRunner : public TrialRunner {
   /// The messages since the last call.
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
-  /// Tells what runs, see report_stages_to().
+  /// Reports the current stage, see report_stages_to().
   void report_stage(std::string_view stage, std::int64_t done, std::int64_t total) const {
     if (on_stage_) on_stage_(stage, done, total);
   }
@@ -129,13 +129,14 @@ class SharedStartRunner : public TrialRunner {
   RunTimes times_;
   std::string dataset_key_;  ///< of the data set of the last trial
   InitialCentroids initial_centroids_;
-  std::set<std::string>
-      without_kernels_;  ///< backends that offer no seeding kernels, or whose fail
+  /// Names of backends that offer no seeding kernels or whose kernels failed.
+  std::set<std::string> without_kernels_;
   std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find_seeding_backends_;
-  std::vector<std::shared_ptr<const LoadedBackend>> seeding_backends_;  ///< what it returned
+  /// What find_seeding_backends_ returned.
+  std::vector<std::shared_ptr<const LoadedBackend>> seeding_backends_;
   std::vector<std::string> notes_;  ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
-  /// By setting: the different results of untimed fits, whose labels have been checked.
+  /// By setting: distinct results of untimed fits whose labels have been checked.
   std::map<std::size_t, std::vector<AfterOne>> checked_;
 };
 

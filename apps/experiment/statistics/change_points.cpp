@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMinSide = 2;
 constexpr int kPermutations = 999;
 
-// A split of the values into [0, at) and [at, end); what follows is left out.
+// The values [0, at) and [at, end); values from `end` on are ignored.
 struct Split {
   std::size_t at = 0;
   std::size_t end = 0;

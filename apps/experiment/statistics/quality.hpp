@@ -17,9 +17,9 @@ struct Quality {
   Accuracy accuracy = Accuracy::exact;  ///< as the backend states it
   std::int64_t samples = 0;
   double inertia_after_one = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t wrong_labels = 0;  ///< after one iteration, of those that were compared
+  std::int64_t wrong_labels = 0;  ///< after one iteration, among the compared ones
   double final_inertia = std::numeric_limits<double>::quiet_NaN();
-  /// Number of labels that were compared after one iteration; none: all.
+  /// Number of labels that were compared after one iteration; not set: all.
   std::optional<std::int64_t> checked_labels = std::nullopt;
 };
 

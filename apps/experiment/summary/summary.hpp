@@ -121,8 +121,8 @@ std::vector<Published> sources_of(const Summary& summary);
 std::string speedup_text(const SummaryRow& row);
 
 /// Returns tables of at most 100 columns: times, and phases and rates if measured. If rows were
-/// skipped, the first line says which and why. Axes with a
-/// single value are left out. Published values stand beside the measured ones, their sources below.
+/// skipped, the first line says which and why. Axes with a single value are left out. Published
+/// values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
 /// The same tables in GitHub Markdown, their notes as lists.
 std::string summary_markdown(const Summary& summary);

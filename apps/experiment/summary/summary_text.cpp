@@ -208,8 +208,8 @@ std::string legend_text(const Summary& summary) {
   return legend + "; spread: of one repeat";
 }
 
-// "openmp: 0 of 200 000 sampled labels wrong" for each backend of which not all labels were
-// compared; empty if there is none.
+// "openmp: 0 of 200 000 sampled labels wrong" for each backend whose labels were only sampled;
+// empty if there is none.
 std::string sampled_labels_text(const Summary& summary) {
   struct Sample {
     std::string backend;

@@ -18,7 +18,7 @@ struct SeededRows {
 
 /// Opens a session with the backend's default parameters and seeds all restarts. The method must
 /// choose samples. None if the backend offers no kernels for this data set. `progress` receives
-/// the number of centroids of a restart. Throws BackendError and Cancelled.
+/// the number of chosen centroids of the current restart. Throws BackendError and Cancelled.
 std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBackend>& backend,
                                           const Dataset& dataset, const FitOptions& options,
                                           const StopFunction& stop,

@@ -1,4 +1,4 @@
-// Stopwatch: adds up the wall time of scopes.
+// Stopwatch: accumulates the wall time of scopes.
 #pragma once
 
 #include <chrono>

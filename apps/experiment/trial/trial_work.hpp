@@ -39,8 +39,8 @@ struct TrialWork {
   /// Check the result of the whole fit, see BackendSession::check().
   bool check_result = true;
   Checks checks = {};  ///< of the labels of the untimed fit
-  /// Results of this setting that were checked before. Labels are not checked again if they and
-  /// their centroids are equal to those of one of them.
+  /// Earlier results of this setting that were checked. Labels are not checked again if an earlier
+  /// result has equal labels and centroids.
   std::span<const AfterOne> checked_before = {};
   /// Processor on which the timed fit begins; if the process has several threads, one that none of
   /// the others occupies. None: any processor.
@@ -62,7 +62,7 @@ struct TrialOutcome {
   bool cancelled = false;
   std::optional<AfterOne> after_one;    ///< from the untimed fit
   std::optional<Measurements> fit;      ///< from the restart with the lowest inertia
-  double check_ms = 0;                  ///< wall time of the checks of both fits
+  double check_ms = 0;                  ///< wall time of the checks of both fits, milliseconds
   std::optional<TrialProcess> process;  ///< the process that ran the trial, read afterwards
 };
 

@@ -22,12 +22,12 @@ struct SeedingProcess {
   std::chrono::seconds load_limit;          ///< for the plugin to load
   std::chrono::seconds seeding_limit;       ///< for the seeding
   std::function<bool()> stop;               ///< cancels it
-  ProgressFunction progress;                ///< receives the centroids of a restart
+  ProgressFunction progress;                ///< see seed_by_kernels()
 };
 
-/// The process serves no trial, so that it changes no measured time, and has ended on return. None
-/// if the backend offers no kernels. Throws Error, in one sentence without the backend's name, if
-/// the process fails, and Cancelled.
+/// The process serves no trial, so that it changes no measured time, and ends before the return.
+/// None if the backend offers no kernels. Throws Error, in one sentence without the backend's name,
+/// if the process fails, and Cancelled.
 std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const SharedDataset& dataset,
                                          const FitOptions& options, const SeedingProcess& process);
 

@@ -68,7 +68,7 @@ struct Answer {
   bool has_seeds = false;   ///< the answer carries a descriptor of the chosen rows, int64 each
   double seeding_ms = 0;    ///< SeededRows::ms, with has_seeds
   bool no_kernels = false;  ///< the backend offers no seeding kernels
-  /// Not empty: this is no answer but a report of progress, and the answer follows.
+  /// Not empty: this message only reports the progress of a stage; the answer follows.
   std::string stage;
   std::int64_t done = 0;   ///< steps of the stage that are complete
   std::int64_t total = 0;  ///< all its steps

@@ -33,7 +33,8 @@ constexpr std::chrono::seconds kCancelGrace{5};
 // Added to the time that a worker waits for its threads to become idle.
 constexpr std::chrono::seconds kSettleGrace{5};
 
-// Limits of a seeding: Lloyd's own code is faster than this rate, in multiplications per second.
+// Time limit of a seeding: kMinSeedingRate, in multiplications per second, is slower than Lloyd's
+// own code.
 constexpr std::chrono::seconds kMinSeedingTime{60};
 constexpr double kMinSeedingRate = 1e8;
 constexpr double kMaxSeedingSeconds = 1e6;

@@ -176,19 +176,19 @@ class Service {
     }
   }
 
-  // Sends reports of stages that last, a few times a second.
+  // Reports the progress of stages that take longer than kMinInterval, at most that often.
   void report(std::string_view stage, std::int64_t done, std::int64_t total) {
-    constexpr std::chrono::milliseconds kApart{200};
+    constexpr std::chrono::milliseconds kMinInterval{200};
     const auto now = std::chrono::steady_clock::now();
     if (stage != stage_) {
       stage_ = stage;
       reported_ = false;
-      next_report_ = now + kApart;
+      next_report_ = now + kMinInterval;
     }
     const bool ends = reported_ && done >= total;
     if (now < next_report_ && !ends) return;
     reported_ = !ends;
-    next_report_ = now + kApart;
+    next_report_ = now + kMinInterval;
     apps::send_packet(socket_, answer_progress(stage, done, total));
   }
 

@@ -16,8 +16,8 @@
 
 namespace lloyd::apps {
 
-/// One fit of a range, without its labels, so that a range takes no more memory than one fit. The
-/// centroids are kept only if a criterion is best for it.
+/// One fit of a range. To save memory, its labels are dropped, and its centroids are kept only if
+/// the fit is best by some criterion.
 struct TriedFit {
   std::int64_t clusters = 0;  ///< k
   Fit fit;
@@ -28,7 +28,7 @@ struct ClusterChoice {
   std::vector<TriedFit> fits;         ///< ascending in k; those that were finished
   std::vector<CriteriaOfK> criteria;  ///< one for each fit
   ClusterSuggestion suggestion;
-  bool cancelled = false;  ///< some k of the range were not tried
+  bool cancelled = false;  ///< true if some k of the range were not tried
 };
 
 /// How choose_clusters() fits and reads the data.

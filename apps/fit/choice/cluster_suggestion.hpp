@@ -20,7 +20,7 @@ struct CriteriaOfK {
 
 struct ClusterSuggestion {
   std::optional<std::size_t> index;  ///< no value if no criterion is defined for any k
-  std::string reason;                ///< one sentence part, without a full stop
+  std::string reason;                ///< a clause, without a full stop
 };
 
 /// Each criterion votes for its best k, the smallest if several are equally good. The k with at

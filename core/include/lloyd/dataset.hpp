@@ -18,7 +18,7 @@ class StatisticsPass;
 /// Polled during long work: returning true cancels the work with a Cancelled exception. An empty
 /// function never cancels.
 using StopFunction = std::function<bool()>;
-/// Called during long work, on the calling thread, with the number of steps done and of all steps.
+/// Receives the progress of long work, on the calling thread: finished steps and their total.
 using ProgressFunction = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// A read-only matrix of n samples (rows) by d features (columns), float32 or float64, in host

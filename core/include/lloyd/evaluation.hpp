@@ -30,20 +30,20 @@ struct LabelCheck {
   std::int64_t samples = 0;  ///< number of samples whose labels were compared
 };
 
-/// The extent of a label check, and its resources. If not all labels are compared, those of a
-/// random sample are, which contains one row from each of equal parts of the data set; the rows
-/// depend on n and the size of the sample only.
+/// Limits and resources of a label check. If a limit excludes some labels, a random sample is
+/// compared: one row from each of equal parts of the data set. The rows depend only on n and on the
+/// size of the sample.
 struct LabelCheckOptions {
-  std::int64_t samples = 0;  ///< number of labels to compare; 0: all, as for n and more
-  /// Wall time for the check in seconds. If so many labels would take longer, estimated from those
-  /// of a few thousand rows, fewer are compared, but at least kMinSampledLabels.
+  std::int64_t samples = 0;  ///< maximum number of labels to compare; 0: all
+  /// Time limit of the check, seconds of wall time. A timed comparison of a few thousand labels
+  /// gives the number that fits; at least kMinSampledLabels are compared.
   double seconds = std::numeric_limits<double>::infinity();
   int threads = 0;  ///< 0: one per core that the process may use; the result does not depend on it
   /// Polled for cancellation, on the calling thread.
   StopFunction stop{};
   ProgressFunction progress{};  ///< receives the number of labels compared
 };
-/// Minimum size of a sample that LabelCheckOptions::seconds enforces.
+/// LabelCheckOptions::seconds does not reduce the sample below this size.
 inline constexpr std::int64_t kMinSampledLabels = 1024;
 
 /// Compares labels (n) with the nearest of k centroids (k x d, row-major). Nearest centroids are

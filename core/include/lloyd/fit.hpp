@@ -96,10 +96,9 @@ class BackendSession {
 
   /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
   /// pass over the data set with one thread per usable core. `progress` receives the number of
-  /// samples. Throws BackendError if the backend changed the samples
-  /// or their statistics, if a label is not in [0, k), if the inertia is not that of the labels and
-  /// centroids, or if the backend declares exact labels and a label is not that of the nearest
-  /// centroid.
+  /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
+  /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
+  /// backend declares exact labels and a label is not that of the nearest centroid.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 
@@ -129,8 +128,8 @@ class BackendSession {
   double open_ms_ = 0;
 };
 
-/// Receives the progress of a stage of fit() other than the fits, on the calling thread: "seeding",
-/// see SeedingResources::progress, and "checking", in samples.
+/// Receives the progress of the stages of fit() other than iterations, on the calling thread:
+/// "seeding", see SeedingResources::progress, and "checking", in samples.
 using StageFunction =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 

@@ -56,9 +56,9 @@ Matrix strided_matrix(const T* values, std::int64_t rows, std::int64_t columns,
 
 }  // namespace detail
 
-/// The samples of an Eigen matrix: a row is a sample, a column a feature. A row-major matrix is
-/// referred to, and must outlive the result; of a column-major one, as Eigen's are by default, the
-/// values are copied.
+/// The samples of an Eigen matrix: a row is a sample, a column a feature. The matrix must outlive
+/// the result, which refers to its values if the features of a sample are adjacent in memory.
+/// Otherwise, as with Eigen's default column-major order, they are copied.
 template <EigenMatrix M>
 Matrix view_matrix(const M& matrix) {
   const std::int64_t inner = matrix.innerStride();
@@ -69,8 +69,8 @@ Matrix view_matrix(const M& matrix) {
 }
 
 /// The samples of an mdspan of rank 2: the first index is the sample, the second the feature. The
-/// values are referred to if the second stride is 1, and must outlive the result; otherwise they
-/// are copied.
+/// values must outlive the result, which refers to them if the features of a sample are adjacent in
+/// memory; otherwise they are copied.
 template <MdspanMatrix M>
 Matrix view_matrix(const M& matrix) {
   const std::remove_reference_t<decltype(*matrix.data_handle())>* values = matrix.data_handle();

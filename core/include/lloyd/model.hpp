@@ -16,8 +16,8 @@
 
 namespace lloyd {
 
-/// What a fit leaves for labelling other samples. `lloyd fit` writes the same files as save(), and
-/// `lloyd predict` reads them. The file is one JSON object:
+/// The part of a fit's result that labels other samples. `lloyd fit` writes the same files as
+/// save(), and `lloyd predict` reads them. The file is one JSON object:
 ///
 ///     {"format": "lloyd-model", "version": 1, or 2 with "standardization", "clusters": k,
 ///      "features": d, "feature_names": [d texts] or [], "centroids": k lists of d numbers,
@@ -35,7 +35,7 @@ struct Model {
   /// then in standard deviations.
   std::optional<Standardization> standardization = std::nullopt;
   std::vector<std::string> feature_names;  ///< d names, or none
-  /// Of the clustered samples, in their squared unit; NaN if unknown.
+  /// Inertia of the clustered samples, in their squared unit; NaN if unknown.
   double inertia = std::numeric_limits<double>::quiet_NaN();
   std::int64_t samples = 0;    ///< n of the clustered data set; 0 if unknown
   std::string backend;         ///< name of the backend that fitted; empty if unknown

@@ -90,7 +90,7 @@ struct PluginLoader {
   /// Receives the files that will be loaded next, so that they can be loaded concurrently. May be
   /// empty.
   std::function<void(const std::vector<std::filesystem::path>& files)> prepare = {};
-  /// Ends the message that there is no such backend: how to add a folder with plugins.
+  /// The end of the message about an unknown backend: how to add a folder with plugins.
   std::string advice = "LLOYD_PLUGIN_PATH names further folders with plugins";
 };
 
@@ -111,9 +111,9 @@ class Registry {
   static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& explicit_folders = {});
 
-  /// Adds a folder to the end of default_folders() of this process, once. A program that links the
-  /// target Lloyd::core of find_package(Lloyd) calls it by itself, with the plugin folder of that
-  /// installation. Returns true.
+  /// Appends a folder to default_folders() of this process, unless it is there. In a program that
+  /// links the target Lloyd::core of find_package(Lloyd), the plugin folder of that installation is
+  /// added during static initialization. Returns true.
   static bool add_default_folder(const std::filesystem::path& folder);
 
   /// The relative entries of LLOYD_PLUGIN_PATH. They are ignored, because they would depend on the

@@ -60,8 +60,8 @@ struct SeedingResources {
   int threads = 0;  ///< threads of the core; 0: one per core that the process may use
   /// A session on the same data set, whose SeedingKernels are used if it offers them. May be null.
   BackendSession* session = nullptr;
-  /// Receives the number of centroids chosen and k. Until k-means|| chooses them, its rounds count
-  /// as shares of k.
+  /// Receives the number of chosen centroids and k. During the rounds of k-means||, the number is
+  /// k times the fraction of rounds that are done.
   ProgressFunction progress{};
 };
 

@@ -114,8 +114,7 @@ class Partition {
   std::vector<double> center_;  // d
 };
 
-// One random row of each of `wanted` parts of about equal size, so that the rows are ascending and
-// distinct.
+// One random row from each of `wanted` parts of about equal size: distinct rows, ascending.
 std::vector<std::int64_t> sampled_rows(std::int64_t samples, std::int64_t wanted) {
   const RandomStream random(0, 0);
   std::vector<std::int64_t> rows;

@@ -52,7 +52,7 @@ Nearest find_nearest_of(const T* x, const double* centroids, std::int64_t d,
   return best;
 }
 
-// Packing the centroids for the screen takes as long as screening a few samples.
+// Below this, packing the centroids for the screen costs more than the screen saves.
 constexpr std::int64_t kMinScreenedSamples = 64;
 // Rows per range of a parallel loop; a multiple of the screen's tile.
 constexpr std::int64_t kComparedRows = 256;

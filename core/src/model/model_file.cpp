@@ -20,7 +20,8 @@ using ModelJson = nlohmann::ordered_json;
 
 constexpr const char* kModelFormat = "lloyd-model";
 constexpr int kModelVersion = 1;
-// With a standardization. Programs that read version 1 only would ignore it, and mislabel samples.
+// Models with a standardization: programs that know only version 1 would ignore it and mislabel
+// samples.
 constexpr int kStandardizedModelVersion = 2;
 
 [[noreturn]] void refuse_model(const std::filesystem::path& file, const std::string& what) {

@@ -29,8 +29,8 @@ struct ScalableSeeding {
 /// Every decision depends on squared distances as defined in distance.hpp and on integers only, so
 /// the choice depends on data and random streams alone. Memory: 12 bytes per sample and O(d) per
 /// collected sample, about 1 + rounds x per_round of them. Throws Cancelled, and InputError if 2^31
-/// samples would be collected. `progress` receives the share of the rounds that are done, as a
-/// number of `clusters`. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
+/// samples would be collected. `progress` receives `clusters` times the fraction of rounds
+/// that are done. Source: B. Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
 std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t clusters,
                                           const ScalableSeeding& seeding,
                                           const RangeWorkers& workers,

@@ -18,7 +18,7 @@ SeedingKernels* kernels_of(Session& session) {
   return static_cast<SeedingKernels*>(session.query(kSeedingKernels));
 }
 
-// Runs `body` with the threads of the pool, which the observer can stop.
+// Calls `body` with workers that use the threads of the pool and that the observer can cancel.
 template <class Body>
 void with_workers(const std::shared_ptr<ThreadPool>& pool, Observer* observer, const Body& body) {
   const StopFunction stop = [observer] {

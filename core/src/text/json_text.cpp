@@ -47,12 +47,12 @@ struct Outline {
   std::size_t keys_of_largest = 0;  // of the object with most keys
 };
 
-// Deeper than `most_levels`, only `levels` is exact.
-Outline outline_of(std::string_view text, int most_levels) {
+// Deeper than `max_levels`, only `levels` is exact.
+Outline outline_of(std::string_view text, int max_levels) {
   Outline outline;
-  std::vector<std::size_t> keys(static_cast<std::size_t>(most_levels) + 1);  // by level
+  std::vector<std::size_t> keys(static_cast<std::size_t>(max_levels) + 1);  // by level
   const auto at_level = [&](int level) -> std::size_t& {
-    return keys[static_cast<std::size_t>(std::clamp(level, 0, most_levels))];
+    return keys[static_cast<std::size_t>(std::clamp(level, 0, max_levels))];
   };
   int open = 0;
   bool quoted = false;
@@ -87,12 +87,12 @@ std::size_t keys_in(const Json& json) {
 }
 
 // Throws InputError for invalid JSON, excessive nesting, or a duplicate key, which it names.
-Json parse_strictly(std::string_view text, int most_levels) {
+Json parse_strictly(std::string_view text, int max_levels) {
   std::vector<std::set<std::string>> keys;  // of the enclosing objects
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
     using Event = Json::parse_event_t;
-    if ((event == Event::object_start || event == Event::array_start) && depth >= most_levels) {
-      throw InputError(fmt::format("it is nested more than {} levels deep", most_levels));
+    if ((event == Event::object_start || event == Event::array_start) && depth >= max_levels) {
+      throw InputError(fmt::format("it is nested more than {} levels deep", max_levels));
     }
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
@@ -170,22 +170,22 @@ std::vector<std::string> utf8_texts(const std::vector<std::string>& texts) {
   return result;
 }
 
-Json parse_json(std::string_view text, int most_levels) {
+Json parse_json(std::string_view text, int max_levels) {
   // Parsing without a callback takes a third of the time, so duplicates are detected by counts
   // first.
-  const Outline outline = outline_of(text, most_levels);
+  const Outline outline = outline_of(text, max_levels);
   if (outline.keys_of_largest > kMaxJsonKeys) {
     throw InputError(fmt::format("it has an object of {} keys; at most {} are allowed",
                                  outline.keys_of_largest, kMaxJsonKeys));
   }
-  if (outline.levels > most_levels) return parse_strictly(text, most_levels);
+  if (outline.levels > max_levels) return parse_strictly(text, max_levels);
   try {
     Json json = Json::parse(text);
     if (keys_in(json) == outline.keys) return json;
   } catch (const Json::exception& error) {
     throw InputError(refusal_of(text, error));
   }
-  return parse_strictly(text, most_levels);
+  return parse_strictly(text, max_levels);
 }
 
 }  // namespace lloyd

@@ -1,4 +1,4 @@
-"""Data that gives a meaningless clustering without being invalid, and the options that mend it."""
+"""Data that gives a meaningless clustering without being invalid, and the options that help."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""What `lloyd run` does besides fits: seeding with a backend's kernels, checks, and the times of these."""
+"""The parts of `lloyd run` other than fits: seeding with a backend's kernels, checks, and their times."""
 
 import pathlib
 import re

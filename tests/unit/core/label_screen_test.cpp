@@ -18,13 +18,13 @@
 namespace lloyd {
 namespace {
 
-// Samples and centroids that are hard to tell apart in one way or another.
+// Samples whose nearest centroids are hard to decide, each problem for another reason.
 struct ScreenProblem {
   std::string name;
   std::int64_t samples, features, clusters;
   double unit = 1;        // scale of all values
   double offset = 0;      // distance of all values from 0
-  std::int64_t grid = 0;  // values are multiples of unit / grid, which makes ties; 0: they are not
+  std::int64_t grid = 0;  // values are multiples of unit / grid, which makes ties; 0: any values
 };
 
 std::vector<ScreenProblem> screen_problems() {
@@ -125,7 +125,7 @@ TEST(LabelScreen, ProvesMostLabels) {
   EXPECT_GT(proven_fraction({"far away", 2000, 16, 100, 1000, 1e6}), 0.98);
 }
 
-// check_labels() as the definition says.
+// What check_labels() must return, by the definition.
 template <class T>
 LabelCheck check_by_the_definition(const std::vector<T>& samples, std::int64_t d,
                                    const std::vector<double>& centroids,
@@ -158,7 +158,7 @@ void expect_verdict_of_the_definition(const ScreenProblem& problem) {
   const std::vector<T> samples = screen_samples<T>(problem);
   const std::vector<double> centroids = screen_values(problem, k, 2);
   const Dataset dataset("samples", Matrix::from_values(samples, problem.samples, d));
-  // Of every `step` labels one is that of the next centroid, which may lie at the same distance.
+  // One in `step` labels is that of the next centroid, which may be at the same distance.
   for (const std::int64_t step : {1, 2, 97, 1000}) {
     std::vector<std::int32_t> labels;
     for (std::int64_t i = 0; i < problem.samples; ++i) {

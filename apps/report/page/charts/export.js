@@ -1,4 +1,4 @@
-// Leaves only the figures, as a JSON object of SVG documents by id, for `lloyd report --figures`.
+// For `lloyd report --figures`: replaces the page by a JSON object of its figures, SVG documents by id.
 function exportFigures() {
   const figures = {};
   for (const svg of document.querySelectorAll('svg.chart')) {

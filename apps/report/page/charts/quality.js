@@ -1,5 +1,5 @@
 // Inertia against time, where the results of a setting differ: a panel for each setting.
-const leastDifference = 1e-3; // relative; smaller differences of the inertia are not worth a chart
+const minDifference = 1e-3; // relative; smaller differences of the inertia are not worth a chart
 
 // The rows that no other row of the setting beats in both time and inertia, by ascending time.
 function paretoFront(rows) {
@@ -20,7 +20,7 @@ function qualityPanels(rows) {
       style: {colour: 'var(--soft)', dash: '4 4', symbol: d3.symbolCircle}};
     const series = own.map((row) => ({label: row.backend, points: [point(row)],
       style: {...styleOf(row.backend), unlinked: true}}));
-    return {title: own[0].place, differs: d3.max(own, (row) => row.inertia) / best - 1 > leastDifference,
+    return {title: own[0].place, differs: d3.max(own, (row) => row.inertia) / best - 1 > minDifference,
       series: [front, ...series]};
   }).filter((panel) => panel.differs);
 }

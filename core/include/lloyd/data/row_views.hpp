@@ -12,14 +12,14 @@
 namespace lloyd {
 
 /// The features `columns` (from 0, each below d) of a source, in this order. Reading a block takes
-/// up to 8 MiB more memory than reading it from the source, or one row if that is larger. Throws
+/// up to 8 MiB (or one row, if that is larger) more memory than reading it from the source. Throws
 /// InputError if `columns` is empty or has a number that is out of range.
 std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> source,
                                           std::vector<std::int64_t> columns);
 
-/// The rows of a source that have no NaN, in the same order. The constructor reads the source once;
-/// `stop` is polled between blocks. Memory: up to 24 bytes for each sequence of such rows. Throws
-/// InputError if every row has a NaN, and Cancelled if `stop` returns true.
+/// The rows of a source that have no NaN, in the same order. The call reads the source once to find
+/// them; `stop` is polled between blocks. Memory: up to 24 bytes per run of consecutive such rows.
+/// Throws InputError if every row has a NaN, and Cancelled if `stop` returns true.
 std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
                                          const StopFunction& stop = {});
 

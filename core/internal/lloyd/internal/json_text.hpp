@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxJsonKeys = 1024;
 
 /// Parses one JSON value. Throws InputError, one sentence without a file's name, for a syntax
 /// error, a duplicate key, an object with more than kMaxJsonKeys keys, and nesting deeper than
-/// `most_levels`: copying or destroying deeply nested values would overflow the stack.
-nlohmann::ordered_json parse_json(std::string_view text, int most_levels);
+/// `max_levels`: copying or destroying deeply nested values would overflow the stack.
+nlohmann::ordered_json parse_json(std::string_view text, int max_levels);
 
 }  // namespace lloyd

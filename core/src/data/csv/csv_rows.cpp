@@ -167,7 +167,7 @@ void CsvRows::note_zeros(CsvCursor row, const T* values) {
   }
 }
 
-// Moves behind the cell if it is missing.
+// Skips the cell if its value is missing.
 bool CsvRows::skip_missing_value(std::int64_t column) {
   CsvCursor after = cursor_;
   if (!is_missing_value(after.take_cell(column).text)) return false;

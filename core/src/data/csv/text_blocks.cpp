@@ -63,7 +63,8 @@ std::string_view TextBlocks::grow(std::int64_t line) {
   return give(filled_);
 }
 
-// Returns the block up to `end`, after the lines that were not returned before are prepared.
+// Returns the block up to `end`. Replaces decimal commas in the lines that are returned for the
+// first time.
 std::string_view TextBlocks::give(std::size_t end) {
   if (decimal_comma_delimiter_) {
     replace_decimal_commas(buffer_.data() + given_, buffer_.data() + end,

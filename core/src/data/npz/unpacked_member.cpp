@@ -30,7 +30,7 @@ constexpr std::int64_t kBlock = std::int64_t{1} << 18;
       fmt::format("{}: the data of '{}' is damaged", archive.path(), shown(member.name)));
 }
 
-// A file that vanishes when it is closed.
+// A temporary file without a name, which the system deletes once it is closed.
 class UnnamedFile {
  public:
   UnnamedFile(const InputFile& archive, std::int64_t bytes) : archive_(archive.path()) {

@@ -9,7 +9,7 @@
 
 namespace lloyd {
 
-/// A file in an archive. Its data lies inside of the archive.
+/// A file in an archive. Its data lies inside the archive.
 struct ZipMember {
   std::string name;
   bool deflated = false;          ///< false: stored as it is
@@ -21,7 +21,7 @@ struct ZipMember {
 
 /// Reads the central directory and finds the data of every member. Throws InputError unless the
 /// file is an archive in one part whose members are stored or deflated, are not encrypted and lie
-/// inside of the file, and whose directory has at most 16 MiB. Format: PKWARE, APPNOTE.TXT 6.3.10,
+/// inside the file, and whose directory has at most 16 MiB. Format: PKWARE, APPNOTE.TXT 6.3.10,
 /// sections 4.3.7 to 4.3.16 and 4.5.3, with the 64-bit extension.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
 

@@ -25,7 +25,7 @@ std::int64_t tile_rows(const RowSource& source) {
   return std::max<std::int64_t>(1, kTileBytes / row_bytes(source));
 }
 
-// What is the same for a view and its source.
+// Base of the views: forwards all properties to the source.
 class RowView : public RowSource {
  public:
   explicit RowView(std::shared_ptr<const RowSource> source) : source_(std::move(source)) {}

@@ -20,8 +20,8 @@
 namespace lloyd {
 namespace {
 
-// The kernel identifiers of the threads that ran at least one of `passes` loops. Each range waits
-// for all of the loop's threads, up to a limit, so that each of them runs one.
+// The kernel's identifiers of the threads that took part in any of `passes` loops. Each range
+// waits, up to a limit, until all threads of the loop run one.
 std::set<pid_t> threads_of_loops(const RangeWorkers& workers, int passes, int threads) {
   std::mutex mutex;
   std::set<pid_t> ids;

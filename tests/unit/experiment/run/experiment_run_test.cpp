@@ -433,7 +433,7 @@ TEST_F(ExperimentRun, ProgressNamesWhatRuns) {
 
   const auto seeding = [](Progress& progress) {
     progress.stage("seeding", 1, 1000);
-    std::this_thread::sleep_for(apps::StageText::kSilence + std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(apps::StageText::kInitialSilence + std::chrono::milliseconds(1));
     progress.stage("seeding", 340, 1000);
     progress.stage("seeding", 1000, 1000);
   };

@@ -41,7 +41,7 @@ class ExperimentSeeding : public testing::Test {
   std::vector<Record> run(const std::vector<std::string>& overrides = {}) {
     DatasetCache datasets;
     const Plan plan = make_plan(
-        read_experiment(parse_config(kSeedingConfig, "c.yaml"), ".", "c", {.set = overrides}),
+        read_experiment(parse_config(kSeedingConfig, "c.yaml"), ".", "c", {overrides, {}}),
         load_with_kernels, datasets, {});
     fake::Switch observer;
     InProcessRunner runner(plan, datasets, observer, "run", {});

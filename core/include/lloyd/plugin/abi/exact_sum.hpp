@@ -21,7 +21,7 @@ struct ExactSum {
   std::int64_t chunks[kChunks] = {};  ///< from the lowest weight to the highest
   std::int64_t adds_since_carry = 0;  ///< additions since the last carry(), below kAddsBeforeCarry
 
-  /// Adds a finite value. Inlined always: gcc otherwise calls it for each sample of a pass.
+  /// Adds a finite value. Always inlined: gcc otherwise emits a call per addition.
   [[gnu::always_inline]] void add(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const auto exponent = static_cast<int>((bits >> 52) & 0x7ff);

@@ -72,7 +72,7 @@ inline constexpr int kShiftPartialSums = 1024;
 /// reduction follows.
 inline double squared_shift(const std::vector<double>& from, const std::vector<double>& to) {
   double partial_sums[kShiftPartialSums];
-  // Partial sums without a value are 0; whole levels of them leave the result unchanged.
+  // Unused partial sums are 0, so the levels of the reduction that only add zeros are skipped.
   const std::size_t used =
       std::bit_ceil(std::clamp<std::size_t>(from.size(), 1, kShiftPartialSums));
   std::fill_n(partial_sums, used, 0.0);
