@@ -11,9 +11,9 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
-#include <lloyd/random.hpp>
 
 #include "dataset/row_blocks.hpp"
+#include "evaluation/sampled_rows.hpp"
 
 namespace lloyd {
 namespace {
@@ -113,22 +113,6 @@ class Partition {
   std::vector<double> means_;   // k x d
   std::vector<double> center_;  // d
 };
-
-// One random row from each of `wanted` parts of about equal size: distinct rows, ascending.
-std::vector<std::int64_t> sampled_rows(std::int64_t samples, std::int64_t wanted) {
-  const RandomStream random(0, 0);
-  std::vector<std::int64_t> rows;
-  rows.reserve(static_cast<std::size_t>(wanted));
-  for (std::int64_t part = 0; part < wanted; ++part) {
-    const auto bound = [&](std::int64_t at) {  // samples * at / wanted, without overflow
-      return samples / wanted * at + samples % wanted * at / wanted;
-    };
-    const auto size = static_cast<std::uint64_t>(bound(part + 1) - bound(part));
-    rows.push_back(bound(part) +
-                   static_cast<std::int64_t>(random.below(size, static_cast<std::uint64_t>(part))));
-  }
-  return rows;
-}
 
 std::int64_t silhouette_samples(std::int64_t samples, std::int64_t clusters,
                                 std::int64_t features) {

@@ -11,7 +11,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/row_range_of.hpp"
-#include "evaluation/compared_rows.hpp"
+#include "evaluation/sampled_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
 
@@ -50,7 +50,7 @@ void compare_labels(const Dataset& dataset, std::int64_t wanted, LabelEvaluation
   constexpr std::int64_t kMinPart = 16384;
   const std::int64_t n = dataset.samples();
   std::vector<std::int64_t> sample;
-  if (wanted < n) sample = rows_to_compare(n, wanted);
+  if (wanted < n) sample = sampled_rows(n, wanted);
   const std::int64_t parts = progress ? std::clamp<std::int64_t>(wanted / kMinPart, 1, 100) : 1;
   for (std::int64_t part = 0; part < parts; ++part) {
     const std::int64_t begin = wanted / parts * part + wanted % parts * part / parts;

@@ -9,7 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
-#include "evaluation/compared_rows.hpp"
+#include "evaluation/sampled_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
 
@@ -44,7 +44,7 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
                               returned.labels[i], clusters));
   }
   const std::vector<std::int64_t> rows =
-      rows_to_compare(dataset.samples(),
+      sampled_rows(dataset.samples(),
                       comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
   std::span<const std::int64_t> rows_left = rows;
   const RangeWorkers workers;

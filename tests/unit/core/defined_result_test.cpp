@@ -5,21 +5,21 @@
 
 #include <gtest/gtest.h>
 
-#include "evaluation/compared_rows.hpp"
+#include "evaluation/sampled_rows.hpp"
 
 namespace lloyd {
 namespace {
 
 TEST(DefinedResult, ComparesAllRowsOnRequest) {
-  EXPECT_EQ(rows_to_compare(4, 4), (std::vector<std::int64_t>{0, 1, 2, 3}));
-  EXPECT_EQ(rows_to_compare(1, 1), std::vector<std::int64_t>{0});
+  EXPECT_EQ(sampled_rows(4, 4), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(sampled_rows(1, 1), std::vector<std::int64_t>{0});
 }
 
 // One row from each of equal parts, also if products of row numbers exceed 64 bits.
 TEST(DefinedResult, DrawnRowsAscendAndCoverTheData) {
   for (const std::int64_t samples : {std::int64_t{1000}, std::int64_t{1} << 60}) {
     constexpr std::int64_t kWanted = 64;
-    const std::vector<std::int64_t> rows = rows_to_compare(samples, kWanted);
+    const std::vector<std::int64_t> rows = sampled_rows(samples, kWanted);
     ASSERT_EQ(std::ssize(rows), kWanted);
     for (std::int64_t part = 0; part < kWanted; ++part) {
       const double share = static_cast<double>(rows[static_cast<std::size_t>(part)]) /
@@ -28,7 +28,7 @@ TEST(DefinedResult, DrawnRowsAscendAndCoverTheData) {
       EXPECT_LE(share, static_cast<double>(part) + 1.1);
     }
     EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
-    EXPECT_EQ(rows, rows_to_compare(samples, kWanted));
+    EXPECT_EQ(rows, sampled_rows(samples, kWanted));
   }
 }
 

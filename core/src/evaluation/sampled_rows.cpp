@@ -1,4 +1,4 @@
-#include "evaluation/compared_rows.hpp"
+#include "evaluation/sampled_rows.hpp"
 
 #include <cstddef>
 
@@ -6,7 +6,7 @@
 
 namespace lloyd {
 
-std::vector<std::int64_t> rows_to_compare(std::int64_t samples, std::int64_t wanted) {
+std::vector<std::int64_t> sampled_rows(std::int64_t samples, std::int64_t wanted) {
   const RandomStream random(0, 0);
   std::vector<std::int64_t> rows;
   rows.reserve(static_cast<std::size_t>(wanted));
