@@ -20,8 +20,8 @@ struct Overrides {
 /// experiment that can be overridden, such as `backends`. If KEY is an axis, VALUE (one value or a
 /// list) replaces its values. A list for another key of a setting makes that key an axis, except
 /// for `dataset.columns` and `dataset.drop_columns`, whose values are lists. Otherwise the key is
-/// set. Throws InputError "--set KEY:line:column: ..." for a text of another form, a key that cannot
-/// be set, and a key that an axis would overwrite.
+/// set. Throws InputError "--set KEY:line:column: ..." for a text of another form, a key that
+/// cannot be set, and a key that an axis would overwrite.
 void apply_override(ConfigNode& document, const std::string& text);
 
 /// Applies a text of --sweep: KEY, a dotted key of a setting, becomes an axis with the values of

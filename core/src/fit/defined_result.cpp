@@ -9,8 +9,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
-#include "evaluation/sampled_rows.hpp"
 #include "evaluation/label_evaluation.hpp"
+#include "evaluation/sampled_rows.hpp"
 #include "parallel/range_workers.hpp"
 
 namespace lloyd {
@@ -45,7 +45,7 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   }
   const std::vector<std::int64_t> rows =
       sampled_rows(dataset.samples(),
-                      comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
+                   comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
   std::span<const std::int64_t> rows_left = rows;
   const RangeWorkers workers;
   LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels, workers);
