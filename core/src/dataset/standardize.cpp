@@ -11,6 +11,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -57,7 +59,9 @@ std::vector<double> Standardization::undo(std::vector<double> values) const {
 }
 
 Matrix standardize(const Matrix& matrix, const Standardization& map) {
-  if (std::ssize(map.mean) != matrix.columns) {
+  check_shape("the samples", matrix);
+  if (matrix.data == nullptr) throw InputError("the samples: the data pointer is null");
+  if (std::ssize(map.mean) != matrix.columns || map.deviation.size() != map.mean.size()) {
     throw InputError(fmt::format("the samples have {} features, but {} are standardized",
                                  matrix.columns, map.mean.size()));
   }
