@@ -1,5 +1,7 @@
 #include "options/data_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "output/file_identity.hpp"
 #include "output/output.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
@@ -101,6 +104,12 @@ void DataOptions::take_standard_input() {
   if (file != "-") return;
   standard_input_ = std::make_shared<StandardInput>();
   file = standard_input_->file().string();
+}
+
+std::vector<std::filesystem::path> DataOptions::sources() const {
+  std::vector<std::filesystem::path> files = {file};
+  if (standard_input_ && identify(STDIN_FILENO).inode != 0) files.emplace_back("/dev/stdin");
+  return files;
 }
 
 CsvOptions DataOptions::csv_options() const {
