@@ -43,6 +43,7 @@ Standardization Standardization::of(const std::vector<FeatureStatistics>& statis
 }
 
 std::vector<double> Standardization::apply(std::vector<double> values) const {
+  const FloatEnvironment environment;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = (values[i] - mean[j]) / deviation[j];
@@ -51,6 +52,7 @@ std::vector<double> Standardization::apply(std::vector<double> values) const {
 }
 
 std::vector<double> Standardization::undo(std::vector<double> values) const {
+  const FloatEnvironment environment;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = values[i] * deviation[j] + mean[j];
