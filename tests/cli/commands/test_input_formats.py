@@ -65,8 +65,9 @@ class Npz(TestCase):
         temporary.mkdir()
         run("data", "info", file, env={"TMPDIR": str(temporary)})
         self.assertEqual(list(temporary.iterdir()), [])
-        self.assertIn("folder for temporary files",
-                      run("data", "info", file, env={"TMPDIR": str(self.folder / "none")}, status=2).stderr)
+        sentence = run("data", "info", file, env={"TMPDIR": str(self.folder / "none")}, status=2).stderr
+        self.assertIn(f"{file}: unpacking it takes a folder for temporary files, and there is none", sentence)
+        self.assertIn("TMPDIR names one", sentence)
 
     def test_damaged_archives_are_refused(self):
         stored = npz({"a": npy(VALUES)})
