@@ -69,6 +69,11 @@ TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
   EXPECT_EQ(classes.classes, (Texts{"b", "d"}));
   EXPECT_EQ(values_of(classes), (Values{2, 3, 5, 6}));
   EXPECT_EQ(values_of(read("1,NA\n3,4\n", options)), (Values{3, 4}));
+  // A first row without any value may be a header. Leaving rows out is no advice any more.
+  EXPECT_EQ(
+      refusal("NA\n1\n2\n", options),
+      "t.csv, line 1, column 1: 'NA' is not a number; the header option tells whether the row "
+      "names the columns");
 }
 
 TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {
