@@ -119,6 +119,12 @@ TEST_F(CsvRepair, ReadsDecimalCommasInAllBlocks) {
   EXPECT_EQ(data.statistics()[1].maximum, 2.5);
 }
 
+TEST(DecimalCommas, AreKeptBetweenDelimitersInQuotes) {
+  std::string text = "\"a;1,5;b\";2,5\n \"\"\"x;1,5;\"\";\";1,5\n\"open;1,5\n1,5;\"\";\"";
+  replace_decimal_commas(text.data(), text.data() + text.size(), ';');
+  EXPECT_EQ(text, "\"a;1,5;b\";2.5\n \"\"\"x;1,5;\"\";\";1.5\n\"open;1,5\n1.5;\"\";\"");
+}
+
 TEST(DecimalCommas, AreReplacedInNumbersOnly) {
   std::string text = "1,5; -2,5 ;,;,5;5,;1,2,3;a1,5;\"1,5\";\"1,5;1,5\";1,5e;1,5e3\n1,5";
   replace_decimal_commas(text.data(), text.data() + text.size(), ';');
