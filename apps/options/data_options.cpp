@@ -46,7 +46,8 @@ std::vector<std::string> split_lists(const std::string& option,
   return columns;
 }
 
-// The numbers of columns of a file without names. Throws InputError for a text that is no number.
+// The numbers of columns of a file without names. Throws InputError for a text that is no number,
+// and for a column that occurs twice.
 std::vector<std::int64_t> column_numbers(const std::string& option, const std::string& file,
                                          const std::vector<std::string>& columns) {
   std::vector<std::int64_t> numbers;
@@ -57,6 +58,9 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
       throw InputError(
           fmt::format("{} has '{}'; the columns of {} have no names, so numbers from 0 are needed",
                       option, shown(text), file));
+    }
+    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+      throw InputError(fmt::format("{}: {} has column {} twice", file, option, number));
     }
     numbers.push_back(number);
   }
