@@ -80,7 +80,7 @@ int convert(DataOptions data, const std::string& output) {
   input.csv.memory_limit = text_memory();
   CopyOptions copy;
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
-  return write_file(output, {data.file}, copy,
+  return write_file(output, data.sources(), copy,
                     [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
                       if (data.selects() && find_format(data.file) != FileFormat::csv) {
                         const auto rows = data.select(open_rows(data.file, input));
@@ -106,7 +106,7 @@ Dataset describe_file(const DataOptions& data) {
 
 int describe(DataOptions data, bool json) {
   data.take_standard_input();
-  refuse_overwriting({}, {data.file});
+  refuse_overwriting({}, data.sources());
   const Dataset dataset = describe_file(data);
   const auto& features = dataset.statistics();
   if (json) {

@@ -77,8 +77,9 @@ void prepare_outputs(FitCommandOptions& options) {
        {&options.labels, &options.centroids, &options.model, &options.criteria}) {
     *output = absolute_path(*output).string();
   }
-  refuse_overwriting({options.labels, options.centroids, options.model, options.criteria},
-                     {options.data.file, options.fit.seeding.file});
+  std::vector<std::filesystem::path> inputs = options.data.sources();
+  inputs.emplace_back(options.fit.seeding.file);
+  refuse_overwriting({options.labels, options.centroids, options.model, options.criteria}, inputs);
   if (!options.output.empty()) make_folder(options.output);
   try_outputs({options.labels, options.centroids, options.model, options.criteria});
 }

@@ -1,4 +1,5 @@
 // lloyd predict: labels new samples by the centroids of a model.
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,7 +55,9 @@ int predict(const Context& context, PredictOptions options) {
     *output = absolute_path(*output).string();
   }
   options.data.take_standard_input();
-  refuse_overwriting({options.labels, options.distances}, {options.model, options.data.file});
+  std::vector<std::filesystem::path> inputs = options.data.sources();
+  inputs.emplace_back(options.model);
+  refuse_overwriting({options.labels, options.distances}, inputs);
   try_outputs({options.labels, options.distances});
   supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = read_model(options.model, options.memory.limit);

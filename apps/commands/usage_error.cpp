@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,10 +31,16 @@ std::string path_of(const CLI::App& app) {
 
 std::vector<std::string> names_of_options(const CLI::App& app) {
   std::vector<std::string> names;
+  // Every command has its own --help.
+  const auto add = [&names](std::string name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  };
   for (const CLI::App* owner = &app; owner != nullptr; owner = owner->get_parent()) {
     for (const CLI::Option* option : owner->get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-      for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) add("--" + name);
+      for (const std::string& name : option->get_snames()) add("-" + name);
     }
   }
   return names;

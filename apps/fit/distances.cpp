@@ -7,6 +7,7 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "supervision/interrupt.hpp"
 
@@ -38,6 +39,7 @@ void append_distances(const RowSource& rows, const std::vector<double>& centroid
 std::vector<double> distances_to_centroids(const Dataset& dataset,
                                            const std::vector<double>& centroids,
                                            const std::vector<std::int32_t>& labels) {
+  const FloatEnvironment environment;  // the backend may have changed the modes of this thread
   const std::shared_ptr<const RowSource> rows =
       dataset.in_memory() ? rows_of(dataset.name(), dataset.matrix()) : dataset.source();
   std::vector<double> distances;

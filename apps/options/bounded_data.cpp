@@ -156,7 +156,9 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   shape.dtype = source_->dtype();
   const MemoryPlan planned = plan(shape);
   if (planned.block_rows == 0) {
-    Dataset whole = standardization_ || data_.selects()
+    // A compressed array was unpacked when it was opened; reading the file would do that again.
+    const bool is_unpacked = find_format(data_.file) == FileFormat::npz;
+    Dataset whole = standardization_ || data_.selects() || is_unpacked
                         ? Dataset(source_->name(), matrix_of(*source_))
                         : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {

@@ -1,5 +1,7 @@
 #include "options/data_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "output/file_identity.hpp"
 #include "output/output.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
@@ -43,7 +46,8 @@ std::vector<std::string> split_lists(const std::string& option,
   return columns;
 }
 
-// The numbers of columns of a file without names. Throws InputError for a text that is no number.
+// The numbers of columns of a file without names. Throws InputError for a text that is no number,
+// and for a column that occurs twice.
 std::vector<std::int64_t> column_numbers(const std::string& option, const std::string& file,
                                          const std::vector<std::string>& columns) {
   std::vector<std::int64_t> numbers;
@@ -54,6 +58,9 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
       throw InputError(
           fmt::format("{} has '{}'; the columns of {} have no names, so numbers from 0 are needed",
                       option, shown(text), file));
+    }
+    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+      throw InputError(fmt::format("{}: {} has column {} twice", file, option, number));
     }
     numbers.push_back(number);
   }
@@ -101,6 +108,12 @@ void DataOptions::take_standard_input() {
   if (file != "-") return;
   standard_input_ = std::make_shared<StandardInput>();
   file = standard_input_->file().string();
+}
+
+std::vector<std::filesystem::path> DataOptions::sources() const {
+  std::vector<std::filesystem::path> files = {file};
+  if (standard_input_ && identify(STDIN_FILENO).inode != 0) files.emplace_back("/dev/stdin");
+  return files;
 }
 
 CsvOptions DataOptions::csv_options() const {

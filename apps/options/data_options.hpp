@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
@@ -39,6 +40,10 @@ struct DataOptions {
   /// If DATA is '-', replaces it by a file with a copy of standard input. Call it before the work
   /// begins. Throws as StandardInput does.
   void take_standard_input();
+
+  /// The files that the data comes from, none of which may be written: DATA and, if that was '-',
+  /// the file that standard input is redirected from. For refuse_overwriting().
+  std::vector<std::filesystem::path> sources() const;
 
   /// Reads the file. `text_memory`: maximum bytes for reading text, see CsvOptions. Throws
   /// InputError, also for options that do not apply to the format.

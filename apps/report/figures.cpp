@@ -19,6 +19,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/descriptors.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "ipc/descriptor.hpp"
 #include "process/scratch_folder.hpp"
@@ -35,6 +36,11 @@ constexpr std::array<const char*, 4> kBrowsers = {"chromium", "chromium-browser"
                                                   "google-chrome-stable"};
 constexpr std::chrono::minutes kTimeLimit{2};
 
+bool is_program(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
 fs::path find_program(const char* name) {
   const char* const variable = std::getenv("PATH");
   std::string_view folders = variable == nullptr ? "/usr/bin:/bin" : variable;
@@ -43,8 +49,7 @@ fs::path find_program(const char* name) {
     folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
     if (!folder.starts_with('/')) continue;
     fs::path file = fs::path(folder) / name;
-    std::error_code error;
-    if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) return file;
+    if (is_program(file)) return file;
   }
   return {};
 }
@@ -73,7 +78,12 @@ std::string last_message(const fs::path& log) {
 
 fs::path find_browser() {
   if (const char* const named = std::getenv("CHROMIUM"); named != nullptr && *named != '\0') {
-    return named;
+    const fs::path file =
+        std::string_view(named).find('/') == std::string_view::npos ? find_program(named) : named;
+    if (is_program(file)) return file;
+    throw InputError(fmt::format(
+        "the environment variable CHROMIUM is '{}', which is no program that can be run",
+        shown(named)));
   }
   for (const char* name : kBrowsers) {
     fs::path file = find_program(name);

@@ -14,7 +14,9 @@ std::string file_name(const std::string& path, const std::string& value) {
   std::string file = value;
   if (path == "dataset") {
     const std::size_t key = value.find(kKey);
-    if (key == std::string::npos || (value[key - 1] != '{' && value[key - 1] != ' ')) return value;
+    const bool is_key =
+        key != std::string::npos && (key == 0 || value[key - 1] == '{' || value[key - 1] == ' ');
+    if (!is_key) return value;
     const std::size_t begin = key + kKey.size();
     file = value.substr(begin, value.find_first_of(",}", begin) - begin);
   } else if (path != "dataset.file") {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
@@ -147,7 +148,7 @@ void print(const ClusterChoiceReport& report) {
 
 void write_criteria(const std::filesystem::path& file, const ClusterChoiceReport& report) {
   NewFile output(file);
-  if (file.extension() == ".csv" || file.extension() == ".CSV") {
+  if (lower_case_extension(file) == ".csv") {
     output.write(experiment::csv_text(rows_json(report.choice)));
   } else {
     output.write(criteria_svg(

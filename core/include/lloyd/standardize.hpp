@@ -22,7 +22,7 @@ struct Standardization {
 };
 
 /// A copy of an n x d matrix, standardized: (x - mean) / deviation in float64, rounded once to the
-/// dtype. Throws InputError unless the map has d features.
+/// dtype. Throws InputError unless the map has d features and the matrix has rows and data.
 Matrix standardize(const Matrix& matrix, const Standardization& map);
 
 /// A copy of a data set in memory, of the same shape and dtype, standardized by the map for its own

@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"
 #include "dataset/statistics_pass.hpp"
@@ -40,6 +41,8 @@ Matrix view_values(const void* values, std::int64_t rows, std::int64_t columns, 
   return matrix;
 }
 
+}  // namespace
+
 void check_shape(const std::string& name, const Matrix& matrix) {
   if (matrix.rows < 1 || matrix.columns < 1) {
     throw InputError(
@@ -57,8 +60,6 @@ void check_shape(const std::string& name, const Matrix& matrix) {
                                  matrix.rows, matrix.stride));
   }
 }
-
-}  // namespace
 
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float32);

@@ -11,6 +11,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -41,6 +43,7 @@ Standardization Standardization::of(const std::vector<FeatureStatistics>& statis
 }
 
 std::vector<double> Standardization::apply(std::vector<double> values) const {
+  const FloatEnvironment environment;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = (values[i] - mean[j]) / deviation[j];
@@ -49,6 +52,7 @@ std::vector<double> Standardization::apply(std::vector<double> values) const {
 }
 
 std::vector<double> Standardization::undo(std::vector<double> values) const {
+  const FloatEnvironment environment;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = values[i] * deviation[j] + mean[j];
@@ -57,7 +61,9 @@ std::vector<double> Standardization::undo(std::vector<double> values) const {
 }
 
 Matrix standardize(const Matrix& matrix, const Standardization& map) {
-  if (std::ssize(map.mean) != matrix.columns) {
+  check_shape("the samples", matrix);
+  if (matrix.data == nullptr) throw InputError("the samples: the data pointer is null");
+  if (std::ssize(map.mean) != matrix.columns || map.deviation.size() != map.mean.size()) {
     throw InputError(fmt::format("the samples have {} features, but {} are standardized",
                                  matrix.columns, map.mean.size()));
   }

@@ -106,7 +106,7 @@ LabelScreen::LabelScreen(std::span<const double> centroids, std::int64_t feature
   origin_.assign(d, 0);
   for (std::int64_t c = 0; c < clusters_; ++c) {
     const double* centroid = centroids.data() + c * features;
-    // A running mean, which does not overflow.
+    // A running mean: it overflows only near the end of float64, where nothing is screened.
     for (std::size_t j = 0; j < d; ++j) {
       origin_[j] += (centroid[j] - origin_[j]) / static_cast<double>(c + 1);
     }
@@ -118,6 +118,8 @@ LabelScreen::LabelScreen(std::span<const double> centroids, std::int64_t feature
       const double e = centroids[static_cast<std::size_t>(c) * d + j] - origin_[j];
       square += e * e;
     }
+    // std::max() would pass over NaN, which the origin is if the centroids are not finite.
+    if (!std::isfinite(square)) return;
     squares.push_back(square);
     max_norm_ = std::max(max_norm_, norm_bound(square));
   }

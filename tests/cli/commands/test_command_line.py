@@ -43,6 +43,10 @@ class Options(TestCase):
         sentence = run("fit", IRIS, "first", "second", "-k", "3", status=2).stderr
         self.assertIn("unexpected argument 'first'", sentence)
 
+    def test_known_options_are_listed_once(self):
+        self.assertIn("unknown option '--qqqq' (known: --help, -h, --plugin-dir, --plugin-timeout, --version); ",
+                      run("help", "--qqqq", status=2).stderr)
+
     def test_internal_commands_are_unknown(self):
         for arguments in (["worker"], ["worker", "--parent", "1"], ["help", "worker"]):
             with self.subTest(arguments):

@@ -44,6 +44,8 @@ BAD = [
     ("gzip of no table", "x.npy.gz", gzip.compress(b"1,2\n"), [], "'.gz' is unknown"),
     ("option of text", "x.fvecs", TWO_ROWS, ["--header"], "--header is for text files only"),
     ("column of no name", "x.fvecs", TWO_ROWS, ["--columns", "a"], "--columns has 'a'; the columns of "),
+    ("column used twice", "x.fvecs", TWO_ROWS, ["--columns", "0,1,00"], "--columns has column 0 twice"),
+    ("column dropped twice", "x.fvecs", TWO_ROWS, ["--drop-columns", "1,1"], "--drop-columns has column 1 twice"),
     ("column of no number", "x.fvecs", TWO_ROWS, ["--drop-columns", "7"], "there is no column 7; the columns are 0 to"),
     ("dtype where there is one", "x.fvecs", TWO_ROWS, ["--dtype", "float64"],
      "--dtype is for text files"),

@@ -65,8 +65,9 @@ class Npz(TestCase):
         temporary.mkdir()
         run("data", "info", file, env={"TMPDIR": str(temporary)})
         self.assertEqual(list(temporary.iterdir()), [])
-        self.assertIn("folder for temporary files",
-                      run("data", "info", file, env={"TMPDIR": str(self.folder / "none")}, status=2).stderr)
+        sentence = run("data", "info", file, env={"TMPDIR": str(self.folder / "none")}, status=2).stderr
+        self.assertIn(f"{file}: unpacking it takes a folder for temporary files, and there is none", sentence)
+        self.assertIn("TMPDIR names one", sentence)
 
     def test_damaged_archives_are_refused(self):
         stored = npz({"a": npy(VALUES)})
@@ -143,6 +144,24 @@ class StandardInput(TestCase):
         self.assertIn(b"stdin.csv, line 2, column 2: 'b' is not a number",
                       self.piped(b"1,2\na,b\n", "fit", "-", "-k", "1", "--columns", "1", status=2).stderr)
         self.assertIn(b"stdin.csv: the file holds no rows", self.piped(b"", "fit", "-", "-k", "1", status=2).stderr)
+
+    def test_the_file_that_it_is_redirected_from_is_kept(self):
+        model = self.write("m.csv", "0,0\n9,9\n")
+        text = "1,2\n3,4\n9,8\n"
+        data = self.write("d.csv", text)
+        for arguments in (("fit", "-", "-k", "1", "--labels", data), ("fit", "-", "-k", "1", "--centroids", data),
+                          ("predict", model, "-", "--distances", data), ("data", "convert", "-", data)):
+            with self.subTest(arguments[0]), open(data) as file:
+                done = subprocess.run([LLOYD, *map(str, arguments)], stdin=file, capture_output=True, text=True,
+                                      timeout=120)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("is read, so it cannot be written too", done.stderr)
+                self.assertEqual(data.read_text(), text)
+        with open(data) as file, open(data, "a") as output:
+            done = subprocess.run([LLOYD, "data", "info", "-"], stdin=file, stdout=output, stderr=subprocess.PIPE,
+                                  text=True, timeout=120)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(data.read_text(), text)
 
     def test_a_terminal_is_refused(self):
         controller, terminal = pty.openpty()

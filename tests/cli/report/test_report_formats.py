@@ -115,6 +115,10 @@ sweep: {dataset: [{file: first.csv, dtype: float64}, {file: ./second.csv}]}
         said = run("report", self.output, "--figures", self.folder / "figures", status=1,
                    env={"CHROMIUM": "/bin/false"}).stderr
         self.assertIn("/bin/false ended by exit(1) instead of drawing the figures", said)
+        for name in ("/nonexistent", "/dev/null", str(self.folder), "no-such-browser"):
+            said = run("report", self.output, "--figures", self.folder / "figures", status=2,
+                       env={"CHROMIUM": name}).stderr
+            self.assertIn(f"CHROMIUM is '{name}', which is no program that can be run", said)
 
     def test_the_ratio_to_a_less_accurate_backend_is_one_option_away(self):
         def change(record):

@@ -81,6 +81,21 @@ TEST(KMeans, StandardizedModelMapsTheSamplesThatItLabels) {
   EXPECT_EQ(loaded.predict(sample.data(), 1, kSequential.backend), (std::vector<std::int32_t>{1}));
 }
 
+TEST(KMeans, StandardizedModelRefusesWhatIsNoMatrix) {
+  Model model;
+  model.clusters = 1;
+  model.features = 2;
+  model.centroids = {0, 0};
+  model.standardization = Standardization{{0, 0}, {1, 1}};
+  const auto refusal = [&](const float* values, std::int64_t n) {
+    return message_of<InputError>([&] { model.predict(values, n, kSequential.backend); });
+  };
+  EXPECT_NE(refusal(kPoints.data(), 0).find("0 rows"), std::string::npos);
+  EXPECT_NE(refusal(kPoints.data(), -1).find("-1 rows"), std::string::npos);
+  EXPECT_NE(refusal(kPoints.data(), std::int64_t{1} << 61).find("overflow"), std::string::npos);
+  EXPECT_EQ(refusal(nullptr, 4), "the samples: the data pointer is null");
+}
+
 TEST(KMeans, RefusesSamplesOfAnotherModel) {
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
   EXPECT_EQ(message_of<InputError>([&] { fit.predict(Matrix::view(kPoints.data(), 2, 4)); }),

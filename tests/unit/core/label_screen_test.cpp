@@ -104,6 +104,24 @@ TEST(LabelScreen, TheNearestCentroidsAreCandidates) {
   }
 }
 
+TEST(LabelScreen, LeavesOutCentroidsBeyondFloat64) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const std::vector<double> sample = {1, 2};
+  const double* row = sample.data();
+  for (const std::vector<double>& centroids :
+       {std::vector<double>{kNaN, 0, 1, 2}, std::vector<double>{1, 2, 3, kInfinity},
+        std::vector<double>{kInfinity, 1e300, -kInfinity, 0}, std::vector<double>{1e200, 0, 1, 2},
+        // Their running mean is NaN.
+        std::vector<double>{kLargest, 1e300, -kLargest, 0, 1, 2}}) {
+    const LabelScreen screen(centroids, 2);
+    LabelScreen::Workspace workspace;
+    screen.screen(&row, 1, workspace);
+    EXPECT_FALSE(workspace.findings[0].screened);
+  }
+}
+
 // The fraction of samples with a single candidate.
 double proven_fraction(const ScreenProblem& problem) {
   const std::vector<float> samples = screen_samples<float>(problem);

@@ -93,17 +93,19 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
 
 // Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
-                 const std::vector<std::int64_t>& columns) {
+                 const std::vector<std::int64_t>& columns, bool drop_missing) {
   const auto may_be_value = [&](std::int64_t i) {
     const CellKind kind = kind_of_cell(first[i].text);
     return !first[i].quoted && (kind == CellKind::missing || kind == CellKind::almost_number);
   };
   if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
+  const std::string_view text = first[columns.front()].text;
+  const bool is_dropped = drop_missing && is_missing_value(text);
   cursor.fail_for_option(
       columns.front(),
       fmt::format(
           "'{}' is not a number{}; the header option tells whether the row names the columns",
-          shown(first[columns.front()].text), number_advice(first[columns.front()].text).text));
+          shown(text), is_dropped ? "" : number_advice(text).text));
 }
 
 // True if the first row, at which `cursor` is, is a header; `second` is the row after it.
@@ -120,7 +122,7 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   };
   const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
   if (std::all_of(columns.begin(), columns.end(), is_name)) {
-    check_names(cursor, first, columns);
+    check_names(cursor, first, columns, options.drop_missing);
     return !columns.empty();
   }
   const auto text = std::find_if(columns.begin(), columns.end(), is_text);

@@ -30,17 +30,34 @@ char* find_decimal_comma(char* begin, const char* end) {
   return at == end ? comma : nullptr;
 }
 
+bool is_cell_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+// The delimiter or line feed behind the cell at `begin`, or `end`. A quoted cell may hold both a
+// delimiter and doubled quotes, and ends on its line.
+char* find_cell_end(char* begin, char* end, char delimiter) {
+  char* at = begin;
+  while (at != end && is_cell_blank(*at) && *at != delimiter) ++at;
+  if (at != end && *at == '"') {
+    for (++at; at != end && *at != '\n'; ++at) {
+      if (*at != '"') continue;
+      if (at + 1 == end || at[1] != '"') break;
+      ++at;
+    }
+  }
+  return std::find_if(at, end, [&](char c) { return c == delimiter || c == '\n'; });
+}
+
 }  // namespace
 
 void replace_decimal_commas(char* begin, char* end, char delimiter) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (begin != end) {
-    char* const stop =
-        std::find_if(begin, end, [&](char c) { return c == delimiter || c == '\n'; });
+    char* const stop = find_cell_end(begin, end, delimiter);
     char* first = begin;
     char* last = stop;
-    while (first != last && is_blank(*first)) ++first;
-    while (first != last && is_blank(last[-1])) --last;
+    while (first != last && is_cell_blank(*first)) ++first;
+    while (first != last && is_cell_blank(last[-1])) --last;
     if (last - first >= 2 && *first == '"' && last[-1] == '"') {
       ++first;
       --last;

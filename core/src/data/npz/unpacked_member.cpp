@@ -36,7 +36,12 @@ class UnnamedFile {
   UnnamedFile(const InputFile& archive, std::int64_t bytes) : archive_(archive.path()) {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-    if (error) fail("find the folder for temporary files");
+    if (error) {
+      throw InputError(fmt::format(
+          "{}: unpacking it takes a folder for temporary files, and there is none ({}); "
+          "TMPDIR names one",
+          archive_, error.message()));
+    }
     folder_ = folder.string();
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
     if (!error && space.available < static_cast<std::uintmax_t>(bytes)) {
@@ -69,9 +74,8 @@ class UnnamedFile {
 
  private:
   [[noreturn]] void fail(const char* action) const {
-    throw InputError(fmt::format("{}: cannot {} in the folder for temporary files{}{}: {}",
-                                 archive_, action, folder_.empty() ? "" : " ", folder_,
-                                 descriptor_error(errno)));
+    throw InputError(fmt::format("{}: cannot {} in the folder for temporary files {}: {}", archive_,
+                                 action, folder_, descriptor_error(errno)));
   }
 
   std::string archive_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/rows/read_all.hpp"
 
@@ -163,6 +164,7 @@ class StandardizedRows : public RowView {
  private:
   template <class T>
   void map_values(std::int64_t rows, T* values) const {
+    const FloatEnvironment environment;  // a plugin may have changed the modes of this thread
     const std::size_t d = map_.mean.size();
     for (std::int64_t i = 0; i < rows; ++i, values += d) {
       for (std::size_t j = 0; j < d; ++j) {

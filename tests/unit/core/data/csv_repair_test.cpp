@@ -69,6 +69,11 @@ TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
   EXPECT_EQ(classes.classes, (Texts{"b", "d"}));
   EXPECT_EQ(values_of(classes), (Values{2, 3, 5, 6}));
   EXPECT_EQ(values_of(read("1,NA\n3,4\n", options)), (Values{3, 4}));
+  // A first row without any value may be a header. Leaving rows out is no advice any more.
+  EXPECT_EQ(
+      refusal("NA\n1\n2\n", options),
+      "t.csv, line 1, column 1: 'NA' is not a number; the header option tells whether the row "
+      "names the columns");
 }
 
 TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {
@@ -112,6 +117,12 @@ TEST_F(CsvRepair, ReadsDecimalCommasInAllBlocks) {
   EXPECT_EQ(data.statistics()[0].minimum, 1.25);
   EXPECT_EQ(data.statistics()[0].maximum, 1.25);
   EXPECT_EQ(data.statistics()[1].maximum, 2.5);
+}
+
+TEST(DecimalCommas, AreKeptBetweenDelimitersInQuotes) {
+  std::string text = "\"a;1,5;b\";2,5\n \"\"\"x;1,5;\"\";\";1,5\n\"open;1,5\n1,5;\"\";\"";
+  replace_decimal_commas(text.data(), text.data() + text.size(), ';');
+  EXPECT_EQ(text, "\"a;1,5;b\";2.5\n \"\"\"x;1,5;\"\";\";1.5\n\"open;1,5\n1.5;\"\";\"");
 }
 
 TEST(DecimalCommas, AreReplacedInNumbersOnly) {

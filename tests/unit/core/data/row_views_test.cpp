@@ -1,4 +1,5 @@
 // Views of row sources.
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -71,6 +72,18 @@ TEST_F(RowViews, StandardizeToMeanZeroAndDeviationOne) {
   EXPECT_EQ(map.apply({1, 5, 10}), (Values{-1, 0, -1}));
   EXPECT_EQ(map.undo({-1, 0, -1}), (Values{1, 5, 10}));
   EXPECT_THROW(standardize(source_of({1, 2}, 2), map), InputError);
+}
+
+TEST_F(RowViews, StandardizeWithTheDefaultRounding) {
+  const Standardization map{{0}, {3}};
+  const auto view = standardize(source_of({1, 2}, 1), map);
+  const Values nearest = all_of(*view);
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  const Values upward = all_of(*view);
+  const Values applied = map.apply({1, 2});
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(upward, nearest);
+  EXPECT_EQ(applied, nearest);
 }
 
 }  // namespace
