@@ -105,14 +105,14 @@ TEST(LabelScreen, TheNearestCentroidsAreCandidates) {
 }
 
 TEST(LabelScreen, LeavesOutCentroidsBeyondFloat64) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double kLargest = std::numeric_limits<double>::max();
   const std::vector<double> sample = {1, 2};
   const double* row = sample.data();
   for (const std::vector<double>& centroids :
-       {std::vector<double>{kNaN, 0, 1, 2}, std::vector<double>{1, 2, 3, kInfinity},
-        std::vector<double>{kInfinity, 1e300, -kInfinity, 0}, std::vector<double>{1e200, 0, 1, 2},
+       {std::vector<double>{nan, 0, 1, 2}, std::vector<double>{1, 2, 3, infinity},
+        std::vector<double>{infinity, 1e300, -infinity, 0}, std::vector<double>{1e200, 0, 1, 2},
         // Their running mean is NaN.
         std::vector<double>{kLargest, 1e300, -kLargest, 0, 1, 2}}) {
     const LabelScreen screen(centroids, 2);
