@@ -164,6 +164,7 @@ class Table(TestCase):
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         # Used by test_process_state.py, test_results.py and test_supervision.py.
         tables |= {"meddles", "garbage", "hostile", "garbled-texts"}
+        tables |= {"long-summary"}  # used by test_command_line.py
         # Used by test_release.py.
         tables |= {"session-crashes", "session-exits", "session-hangs", "backend-crashes", "backend-hangs"}
         self.assertEqual({path.name for path in BAD_PLUGINS.iterdir()}, tables)

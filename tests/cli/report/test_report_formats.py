@@ -48,9 +48,11 @@ class Formats(TestCase):
 
     def test_markdown_has_the_cells_of_the_text(self):
         lines = self.report("--format", "markdown").splitlines()
-        table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("|")]
+        self.assertTrue(lines[0].startswith("4 of 8 rows were skipped: "), lines[0])
+        rows = [line for line in lines if line.startswith("|")]
+        table = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
         self.assertEqual(table[0][:3], ["clusters", "backend", "ms/iteration"])
-        self.assertRegex(lines[1], r"^\| ---: \| --- \| ---: \|")
+        self.assertRegex(rows[1], r"^\| ---: \| --- \| ---: \|")
         self.assertEqual(len({len(row) for row in table}), 1)
         self.assertEqual(len(table), 2 + 8)
         self.assertEqual([row[1] for row in table[2:5]], ["sequential", "openmp", r"missing some\_value=1"])
@@ -60,6 +62,7 @@ class Formats(TestCase):
 
     def test_latex_is_escaped_and_complete(self):
         text = self.report("--format", "latex")
+        self.assertIn("\n% 4 of 8 rows were skipped: ", text)
         self.assertEqual(text.count(r"\begin{tabular}"), text.count(r"\end{tabular}"))
         self.assertIn(r"missing some\_value=1", text)
         self.assertIn(r"A \& B, 50\% of them", text)
