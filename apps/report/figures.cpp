@@ -78,7 +78,7 @@ std::string last_message(const fs::path& log) {
 
 fs::path find_browser() {
   if (const char* const named = std::getenv("CHROMIUM"); named != nullptr && *named != '\0') {
-    const fs::path file =
+    fs::path file =
         std::string_view(named).find('/') == std::string_view::npos ? find_program(named) : named;
     if (is_program(file)) return file;
     throw InputError(fmt::format(

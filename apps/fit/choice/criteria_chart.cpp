@@ -181,8 +181,10 @@ std::string criteria_svg(const std::string& title, std::span<const CriteriaOfK> 
   for (std::size_t m = 0; m < std::size(measures); ++m) {
     std::vector<double> values;
     for (std::size_t i = 0; i < tried.size(); ++i) values.push_back(measures[m].value(i));
-    const Panel panel(kPanelGap + static_cast<double>(m % 2) * (kPanelWidth + kPanelGap),
-                      kTitleHeight + static_cast<double>(m / 2) * (kPanelHeight + kPanelGap), tried,
+    const std::size_t row = m / 2;
+    const std::size_t column = m % 2;
+    const Panel panel(kPanelGap + static_cast<double>(column) * (kPanelWidth + kPanelGap),
+                      kTitleHeight + static_cast<double>(row) * (kPanelHeight + kPanelGap), tried,
                       std::move(values));
     svg += panel.svg(measures[m].heading, suggested);
   }

@@ -146,8 +146,8 @@ double LabelScreen::limit(double norm) const {
   const double reach = norm + max_norm_;
   if (!(reach * reach < 0x1p125)) return std::numeric_limits<double>::infinity();
   const auto d = static_cast<double>(features_);
-  const auto h = static_cast<double>(std::min(features_, kFeatureBlock) +
-                                     (features_ + kFeatureBlock - 1) / kFeatureBlock + 1);
+  const std::int64_t blocks = (features_ + kFeatureBlock - 1) / kFeatureBlock;
+  const auto h = static_cast<double>(std::min(features_, kFeatureBlock) + blocks + 1);
   const double score_error = 1.02 * u * (h + 4) * (norm * max_norm_ + max_norm_ * max_norm_ / 2) +
                              4 * t * std::sqrt(d) * reach + 8 * d * t;
   return 1.01 * (2 * score_error + 1.01 * (d + 2) * v * reach * reach + d * 0x1p-1073);

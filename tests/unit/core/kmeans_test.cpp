@@ -150,6 +150,7 @@ TEST(KMeans, ReadsADataSetInBlocks) {
 }
 
 // The interface of an Eigen matrix.
+// NOLINTBEGIN(readability-identifier-naming)
 template <class T, bool RowMajor>
 struct LikeEigen {
   static constexpr bool IsRowMajor = RowMajor;
@@ -160,6 +161,7 @@ struct LikeEigen {
   long outerStride() const { return RowMajor ? 2 : 3; }
   std::vector<T> values;
 };
+// NOLINTEND(readability-identifier-naming)
 
 // The interface of std::mdspan.
 struct LikeMdspan {

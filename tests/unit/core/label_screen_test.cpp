@@ -105,14 +105,15 @@ TEST(LabelScreen, TheNearestCentroidsAreCandidates) {
 }
 
 TEST(LabelScreen, LeavesOutCentroidsBeyondFloat64) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kBeyondFloat64 = std::numeric_limits<double>::infinity();
   constexpr double kLargest = std::numeric_limits<double>::max();
   const std::vector<double> sample = {1, 2};
   const double* row = sample.data();
   for (const std::vector<double>& centroids :
-       {std::vector<double>{nan, 0, 1, 2}, std::vector<double>{1, 2, 3, infinity},
-        std::vector<double>{infinity, 1e300, -infinity, 0}, std::vector<double>{1e200, 0, 1, 2},
+       {std::vector<double>{kNotANumber, 0, 1, 2}, std::vector<double>{1, 2, 3, kBeyondFloat64},
+        std::vector<double>{kBeyondFloat64, 1e300, -kBeyondFloat64, 0},
+        std::vector<double>{1e200, 0, 1, 2},
         // Their running mean is NaN.
         std::vector<double>{kLargest, 1e300, -kLargest, 0, 1, 2}}) {
     const LabelScreen screen(centroids, 2);
