@@ -105,8 +105,9 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
 }
 
-ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
-  Delivery delivery;
+// Prints a FitReport or a ClusterChoiceReport.
+template <class Report>
+void print_report(const FitCommandOptions& options, const Report& report, Delivery& delivery) {
   delivery.print([&] {
     if (options.json) {
       print_json(to_json(report));
@@ -114,9 +115,23 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
       print(report);
     }
   });
+}
+
+ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
+  Delivery delivery;
+  print_report(options, report, delivery);
   write_files(options, report, delivery);
   delivery.finish();
   return report.fit.cancelled ? kInterrupted : kDone;
+}
+
+// Fits `samples` samples; on a terminal, a line shows the stages and iterations.
+Fit fit_with_progress(BackendSession& session, const FitOptions& options, std::int64_t samples) {
+  FitProgress progress(options, samples);
+  return lloyd::fit(session, options, &progress,
+                    [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+                      progress.on_stage(stage, done, total);
+                    });
 }
 
 // Labels the samples by the centroids of the suggested fit, whose own labels were not kept.
@@ -142,11 +157,7 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
   FitOptions fit_options = options.fit;
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
-    FitProgress progress(fit_options, data.dataset.samples());
-    Fit fit = lloyd::fit(session, fit_options, &progress,
-                         [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                           progress.on_stage(stage, done, total);
-                         });
+    Fit fit = fit_with_progress(session, fit_options, data.dataset.samples());
     fit.standardization = standardization;
     return fit;
   };
@@ -161,13 +172,7 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
   }
   const ClusterChoiceReport report{data.dataset, chosen, options.fit, choice, session.open_ms()};
   Delivery delivery;
-  delivery.print([&] {
-    if (options.json) {
-      print_json(to_json(report));
-    } else {
-      print(report);
-    }
-  });
+  print_report(options, report, delivery);
   if (choice.suggestion.index) {
     const TriedFit& suggested = choice.fits[*choice.suggestion.index];
     fit_options.clusters = suggested.clusters;
@@ -257,13 +262,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
-    Fit fit = [&] {
-      FitProgress progress(options.fit, dataset.samples());
-      return lloyd::fit(session, options.fit, &progress,
-                        [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                          progress.on_stage(stage, done, total);
-                        });
-    }();
+    Fit fit = fit_with_progress(session, options.fit, dataset.samples());
     fit.standardization = standardization;
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {
