@@ -50,25 +50,31 @@ bool start_orphan_of_another_user() {
   return ::read(ready.get(), &byte, 1) == 1;
 }
 
+std::chrono::steady_clock::duration time_of_kill_orphans() {
+  const auto begin = std::chrono::steady_clock::now();
+  kill_orphans({});
+  return std::chrono::steady_clock::now() - begin;
+}
+
 // Exit status: 0 if orphans that cannot be killed share one grace period.
 int kill_what_cannot_be_killed() {
-  using Clock = std::chrono::steady_clock;
   adopt_orphans();
   if (!set_kill_capability(false)) return kSkipped;
-  const Clock::time_point begin = Clock::now();
   if (!start_orphan_of_another_user()) return kSkipped;
-  kill_orphans({});
-  const Clock::duration first = Clock::now() - begin;
-  const bool survives = !descendants_of(::getpid()).empty();
-  for (int process = 0; process < 3; ++process) {
+  const auto first = time_of_kill_orphans();
+  if (descendants_of(::getpid()).empty()) return 1;
+  // A later call may be slow on a busy machine, but not shorter than the first one if each call had
+  // a grace period of its own.
+  constexpr int kAttempts = 10;
+  bool shared = false;
+  for (int attempt = 0; attempt < kAttempts && !shared; ++attempt) {
     if (!start_orphan_of_another_user()) return kSkipped;
-    kill_orphans({});
+    shared = time_of_kill_orphans() < first / 2;
   }
-  const Clock::duration all = Clock::now() - begin;
   set_kill_capability(true);
-  kill_orphans({});
-  if (!survives || !descendants_of(::getpid()).empty()) return 1;
-  return all < 2 * first ? 0 : 2;
+  // The calls return before the killed processes have ended.
+  while (!descendants_of(::getpid()).empty()) kill_orphans({});
+  return shared ? 0 : 2;
 }
 
 TEST(ProcessTree, OrphansThatCannotBeKilledShareOneGracePeriod) {
