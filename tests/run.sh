@@ -2,29 +2,29 @@
 # Installs packages, makes clean builds, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
 # Parts: release, asan (AddressSanitizer and UndefinedBehaviorSanitizer; without the tests of
-# asan_omits.txt), tsan (ThreadSanitizer, the conformance suite only), fuzz (the fuzz targets: their seeds,
-# then a fixed number of executions). Default: all four.
+# asan_omits.txt; and the fuzz targets: their seeds, then a fixed number of executions), tsan
+# (ThreadSanitizer, the conformance suite only). Default: all three.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan fuzz)
+[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan)
 # clang: plugins are also built with another compiler than the program.
 packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
-    release | asan)
+    release)
       packages+=(doxygen doxygen-awesome-css)
       # For tests of the report page and of instruction counts, which are skipped elsewhere if these are
       # missing.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
-    fuzz) packages+=(libclang-rt-dev) ;;
+    asan) packages+=(libclang-rt-dev libomp-dev) ;;
     tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;
     *)
-      echo "tests/run.sh: unknown part '$part'; known: release asan tsan fuzz" >&2
+      echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
       exit 2
       ;;
   esac
@@ -47,6 +47,7 @@ for part in "${parts[@]}"; do
       mapfile -t omitted < <(sed -n 's/^\([^# ]\+\) .*/\1/p' tests/asan_omits.txt)
       step 'asan: build' build asan
       step 'asan: test' run_tests asan '*' "${omitted[@]}"
+      step 'asan: fuzz' bash tests/fuzz/run.sh --check build/tests/asan
       ;;
     tsan)
       # Archer informs ThreadSanitizer about the synchronisation in OpenMP's runtime.
@@ -58,10 +59,6 @@ for part in "${parts[@]}"; do
       step 'tsan: build' build tsan --target conformance_tests
       OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \
         step 'tsan: test' run_tests tsan 'conformance.*'
-      ;;
-    fuzz)
-      step 'fuzz: build' build fuzz --target fuzzers
-      step 'fuzz: test' bash tests/fuzz/run.sh --check build/tests/fuzz
       ;;
   esac
 done

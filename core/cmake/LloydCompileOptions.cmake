@@ -17,17 +17,28 @@ if(LLOYD_SANITIZE)
   target_link_options(lloyd_compile_options INTERFACE -fsanitize=${LLOYD_SANITIZE})
   target_compile_options(lloyd_plain_options INTERFACE -O0)
 endif()
+# Omits the checks of UndefinedBehaviorSanitizer for each pointer, which double the code size. AddressSanitizer also
+# finds null pointers and out-of-bounds accesses. The core keeps all checks.
+add_library(lloyd_few_checks INTERFACE)
+if(LLOYD_SANITIZE MATCHES "undefined")
+  target_compile_options(lloyd_few_checks INTERFACE
+    -fno-sanitize=null,object-size,alignment,pointer-overflow)
+endif()
 # For code whose speed does not matter: optimised for compile time.
 add_library(lloyd_quick_build INTERFACE)
-if(LLOYD_SANITIZE MATCHES "undefined" AND NOT LLOYD_BUILD_FUZZERS)
-  # Omits the checks of each pointer access, which double the code size and need a hundred megabytes of
-  # relocations in every process. AddressSanitizer also finds null pointers and out-of-bounds accesses. The
-  # core and the fuzz targets keep all checks.
-  target_compile_options(lloyd_quick_build INTERFACE -Og -fno-sanitize=null,object-size,alignment)
-elseif(LLOYD_SANITIZE)
+target_link_libraries(lloyd_quick_build INTERFACE lloyd_few_checks)
+if(LLOYD_SANITIZE)
   target_compile_options(lloyd_quick_build INTERFACE -O0)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
+endif()
+# For vectorised kernels. AddressSanitizer's checks are calls: inlined into unrolled loops, they keep the optimiser
+# busy for minutes.
+add_library(lloyd_kernel_options INTERFACE)
+target_link_libraries(lloyd_kernel_options INTERFACE lloyd_few_checks)
+if(LLOYD_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(lloyd_kernel_options INTERFACE
+    "SHELL:-mllvm -asan-instrumentation-with-call-threshold=0")
 endif()
 # nvcc supports few of these options.
 target_compile_options(lloyd_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")

@@ -32,7 +32,7 @@ if ! $check; then
   source apps/setup.sh
   use_compiler_cache
   # Configure only once: naming the compiler again would make cmake discard its cache.
-  [ -f build/fuzz/build.ninja ] || cmake --preset fuzz "${compiler_cache[@]}" >/dev/null
+  [ -f build/fuzz/build.ninja ] || cmake --preset asan -B build/fuzz "${compiler_cache[@]}" >/dev/null
   cmake --build build/fuzz --target fuzzers
 fi
 build=$(cd "$build" && pwd)
