@@ -1,5 +1,6 @@
 """The HDF5 library is in a module, liblloyd_hdf5.so, that is loaded when an HDF5 file is read or written."""
 
+import json
 import os
 import pathlib
 import re
@@ -150,6 +151,11 @@ class Search(TestCase):
         (other / MODULE.name).write_bytes(whole[:at] + b"\0" * 8 + whole[at + 8:])
         shutil.copy(MODULE, self.bin)
         self.lloyd("data", "info", self.h5, LLOYD_PLUGIN_PATH=str(other))
+
+    def test_doctor_names_it(self):
+        report = json.loads(run("doctor", "--quick", "--json").stdout)["hdf5"]
+        self.assertEqual((report["file"], report["problem"]), (str(MODULE), None))
+        self.assertRegex(report["version"], r"^1\.[0-9]+\.[0-9]+$")
 
     @unittest.skipIf(SANITIZED, "the library was built without the sanitizer")
     def test_filters_find_the_symbols_of_the_library(self):
