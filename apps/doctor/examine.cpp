@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/hdf5.hpp>
+#include <lloyd/error.hpp>
+
 #include "doctor/report.hpp"
 #include "machine/processors/affinity.hpp"
 
@@ -18,6 +21,15 @@ PluginReport describe(const LoadedBackend& backend) {
           backend.path().string(),
           backend.info().summary,
           backend.unavailable()};
+}
+
+Hdf5Report examine_hdf5() {
+  try {
+    const Hdf5Module module = find_hdf5_module();
+    return {module.version, module.file.string(), ""};
+  } catch (const InputError& error) {
+    return {"", "", error.what()};
+  }
 }
 
 void measure_into(DoctorReport& report) {
@@ -52,6 +64,7 @@ DoctorReport examine(Registry& registry, const isolated::IsolatedPlugins& plugin
   report.memory = machine::read_memory();
   if (measure) measure_into(report);
   report.gpus = machine::read_gpus();
+  report.hdf5 = examine_hdf5();
   report.environment = machine::set_variables();
   for (const auto& backend : registry.load_all()) report.plugins.push_back(describe(*backend));
   report.refused = registry.refused();

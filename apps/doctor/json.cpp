@@ -88,6 +88,9 @@ Json doctor_json(const DoctorReport& report) {
                {"ceilings", ceilings_json(report)},
                {"gpus", gpus_json(report.gpus)}};
   json["openmp_runtimes"] = openmp_json(report.openmp_runtimes);
+  json["hdf5"] = {{"version", text_or_null(report.hdf5.version)},
+                  {"file", text_or_null(report.hdf5.file)},
+                  {"problem", text_or_null(report.hdf5.problem)}};
   json["environment"] = names_json(report.environment);
   json["plugins"] = plugins_json(report);
   json["refused"] = Json::array();

@@ -33,6 +33,13 @@ struct PluginReport {
   std::string unavailable;  ///< why it cannot run here; empty if it can
 };
 
+/// The module that reads and writes HDF5 files, see find_hdf5_module().
+struct Hdf5Report {
+  std::string version;  ///< of HDF5; empty if the module is not usable
+  std::string file;
+  std::string problem;  ///< why the module is not usable; empty if it is
+};
+
 struct DoctorReport {
   machine::Build build;
   std::string os;
@@ -46,6 +53,7 @@ struct DoctorReport {
   std::string ceilings_problem;               ///< reason of a failed measurement; empty if none
   machine::Gpus gpus;
   std::vector<machine::OpenmpRuntime> openmp_runtimes;
+  Hdf5Report hdf5;
   machine::NamedTexts environment;  ///< see machine::set_variables()
   std::vector<PluginReport> plugins;
   std::vector<RefusedPlugin> refused;

@@ -188,6 +188,9 @@ std::string doctor_text(const DoctorReport& report) {
   for (const machine::OpenmpRuntime& runtime : report.openmp_runtimes) {
     screen.add("OpenMP", fmt::format("{}: {}", runtime.name, runtime.path));
   }
+  screen.add("HDF5", report.hdf5.problem.empty()
+                         ? fmt::format("{}: {}", report.hdf5.version, report.hdf5.file)
+                         : report.hdf5.problem);
   std::string environment;
   for (const auto& [name, value] : report.environment) {
     environment += fmt::format("{}{}={}", environment.empty() ? "" : "  ", name, value);

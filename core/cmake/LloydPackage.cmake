@@ -5,6 +5,7 @@
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Lloyd)
 set(config_template ${PROJECT_SOURCE_DIR}/core/cmake/LloydConfig.cmake.in)
 
+# The HDF5 module is also a component of its own: `cmake --install BUILD --component hdf5`.
 install(TARGETS lloyd EXPORT LloydTargets RUNTIME DESTINATION bin)
 install(TARGETS lloyd_plugin_sdk EXPORT LloydTargets)
 # Exported separately: plugin authors do not need the libraries of the core.

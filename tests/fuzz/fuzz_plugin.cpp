@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   fuzz::expect_refusal_or([&] {
     constexpr std::size_t kLimit = 100;
-    fuzz::require(read_elf_section(file, ".text", kLimit).size() <= kLimit,
+    fuzz::require(read_elf_section(file, ".text", "a library", kLimit).size() <= kLimit,
                   "a section is longer than its limit");
   });
   return 0;

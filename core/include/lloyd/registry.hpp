@@ -13,6 +13,7 @@
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin_folder.hpp>
 
 namespace lloyd {
 
@@ -107,14 +108,9 @@ class Registry {
 
   /// The search path: the explicit folders, then those of LLOYD_PLUGIN_PATH (absolute paths,
   /// separated by ':'), the folder of the running executable, ../lib/lloyd beside it, and those of
-  /// add_default_folder(). The working directory is never searched: see ignored_entries().
+  /// add_plugin_folder(). The working directory is never searched: see ignored_entries().
   static std::vector<std::filesystem::path> default_folders(
       const std::vector<std::filesystem::path>& explicit_folders = {});
-
-  /// Appends a folder to default_folders() of this process, unless it is there. In a program that
-  /// links the target Lloyd::core of find_package(Lloyd), the plugin folder of that installation is
-  /// added during static initialization. Returns true.
-  static bool add_default_folder(const std::filesystem::path& folder);
 
   /// The relative entries of LLOYD_PLUGIN_PATH. They are ignored, because they would depend on the
   /// working directory. Empty entries are not listed.
@@ -142,12 +138,5 @@ class Registry {
   std::map<std::string, std::shared_ptr<const LoadedBackend>, std::less<>> loaded_;
   std::vector<RefusedPlugin> refused_;
 };
-
-#ifdef LLOYD_PLUGIN_FOLDER
-namespace detail {
-// LLOYD_PLUGIN_FOLDER is a compile definition of the imported target Lloyd::core.
-inline const bool kPluginFolderAdded = Registry::add_default_folder(LLOYD_PLUGIN_FOLDER);
-}  // namespace detail
-#endif
 
 }  // namespace lloyd

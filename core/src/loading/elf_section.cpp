@@ -100,14 +100,14 @@ class ElfFile {
 }  // namespace
 
 std::vector<std::byte> read_elf_section(const std::filesystem::path& file, std::string_view name,
-                                        std::size_t limit) {
+                                        std::string_view kind, std::size_t limit) {
   const ElfFile elf(file);
   for (std::size_t i = 0; i < elf.sections(); ++i) {
     const Elf64_Shdr section = elf.section(i);
     if (section.sh_type != SHT_PROGBITS || elf.section_name(section) != name) continue;
     return elf.bytes(section.sh_offset, std::min<std::uint64_t>(section.sh_size, limit));
   }
-  elf.fail(fmt::format("is a shared library, but not a Lloyd plugin: it has no section {}", name));
+  elf.fail(fmt::format("is a shared library, but not {}: it has no section {}", kind, name));
 }
 
 }  // namespace lloyd

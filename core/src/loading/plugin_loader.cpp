@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <boost/dll/shared_library.hpp>
 
 #include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
@@ -18,6 +17,7 @@
 #include <lloyd/registry.hpp>
 
 #include "loading/elf_section.hpp"
+#include "loading/shared_library.hpp"
 
 namespace lloyd {
 namespace {
@@ -64,34 +64,13 @@ void check_header(const std::string& file, const PluginHeader& header) {
   }
 }
 
-// The message of the dynamic linker, which names the missing symbol or library, extracted from
-// Boost's message.
-std::string linker_message(const std::exception& error) {
-  const std::string text = error.what();
-  const std::string_view before = "(dlerror system message: ";
-  const std::size_t begin = text.find(before);
-  const std::size_t end = text.rfind("): ");
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return printable(text);
-  return printable(text.substr(begin + before.size(), end - begin - before.size()));
-}
-
-// Libraries are never unloaded: unloading one whose threads still run, such as an OpenMP thread
-// pool, can crash.
 const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
-  using boost::dll::shared_library;
-  static auto* const loaded = new std::vector<std::shared_ptr<shared_library>>;
-  const auto library = std::make_shared<shared_library>();
-  try {
-    library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-  } catch (const std::exception& error) {
-    throw InputError(fmt::format("{} cannot be loaded: {}", file.string(), linker_message(error)));
-  }
-  loaded->push_back(library);
-  if (!library->has(LLOYD_PLUGIN_SYMBOL)) {
+  const boost::dll::shared_library& library = load_library(file, SymbolScope::local);
+  if (!library.has(LLOYD_PLUGIN_SYMBOL)) {
     throw InputError(fmt::format("{} has the section {} but does not export the symbol {}",
                                  file.string(), LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL));
   }
-  return library->get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
+  return library.get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
 }
 
 constexpr std::int64_t kMaxParameters = 1000;
@@ -181,7 +160,7 @@ void check_devices(const std::string& file, const DeviceList& list) {
 
 PluginHeader read_plugin_header(const std::filesystem::path& file) {
   const std::vector<std::byte> section =
-      read_elf_section(file, LLOYD_PLUGIN_SECTION, sizeof(PluginHeader));
+      read_elf_section(file, LLOYD_PLUGIN_SECTION, "a Lloyd plugin", sizeof(PluginHeader));
   // The header of another major version may be shorter; magic number and version always come first.
   if (section.size() < offsetof(PluginHeader, abi_tag)) {
     throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",

@@ -76,7 +76,7 @@ std::string places(const std::vector<fs::path>& folders) {
 
 }  // namespace
 
-bool Registry::add_default_folder(const fs::path& folder) {
+bool add_plugin_folder(const fs::path& folder) {
   AddedFolders& added = added_folders();
   const std::scoped_lock lock(added.mutex);
   if (std::find(added.folders.begin(), added.folders.end(), folder) == added.folders.end()) {

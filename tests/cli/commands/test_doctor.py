@@ -51,7 +51,7 @@ class Doctor(TestCase):
         expected = {
             "lloyd": dict, "os": text, "load": optional(number), "cpu": dict, "caches": list,
             "memory": dict, "ceilings": dict, "gpus": dict, "openmp_runtimes": list,
-            "environment": dict, "plugins": list, "refused": list, "usable": bool, "warnings": list}
+            "hdf5": dict, "environment": dict, "plugins": list, "refused": list, "usable": bool, "warnings": list}
         self.assertEqual(list(report), list(expected))
         for key, kind in expected.items():
             self.assertIsInstance(report[key], kind, key)
@@ -64,6 +64,7 @@ class Doctor(TestCase):
                         "governor": optional(text), "sockets": optional(int),
                         "boost": optional(bool)},
                 "memory": {"total_bytes": int, "available_bytes": int, "limit_bytes": optional(int)},
+                "hdf5": {"version": optional(text), "file": optional(text), "problem": optional(text)},
                 "gpus": {"driver": optional(text), "cuda": optional(text), "list": list,
                          "problem": optional(text)}}.items():
             self.assertEqual(list(report[part]), list(keys))

@@ -4,53 +4,15 @@
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from elf import Elf, elf_files
 from filtered_hdf5 import FILTERED
 from out_of_tree import BUILD_TREE, OutOfTreeCase
 from program import IRIS, LLOYD, SANITIZED, SMALL_EXPERIMENT, TestCase, run
-
-PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
-DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
-
-
-class Elf:
-    """The entries of a 64-bit little-endian ELF file that the dynamic linker reads."""
-
-    def __init__(self, data):
-        offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
-        segments = [struct.unpack_from("<IIQQQQ", data, offset + i * size) for i in range(count)]
-        self.interpreter, entries = None, []
-        for kind, _, begin, _, _, length in segments:
-            if kind == PT_INTERP:
-                self.interpreter = data[begin:begin + length].rstrip(b"\0").decode()
-            if kind == PT_DYNAMIC:
-                entries = list(struct.iter_unpack("<QQ", data[begin:begin + length - length % 16]))
-        names = next((value for tag, value in entries if tag == DT_STRTAB), None)
-        base = next((begin + names - address for kind, _, begin, address, _, length in segments
-                     if kind == PT_LOAD and names is not None and address <= names < address + length), None)
-
-        def texts(*tags):
-            found = [value for tag, value in entries if tag in tags]
-            return [data[base + value:data.index(b"\0", base + value)].decode() for value in found]
-        self.needed = texts(DT_NEEDED)
-        self.search_paths = texts(DT_RPATH, DT_RUNPATH)
-
-
-def elf_files(folder):
-    """Programs and shared libraries below the folder, by path."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            with open(path, "rb") as file:
-                start = file.read(18)
-                if start[:6] == b"\x7fELF\x02\x01" and start[16] in (2, 3):  # no object files
-                    found[path] = Elf(start + file.read())
-    return found
 
 
 class SearchPathCase(OutOfTreeCase):
@@ -144,14 +106,17 @@ class PlantedLibraries(TestCase):
         bin_folder = pathlib.Path(LLOYD).resolve().parent
         needed = {name for elf in elf_files(bin_folder).values() for name in elf.needed}
         self.assertIn("libz.so.1", needed)
-        opened_by_name = {"libnvidia-ml.so.1", "libcuda.so.1"}
+        opened_by_name = {"libnvidia-ml.so.1", "libcuda.so.1", "liblloyd_hdf5.so"}
+        commands = [["--version"], ["backends"], ["doctor", "--quick"], ["fit", IRIS, "-k", "3"],
+                    ["data", "info", IRIS]]
+        if (bin_folder / "liblloyd_hdf5.so").exists():
+            commands.append(["data", "convert", IRIS, "iris.h5"])
         for names in (opened_by_name, needed):
             planted = self.folder / f"planted-{len(names)}"
             planted.mkdir()
             for name in names:
                 shutil.copy(self.library, planted / pathlib.Path(name).name)
-            for arguments in (["--version"], ["backends"], ["doctor", "--quick"],
-                              ["fit", IRIS, "-k", "3"], ["data", "info", IRIS]):
+            for arguments in commands:
                 with self.subTest(planted=sorted(names), command=arguments[0]):
                     # If a planted library were loaded, its missing symbols would make this fail.
                     run(*arguments, cwd=planted)

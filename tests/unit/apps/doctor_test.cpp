@@ -130,6 +130,7 @@ TEST(DoctorText, ShowsEveryPartAndBreaksLongLines) {
   report.gpus.driver = "570.1";
   report.gpus.cuda = "12.8";
   report.gpus.list.assign(8, {"A GPU", std::int64_t{80} << 30, "9.0"});
+  report.hdf5 = {"1.14.0", "/plugins/liblloyd_hdf5.so", ""};
   report.environment = {{"OMP_PLACES", "cores"}};
   std::string long_reason = "lloyd_old.so:";
   for (int i = 0; i < 40; ++i) long_reason += " word" + std::to_string(i);
@@ -137,9 +138,10 @@ TEST(DoctorText, ShowsEveryPartAndBreaksLongLines) {
   const std::string text = doctor_text(report);
   for (const char* part :
        {"1.2.3 0123456789ab, gcc 12, Release: -O3", "SSE4.2 AVX2 FMA AVX-512F/BW AVX-VNNI",
-        "2 performance, 2 efficiency", "L1d 32.0 KiB x 2 shared by 2, L3 8.0 MiB shared by 4",
-        "FP32 FMA, AVX2", "8 x A GPU, 80.0 GiB, compute capability 9.0", "CUDA up to 12.8",
-        "OMP_PLACES=cores", "mine  1.0, ABI 1.0, available: a backend", "word39"}) {
+        "2 performance, 2 efficiency", "HDF5         1.14.0: /plugins/liblloyd_hdf5.so",
+        "L1d 32.0 KiB x 2 shared by 2, L3 8.0 MiB shared by 4", "FP32 FMA, AVX2",
+        "8 x A GPU, 80.0 GiB, compute capability 9.0", "CUDA up to 12.8", "OMP_PLACES=cores",
+        "mine  1.0, ABI 1.0, available: a backend", "word39"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
   for (const std::string_view line : machine::lines_of(text)) EXPECT_LE(line.size(), 120u) << line;

@@ -219,8 +219,8 @@ TEST_F(Loader, NamesTheFoldersWithoutPlugins) {
 }
 
 TEST_F(Loader, SearchesAddedFoldersLast) {
-  EXPECT_TRUE(Registry::add_default_folder("/installed/lib/lloyd"));
-  EXPECT_TRUE(Registry::add_default_folder("/installed/lib/lloyd"));
+  EXPECT_TRUE(add_plugin_folder("/installed/lib/lloyd"));
+  EXPECT_TRUE(add_plugin_folder("/installed/lib/lloyd"));
   const std::vector<fs::path> folders = Registry::default_folders({"/explicit"});
   EXPECT_EQ(folders.back(), "/installed/lib/lloyd");
   EXPECT_EQ(std::count(folders.begin(), folders.end(), "/installed/lib/lloyd"), 1);

@@ -12,6 +12,7 @@
 #include <lloyd/data/csv.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
+#include <lloyd/plugin_folder.hpp>
 
 namespace lloyd {
 

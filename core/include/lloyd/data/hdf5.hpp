@@ -5,10 +5,23 @@
 #include <string>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/plugin_folder.hpp>
 
 namespace lloyd {
 
-/// True if this build supports HDF5. Otherwise reading and writing throw InputError.
+/// A module that contains the HDF5 library.
+struct Hdf5Module {
+  std::filesystem::path file;  ///< absolute
+  std::string version;         ///< of the HDF5 that it was built with, such as "1.10.8"
+};
+
+/// The module liblloyd_hdf5.so of this build, in the first of Registry::default_folders() that has
+/// it. It is checked, but not loaded: only reading or writing an HDF5 file does that. Throws
+/// InputError that says where the module was searched, why it is refused, or that this build has no
+/// HDF5; so do reading and writing.
+Hdf5Module find_hdf5_module();
+
+/// True if find_hdf5_module() finds the module.
 bool hdf5_supported();
 
 /// Reads a numeric data set with two dimensions, or with one: a single feature. `dataset` is its

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <lloyd/plugin/abi/types.hpp>
+#include <lloyd/plugin_folder.hpp>
 
 namespace lloyd {
 

@@ -29,19 +29,19 @@ struct Search {
 
 // To determine the shape of a virtual data set the library opens its sources, which may be pipes.
 bool is_virtual(hid_t dataset) {
-  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  return H5Pget_layout(creation.id()) == H5D_VIRTUAL;
+  const Hdf5Handle creation(hdf5().H5Dget_create_plist(dataset), hdf5().H5Pclose);
+  return hdf5().H5Pget_layout(creation.id()) == H5D_VIRTUAL;
 }
 
 // Number of dimensions of a numeric data set; 0 for everything else, 2 for a virtual data set.
 int dimensions_of(hid_t object) {
-  if (H5Iget_type(object) != H5I_DATASET) return 0;
-  const Hdf5Handle type(H5Dget_type(object), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type.id());
+  if (hdf5().H5Iget_type(object) != H5I_DATASET) return 0;
+  const Hdf5Handle type(hdf5().H5Dget_type(object), hdf5().H5Tclose);
+  const H5T_class_t kind = hdf5().H5Tget_class(type.id());
   if (kind != H5T_FLOAT && kind != H5T_INTEGER) return 0;
   if (is_virtual(object)) return 2;
-  const Hdf5Handle space(H5Dget_space(object), H5Sclose);
-  return H5Sget_simple_extent_ndims(space.id());
+  const Hdf5Handle space(hdf5().H5Dget_space(object), hdf5().H5Sclose);
+  return hdf5().H5Sget_simple_extent_ndims(space.id());
 }
 
 herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
@@ -51,7 +51,7 @@ herr_t visit(hid_t, const char* name, const H5L_info_t* link, void* data) {
     return 1;
   }
   if (link->type != H5L_TYPE_HARD) return 0;
-  const Hdf5Handle object(H5Oopen(search.file, name, H5P_DEFAULT), H5Oclose);
+  const Hdf5Handle object(hdf5().H5Oopen(search.file, name, H5P_DEFAULT), hdf5().H5Oclose);
   if (!object.valid()) return 0;
   const int dimensions = dimensions_of(object.id());
   if (dimensions != 1 && dimensions != 2) return 0;
@@ -76,7 +76,7 @@ std::string list(const std::vector<Candidate>& candidates, bool ended) {
 
 Search find_all(const std::string& path, const Hdf5Handle& file) {
   Search search{file.id(), {}};
-  if (H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &search) < 0) {
+  if (hdf5().H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &search) < 0) {
     throw InputError(fmt::format("{}: the HDF5 file cannot be searched: {}", path, hdf5_reason()));
   }
   if (search.found.empty() && !search.ended) {
@@ -121,9 +121,9 @@ Hdf5Handle find_hdf5_dataset(const std::string& path, const Hdf5Handle& file,
                              const std::string& dataset) {
   const std::string name = dataset.empty() ? choose(path, find_all(path, file)) : dataset;
   std::string other;
-  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_elink_cb(access.id(), refuse_external_link, &other);
-  Hdf5Handle opened(H5Dopen2(file.id(), name.c_str(), access.id()), H5Dclose);
+  const Hdf5Handle access(hdf5().H5Pcreate(hdf5().dataset_access_class()), hdf5().H5Pclose);
+  hdf5().H5Pset_elink_cb(access.id(), refuse_external_link, &other);
+  Hdf5Handle opened(hdf5().H5Dopen2(file.id(), name.c_str(), access.id()), hdf5().H5Dclose);
   if (!other.empty()) {
     throw InputError(fmt::format(
         "{}: the data set lies in another file, {}, through an external link; that file can "

@@ -2,16 +2,16 @@
 // themselves.
 #pragma once
 
-#include <hdf5.h>
-
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "data/hdf5/hdf5_module.hpp"
+
 namespace lloyd {
 
 /// Gives this thread exclusive use of the library, most builds of which are not thread-safe, and
-/// silences its error output.
+/// silences its error output. Loads the library, see hdf5().
 class Hdf5Lock {
  public:
   Hdf5Lock();

@@ -9,14 +9,19 @@
 namespace lloyd {
 namespace {
 
+constexpr const char* kReason =
+    "this program was built without HDF5; install libhdf5-dev and build again to read and write "
+    "such files";
+
 [[noreturn]] void refuse(const std::filesystem::path& file) {
-  throw InputError(
-      fmt::format("{}: this program was built without HDF5; install libhdf5-dev and build again to "
-                  "read and write such files",
-                  file.string()));
+  throw InputError(fmt::format("{}: {}", file.string(), kReason));
 }
 
 }  // namespace
+
+Hdf5Module find_hdf5_module() {
+  throw InputError(kReason);
+}
 
 bool hdf5_supported() {
   return false;

@@ -31,14 +31,15 @@ struct Table {
 // The library's file descriptor of an open file; -1 if it has none.
 int descriptor_of(const Hdf5Handle& file) {
   void* handle = nullptr;
-  const bool known = H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr;
+  const bool known =
+      hdf5().H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr;
   return known ? *static_cast<const int*>(handle) : -1;
 }
 
 DType dtype_of(const std::string& path, const Hdf5Handle& dataset) {
-  const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type.id());
-  const std::size_t size = H5Tget_size(type.id());
+  const Hdf5Handle type(hdf5().H5Dget_type(dataset.id()), hdf5().H5Tclose);
+  const H5T_class_t kind = hdf5().H5Tget_class(type.id());
+  const std::size_t size = hdf5().H5Tget_size(type.id());
   if (kind == H5T_FLOAT) return size <= 4 ? DType::float32 : DType::float64;
   if (kind == H5T_INTEGER) return size <= 2 ? DType::float32 : DType::float64;
   throw InputError(fmt::format(
@@ -47,12 +48,12 @@ DType dtype_of(const std::string& path, const Hdf5Handle& dataset) {
 
 void read_shape(const std::string& path, Table& table) {
   hsize_t sizes[2] = {0, 1};
-  table.dimensions = H5Sget_simple_extent_ndims(table.space.id());
+  table.dimensions = hdf5().H5Sget_simple_extent_ndims(table.space.id());
   if (table.dimensions != 1 && table.dimensions != 2) {
     throw InputError(fmt::format("{}: the data set has {} dimensions; rows by columns are needed",
                                  path, std::max(0, table.dimensions)));
   }
-  H5Sget_simple_extent_dims(table.space.id(), sizes, nullptr);
+  hdf5().H5Sget_simple_extent_dims(table.space.id(), sizes, nullptr);
   if (sizes[0] == 0 || sizes[1] == 0) {
     throw InputError(fmt::format("{}: the data set has the shape ({}, {}): it holds no values",
                                  path, sizes[0], sizes[1]));
@@ -71,7 +72,7 @@ void read_shape(const std::string& path, Table& table) {
 // Refuses external storage: only a single file can be watched for changes, and no file is read that
 // the user did not name.
 void check_external_storage(const std::string& path, const Hdf5Handle& creation) {
-  if (H5Pget_external_count(creation.id()) == 0) return;
+  if (hdf5().H5Pget_external_count(creation.id()) == 0) return;
   throw InputError(
       fmt::format("{}: the data set keeps its values in another file (external storage); h5repack "
                   "makes a file that holds them",
@@ -81,12 +82,12 @@ void check_external_storage(const std::string& path, const Hdf5Handle& creation)
 // Refuses data sets whose values are not in the file: a file of a few bytes may claim any shape,
 // and the library returns fill values for missing data.
 void check_stored(const std::string& path, const Table& table, const Hdf5Handle& creation) {
-  const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
+  const Hdf5Handle type(hdf5().H5Dget_type(table.dataset.id()), hdf5().H5Tclose);
   // No filter of the library compresses better than deflate at its best.
-  const double density = H5Pget_nfilters(creation.id()) > 0 ? 1100 : 1;
-  const auto stored = static_cast<double>(H5Dget_storage_size(table.dataset.id()));
+  const double density = hdf5().H5Pget_nfilters(creation.id()) > 0 ? 1100 : 1;
+  const auto stored = static_cast<double>(hdf5().H5Dget_storage_size(table.dataset.id()));
   const double needed = static_cast<double>(table.rows) * static_cast<double>(table.columns) *
-                        static_cast<double>(H5Tget_size(type.id()));
+                        static_cast<double>(hdf5().H5Tget_size(type.id()));
   if (stored * density >= needed) return;
   throw InputError(
       fmt::format("{}: the data set has the shape ({}, {}), but of its {:.0f} bytes only {:.0f} "
@@ -96,15 +97,15 @@ void check_stored(const std::string& path, const Table& table, const Hdf5Handle&
 
 // Refuses chunks that were never written: a fill value is no measurement.
 void check_chunks(const std::string& path, const Table& table, const Hdf5Handle& creation) {
-  if (H5Pget_layout(creation.id()) != H5D_CHUNKED) return;
+  if (hdf5().H5Pget_layout(creation.id()) != H5D_CHUNKED) return;
   hsize_t sizes[2] = {1, 1};
-  H5Pget_chunk(creation.id(), table.dimensions, sizes);
+  hdf5().H5Pget_chunk(creation.id(), table.dimensions, sizes);
   const auto pieces = [](std::int64_t size, hsize_t piece) {
     return (static_cast<hsize_t>(size) + piece - 1) / piece;
   };
   const hsize_t needed = pieces(table.rows, sizes[0]) * pieces(table.columns, sizes[1]);
   hsize_t stored = 0;
-  if (H5Dget_num_chunks(table.dataset.id(), table.space.id(), &stored) < 0) {
+  if (hdf5().H5Dget_num_chunks(table.dataset.id(), table.space.id(), &stored) < 0) {
     throw InputError(
         fmt::format("{}: the chunks of the data set cannot be counted: {}", path, hdf5_reason()));
   }
@@ -117,12 +118,15 @@ void check_chunks(const std::string& path, const Table& table, const Hdf5Handle&
 
 // The library decompresses a whole chunk for each of its rows, and then holds both forms.
 std::int64_t unpacking_bytes(const Table& table, const Hdf5Handle& creation) {
-  if (H5Pget_layout(creation.id()) != H5D_CHUNKED || H5Pget_nfilters(creation.id()) <= 0) return 0;
+  if (hdf5().H5Pget_layout(creation.id()) != H5D_CHUNKED ||
+      hdf5().H5Pget_nfilters(creation.id()) <= 0) {
+    return 0;
+  }
   hsize_t sizes[2] = {1, 1};
-  H5Pget_chunk(creation.id(), table.dimensions, sizes);
-  const Hdf5Handle type(H5Dget_type(table.dataset.id()), H5Tclose);
+  hdf5().H5Pget_chunk(creation.id(), table.dimensions, sizes);
+  const Hdf5Handle type(hdf5().H5Dget_type(table.dataset.id()), hdf5().H5Tclose);
   const double bytes = 2 * static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) *
-                       static_cast<double>(H5Tget_size(type.id()));
+                       static_cast<double>(hdf5().H5Tget_size(type.id()));
   return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
 }
 
@@ -135,10 +139,12 @@ class Hdf5Rows : public RowSource {
         path_(file.string()),
         shown_path_(printable(path_)),
         input_(file) {
+    require_hdf5(path_);
     const Hdf5Lock lock;
     const LibraryUse reading(FileUse::reading, shown_path_.c_str());
     Table table;
-    table.file = Hdf5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    table.file =
+        Hdf5Handle(hdf5().H5Fopen(path_.c_str(), hdf5().read_only(), H5P_DEFAULT), hdf5().H5Fclose);
     if (!table.file.valid()) {
       const std::string reason = hdf5_reason();
       if (hdf5_lock_failed()) {
@@ -154,10 +160,10 @@ class Hdf5Rows : public RowSource {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", path_));
     }
     table.dataset = find_hdf5_dataset(path_, table.file, dataset);
-    table.space = Hdf5Handle(H5Dget_space(table.dataset.id()), H5Sclose);
+    table.space = Hdf5Handle(hdf5().H5Dget_space(table.dataset.id()), hdf5().H5Sclose);
     table.dtype = dtype_of(path_, table.dataset);
     read_shape(path_, table);
-    const Hdf5Handle creation(H5Dget_create_plist(table.dataset.id()), H5Pclose);
+    const Hdf5Handle creation(hdf5().H5Dget_create_plist(table.dataset.id()), hdf5().H5Pclose);
     check_external_storage(path_, creation);
     check_stored(path_, table, creation);
     check_chunks(path_, table, creation);
@@ -183,11 +189,15 @@ class Hdf5Rows : public RowSource {
     const hsize_t start[2] = {static_cast<hsize_t>(rows.begin), 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows.size()),
                               static_cast<hsize_t>(table_.columns)};
-    const Hdf5Handle selection(H5Scopy(table_.space.id()), H5Sclose);
-    const Hdf5Handle memory(H5Screate_simple(table_.dimensions, count, nullptr), H5Sclose);
-    const hid_t type = table_.dtype == DType::float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-    if (H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
-        H5Dread(table_.dataset.id(), type, memory.id(), selection.id(), H5P_DEFAULT, values) < 0) {
+    const Hdf5Handle selection(hdf5().H5Scopy(table_.space.id()), hdf5().H5Sclose);
+    const Hdf5Handle memory(hdf5().H5Screate_simple(table_.dimensions, count, nullptr),
+                            hdf5().H5Sclose);
+    const hid_t type =
+        table_.dtype == DType::float32 ? hdf5().native_float() : hdf5().native_double();
+    if (hdf5().H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) <
+            0 ||
+        hdf5().H5Dread(table_.dataset.id(), type, memory.id(), selection.id(), H5P_DEFAULT,
+                       values) < 0) {
       input_.check_unchanged();
       throw InputError(fmt::format("{}: rows {} to {} (counted from 0) cannot be read: {}", path_,
                                    rows.begin, rows.end - 1, hdf5_reason()));
@@ -208,10 +218,6 @@ class Hdf5Rows : public RowSource {
 };
 
 }  // namespace
-
-bool hdf5_supported() {
-  return true;
-}
 
 std::unique_ptr<RowSource> open_hdf5_rows(const std::filesystem::path& file,
                                           const std::string& dataset) {

@@ -27,9 +27,10 @@ class Hdf5Writer : public RowWriter {
     const Hdf5Lock lock;
     Handles handles;
     const bool single = table.dtype == DType::float32;
-    type_ = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    type_ = single ? hdf5().native_float() : hdf5().native_double();
     handles.file = Hdf5Handle(
-        H5Fcreate(file_.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+        hdf5().H5Fcreate(file_.temporary().c_str(), hdf5().truncate(), H5P_DEFAULT, H5P_DEFAULT),
+        hdf5().H5Fclose);
     check(handles.file.valid());
 
     // Values per chunk. A chunk has some hundred kilobytes, so that several fit into the library's
@@ -39,14 +40,15 @@ class Hdf5Writer : public RowWriter {
     const hsize_t chunk[2] = {kChunkValues / columns, columns};
     const hsize_t size[2] = {0, features_};
     const hsize_t most[2] = {H5S_UNLIMITED, features_};
-    const Hdf5Handle space(H5Screate_simple(2, size, most), H5Sclose);
-    const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    check(space.valid() && creation.valid() && H5Pset_chunk(creation.id(), 2, chunk) >= 0);
+    const Hdf5Handle space(hdf5().H5Screate_simple(2, size, most), hdf5().H5Sclose);
+    const Hdf5Handle creation(hdf5().H5Pcreate(hdf5().dataset_creation_class()), hdf5().H5Pclose);
+    check(space.valid() && creation.valid() && hdf5().H5Pset_chunk(creation.id(), 2, chunk) >= 0);
     // Little-endian on disk on every machine.
-    handles.dataset =
-        Hdf5Handle(H5Dcreate2(handles.file.id(), kName, single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
-                              space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
-                   H5Dclose);
+    handles.dataset = Hdf5Handle(
+        hdf5().H5Dcreate2(handles.file.id(), kName,
+                          single ? hdf5().little_endian_float() : hdf5().little_endian_double(),
+                          space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+        hdf5().H5Dclose);
     check(handles.dataset.valid());
     handles_ = std::move(handles);
   }
@@ -64,13 +66,13 @@ class Hdf5Writer : public RowWriter {
     const hsize_t start[2] = {rows_, 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows), features_};
     const hsize_t size[2] = {rows_ + count[0], features_};
-    check(H5Dset_extent(handles_.dataset.id(), size) >= 0);
-    const Hdf5Handle selection(H5Dget_space(handles_.dataset.id()), H5Sclose);
-    const Hdf5Handle memory(H5Screate_simple(2, count, nullptr), H5Sclose);
-    check(
-        H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0 &&
-        H5Dwrite(handles_.dataset.id(), type_, memory.id(), selection.id(), H5P_DEFAULT, values) >=
-            0);
+    check(hdf5().H5Dset_extent(handles_.dataset.id(), size) >= 0);
+    const Hdf5Handle selection(hdf5().H5Dget_space(handles_.dataset.id()), hdf5().H5Sclose);
+    const Hdf5Handle memory(hdf5().H5Screate_simple(2, count, nullptr), hdf5().H5Sclose);
+    check(hdf5().H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count,
+                                     nullptr) >= 0 &&
+          hdf5().H5Dwrite(handles_.dataset.id(), type_, memory.id(), selection.id(), H5P_DEFAULT,
+                          values) >= 0);
     rows_ += count[0];
   }
 
@@ -109,6 +111,7 @@ class Hdf5Writer : public RowWriter {
 
 std::unique_ptr<RowWriter> create_hdf5_rows(const std::filesystem::path& file,
                                             const TableFormat& table) {
+  require_hdf5(file.string());
   return std::make_unique<Hdf5Writer>(file, table);
 }
 
