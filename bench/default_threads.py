@@ -100,7 +100,7 @@ def main():
         for problem in map(Problem, options.shapes.split(",")):
             data = pathlib.Path(folder) / f"{problem}.npy"
             output_of([options.build / "bin/lloyd", "data", "blobs", data, "--samples", problem.samples, "--features",
-                       problem.features, "--centers", problem.clusters, "--overwrite"])
+                       problem.features, "--centers", problem.clusters])
             times = {program: {"default": [], "one": []} for program in programs}
             for round_ in range(options.processes):
                 settings = [("default", 0), ("one", 1)]

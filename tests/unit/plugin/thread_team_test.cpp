@@ -58,7 +58,7 @@ TEST(ThreadTeam, UsesAllThreadsThatAreWanted) {
   for (const int threads : {2, 4, 3, 1}) EXPECT_EQ(arrivals(team, threads), threads);
 }
 
-std::atomic<bool> held{false}, released{false};
+std::atomic<bool> held{false}, released{false}, resumed{false};
 
 // Keeps the thread until `released`, but not for ever.
 void hold_thread(int) {
@@ -66,39 +66,77 @@ void hold_thread(int) {
   constexpr int kMaxWaits = 20'000;
   constexpr timespec kMillisecond{0, 1'000'000};
   for (int wait = 0; wait < kMaxWaits && !released; ++wait) ::nanosleep(&kMillisecond, nullptr);
+  resumed = true;
 }
 
-TEST(ThreadTeam, DoesNotWaitForAThreadThatHasNotBegun) {
-  struct sigaction action {
-  }, former{};
-  action.sa_handler = hold_thread;
-  ASSERT_EQ(::sigaction(SIGUSR2, &action, &former), 0);
-  ThreadTeam team(2);
-  pthread_t other{};
-  std::atomic<bool> met{false};
-  team.run(2, [&](int thread) {
-    if (thread == 1) {
-      other = ::pthread_self();
-      met = true;
-    }
-    while (!met) std::this_thread::yield();
-  });
-  held = released = false;
-  ASSERT_EQ(::pthread_kill(other, SIGUSR2), 0);
-  while (!held) std::this_thread::yield();
-  std::atomic<int> items{0};
-  std::atomic<bool> by_other{false};
-  for (int loop = 0; loop < 3; ++loop) {
-    team.for_each(2, 100, [&](int thread, std::int64_t) {
-      if (thread != 0) by_other = true;
-      ++items;
+// Holds a thread of a team between two loops, as a system that does not schedule it.
+class HeldThread {
+ public:
+  HeldThread(ThreadTeam& team, int number) {
+    struct sigaction action {};
+    action.sa_handler = hold_thread;
+    ::sigaction(SIGUSR2, &action, &former_);
+    held = released = resumed = false;
+    pthread_t handle{};
+    std::atomic<bool> met{false};
+    team.run(team.threads(), [&](int thread) {
+      if (thread == number) {
+        handle = ::pthread_self();
+        met = true;
+      }
+      while (!met) std::this_thread::yield();
     });
+    ::pthread_kill(handle, SIGUSR2);
+    while (!held) std::this_thread::yield();
   }
-  EXPECT_FALSE(by_other);
-  EXPECT_EQ(items, 300);
-  released = true;
+  ~HeldThread() {
+    release();
+    ::sigaction(SIGUSR2, &former_, nullptr);
+  }
+  HeldThread(const HeldThread&) = delete;
+  HeldThread& operator=(const HeldThread&) = delete;
+
+  static void release() {
+    released = true;
+    while (!resumed) std::this_thread::yield();
+  }
+
+ private:
+  struct sigaction former_ {};
+};
+
+TEST(ThreadTeam, DoesNotWaitForAThreadThatHasNotBegun) {
+  ThreadTeam team(2);
+  {
+    const HeldThread other(team, 1);
+    int items = 0, by_others = 0;
+    for (int loop = 0; loop < 3; ++loop) {
+      team.for_each(2, 100, [&](int thread, std::int64_t) {
+        by_others += thread != 0;
+        ++items;
+      });
+    }
+    EXPECT_FALSE(resumed);
+    EXPECT_EQ(by_others, 0);
+    EXPECT_EQ(items, 300);
+  }
   EXPECT_EQ(arrivals(team, 2), 2);  // the thread takes part again
-  ::sigaction(SIGUSR2, &former, nullptr);
+}
+
+// A thread that was called to a loop comes when the next one runs, which wants fewer threads.
+TEST(ThreadTeam, DoesNotCallAThreadOfAnEarlierLoop) {
+  ThreadTeam team(3);
+  const HeldThread late(team, 2);
+  team.run(3, [](int) {});
+  std::atomic<bool> by_late{false};
+  team.run(2, [&](int thread) {
+    if (thread == 2) by_late = true;
+    if (thread != 0) return;
+    HeldThread::release();
+    constexpr std::chrono::milliseconds kTimeToEnter{50};
+    std::this_thread::sleep_for(kTimeToEnter);
+  });
+  EXPECT_FALSE(by_late);
 }
 
 TEST(ThreadTeam, LeavesAffinityMasksAsTheyAre) {

@@ -32,9 +32,9 @@ class ThreadTeam {
   /// `threads`: the maximum, the caller's included; at least 1. They are started by the first loop
   /// that needs them. Threads beyond the usable processors never wait actively.
   explicit ThreadTeam(int threads)
-      : threads_(std::max(threads, 1)),
+      : spin_time_(threads <= usable_processors() ? kSpinTime : std::chrono::nanoseconds(0)),
         mask_(AffinityMask::of_this_thread()),
-        spin_time_(threads_ <= usable_processors() ? kSpinTime : std::chrono::nanoseconds(0)) {}
+        threads_(std::max(threads, 1)) {}
 
   ~ThreadTeam() {
     if (!has_threads()) {  // in a forked child, which has only the thread that forked
@@ -98,15 +98,17 @@ class ThreadTeam {
 
   struct alignas(64) Other {
     void signal(std::uint32_t value) {
-      round.store(value, std::memory_order_release);
+      // Sequentially consistent: notify_one() must not look for waiting threads before the value is
+      // visible to a thread that is about to wait.
+      round.store(value);
       round.notify_one();
     }
     std::atomic<std::uint32_t> round{0};  // the last round that the thread was called to
     std::thread thread;
   };
 
-  // gate_: the number of a round, a bit that says whether the round is closed, and the number of
-  // other threads that are working in it.
+  // gate_: the number of a round, a bit that says whether it is closed, and the number of other
+  // threads that are working in it.
   static constexpr int kRoundShift = 32;
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;
   static constexpr std::uint64_t kWorking = kClosed - 1;
@@ -172,7 +174,7 @@ class ThreadTeam {
       if (closing_.load()) return;
       if (!enter(round)) continue;
       call_(body_, thread);
-      const std::uint64_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
+      const std::uint64_t before = gate_.fetch_sub(1);  // sequentially consistent, as in signal()
       if ((before & (kClosed | kWorking)) == (kClosed | 1)) gate_.notify_one();
     }
   }
@@ -195,17 +197,18 @@ class ThreadTeam {
     }
   }
 
-  const int threads_;
-  const AffinityMask mask_;
-  const std::chrono::nanoseconds spin_time_;
-  const pid_t process_ = ::getpid();
-  std::vector<int> order_;  // processors for the other threads
-  std::uint32_t round_ = 0;
-  void* body_ = nullptr;                // of the round; published by gate_
-  void (*call_)(void*, int) = nullptr;  // calls it
-  std::atomic<bool> closing_{false};
+  // State of the round, see kRoundShift; publishes its body to the other threads.
   alignas(64) std::atomic<std::uint64_t> gate_{kClosed};
+  const std::chrono::nanoseconds spin_time_;
+  void* body_ = nullptr;
+  void (*call_)(void* body, int thread) = nullptr;
+  const AffinityMask mask_;
+  std::vector<int> order_;  // processors for the other threads
   std::vector<std::unique_ptr<Other>> others_;
+  const int threads_;
+  const pid_t process_ = ::getpid();
+  std::uint32_t round_ = 0;
+  std::atomic<bool> closing_{false};
 };
 
 }  // namespace lloyd

@@ -99,35 +99,49 @@ inline double folder_quota(const std::string& folder, bool version_2) {
   return maximum.size() < 2 ? 0 : quotient(maximum, {maximum[1]});
 }
 
+/// The smaller of two quotas; 0: none.
+inline double smaller_quota(double a, double b) {
+  if (a == 0 || b == 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
+/// The smallest quota of the folder `mount` + `path` and its parents up to `mount`; 0: none. In a
+/// container the path may be the host's, of which only the mount exists: the other folders have no
+/// files.
+inline double smallest_quota(const std::string& mount, std::string path, bool version_2) {
+  double quota = folder_quota(mount, version_2);
+  while (path.size() > 1) {
+    quota = smaller_quota(quota, folder_quota(mount + path, version_2));
+    path.resize(path.rfind('/'));
+  }
+  return quota;
+}
+
+/// The quota that a line of /proc/self/cgroup leads to; 0: none. "0::/path" is version 2,
+/// "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder /sys/fs/cgroup.
+inline double line_quota(const std::string& line, const std::string& mounts) {
+  const std::size_t first = line.find(':');
+  const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+  if (second == line.npos || line.compare(second + 1, 1, "/") != 0) return 0;
+  const std::string controllers = line.substr(first + 1, second - first - 1);
+  const std::string path = line.substr(second + 1);
+  if (!controllers.empty()) return smallest_quota(mounts + "/" + controllers, path, false);
+  return smaller_quota(smallest_quota(mounts, path, true),
+                       smallest_quota(mounts + "/unified", path, true));
+}
+
 }  // namespace usable_processors_detail
 
 /// Processor time per wall time that the control groups (version 1 or 2) of this process allow, the
 /// smallest of all enclosing groups: 1.5 means one and a half processors. 0 if there is no quota.
 /// `root`: where /proc and /sys are, for tests.
 inline double processor_quota(const std::string& root = {}) {
+  namespace detail = usable_processors_detail;
   double quota = 0;
   std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/path" is version 2; "4:cpu,cpuacct:/path" is version 1.
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
-    if (second == line.npos || line.compare(second + 1, 1, "/") != 0) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::vector<std::string> mounts = {root + "/sys/fs/cgroup/" + controllers};
-    if (controllers.empty()) {
-      mounts = {root + "/sys/fs/cgroup", root + "/sys/fs/cgroup/unified"};
-    }
-    for (const std::string& mount : mounts) {
-      // In a container the path may be the host's, of which only the mount exists: the other
-      // folders have no files.
-      for (std::string path = line.substr(second + 1);;) {
-        const std::string folder = path.size() > 1 ? mount + path : mount;
-        const double own = usable_processors_detail::folder_quota(folder, controllers.empty());
-        if (own > 0 && (quota == 0 || own < quota)) quota = own;
-        if (path.size() <= 1) break;
-        path.resize(path.rfind('/'));
-      }
-    }
+  std::string line;
+  while (std::getline(groups, line)) {
+    quota = detail::smaller_quota(quota, detail::line_quota(line, root + "/sys/fs/cgroup"));
   }
   return quota;
 }
