@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 #include "commands/commands.hpp"
 #include "options/bounded_data.hpp"
@@ -67,7 +67,7 @@ int make_blobs_file(BlobsOptions options) {
   options.spec.dtype = parse_dtype(options.dtype);
   const auto rows = blob_rows(options.spec);
   CopyOptions copy;
-  copy.threads = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, 64);
+  copy.threads = std::min(usable_processors(), 64);
   return write_file(options.output, {}, copy,
                     [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
                       return copy_rows(*rows, file, with_progress);

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/types.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "bounds/pruning.hpp"
 #include "common/instruction_set.hpp"
@@ -26,18 +27,18 @@ class Assignment {
  public:
   static constexpr std::int64_t kBlockAlignment = SpatialScreen<T>::kBlockAlignment;
 
-  /// The data that `dataset` refers to must outlive it. Fits of at least `min_spatial_samples`
-  /// samples may use the spatial order.
-  Assignment(const lloyd::DatasetView& dataset, int threads, InstructionSet set,
+  /// The data that `dataset` refers to and the team, which calls it, must outlive it. Fits of at
+  /// least `min_spatial_samples` samples may use the spatial order.
+  Assignment(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set,
              Algorithm algorithm, std::int64_t min_spatial_samples = SpatialScreen<T>::kMinSamples)
       : dataset_(dataset),
         rows_(dataset, set, algorithm),
         spatial_allowed_(
             spatial_pays(algorithm, dataset.samples, dataset.features, min_spatial_samples)),
-        spatial_(dataset, set, threads) {
+        spatial_(dataset, set, team) {
     // emplace_back: copies of a worker would lose the reserved capacity of its change queue.
-    workers_.reserve(static_cast<std::size_t>(threads));
-    for (int thread = 0; thread < threads; ++thread) workers_.emplace_back(dataset.features);
+    workers_.reserve(static_cast<std::size_t>(team.threads()));
+    for (int thread = 0; thread < team.threads(); ++thread) workers_.emplace_back(dataset.features);
   }
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d, std::int64_t threads,

@@ -1,16 +1,16 @@
 // The openmp backend: its parameters, its threads, and the step that Lloyd's loop calls.
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include <lloyd/plugin/plugin.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 #include "assignment.hpp"
 #include "bounds/pruning.hpp"
 #include "common/instruction_set.hpp"
+#include "common/shared_team.hpp"
 #include "common/tile.hpp"
 #include "common/useful_threads.hpp"
 #include "seeding/seeding_kernels.hpp"
@@ -19,7 +19,9 @@
 namespace {
 
 constexpr lloyd::ParameterInfo kParameters[] = {
-    lloyd::integer_parameter("threads", 0, 0, 1024, "number of threads; 0: one per core"),
+    lloyd::integer_parameter(
+        "threads", 0, 0, 1024,
+        "number of threads; 0: as many as pay, at most one per usable processor"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
         "rows that a thread takes at a time, preferably a multiple of 1024; 0: chosen from n"),
@@ -46,7 +48,7 @@ constexpr lloyd::BackendInfo kInfo = {
 
 int thread_count(const lloyd::ParameterList& parameters) {
   const auto threads = static_cast<int>(parameters.integer("threads"));
-  return threads > 0 ? threads : omp_get_num_procs();
+  return threads > 0 ? threads : lloyd::usable_processors();
 }
 
 lloyd_openmp::InstructionSet checked_instruction_set(const lloyd::ParameterList& parameters) {
@@ -64,6 +66,9 @@ lloyd_openmp::Algorithm chosen_algorithm(const lloyd::ParameterList& parameters)
   return static_cast<lloyd_openmp::Algorithm>(parameters.integer("algorithm"));
 }
 
+// Number of the calling thread in the team whose loop it works for.
+thread_local int own_number = 0;
+
 template <class T>
 class OpenmpStep : public lloyd::StepBase {
  public:
@@ -72,10 +77,12 @@ class OpenmpStep : public lloyd::StepBase {
   OpenmpStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : features_(dataset.features),
         threads_(thread_count(parameters)),
+        chooses_threads_(parameters.integer("threads") == 0),
         chunk_(parameters.integer("chunk")),
         instruction_set_(checked_instruction_set(parameters)),
-        assignment_(dataset, threads_, instruction_set_, chosen_algorithm(parameters)),
-        seeding_(dataset, threads_, instruction_set_) {}
+        team_(threads_),
+        assignment_(dataset, *team_, instruction_set_, chosen_algorithm(parameters)),
+        seeding_(dataset, *team_, instruction_set_) {}
 
   static lloyd::Status supports(const lloyd::ProblemShape&, const lloyd::ParameterList& parameters,
                                 const lloyd::FitSpec&) {
@@ -113,11 +120,11 @@ class OpenmpStep : public lloyd::StepBase {
   void for_each_block(lloyd::RowRange rows, Body&& body) const {
     const std::int64_t chunk = chunk_ > 0 ? std::min(chunk_, rows.size()) : automatic_chunk(rows);
     const std::int64_t blocks = chunk > 0 ? (rows.size() + chunk - 1) / chunk : 0;
-#pragma omp parallel for num_threads(useful_threads(rows)) schedule(dynamic, 1)
-    for (std::int64_t b = 0; b < blocks; ++b) {
+    team_->for_each(useful_threads(rows), blocks, [&](int thread, std::int64_t b) {
+      own_number = thread;
       const std::int64_t begin = rows.begin + b * chunk;
-      body(omp_get_thread_num(), lloyd::RowRange{begin, std::min(begin + chunk, rows.end)});
-    }
+      body(thread, lloyd::RowRange{begin, std::min(begin + chunk, rows.end)});
+    });
   }
 
   void begin_fit(const lloyd::StepFitOptions& options) {
@@ -125,12 +132,8 @@ class OpenmpStep : public lloyd::StepBase {
     allows_any_order_ = false;
     assignment_.begin_fit(options);
   }
-  void end_fit() {
-    assignment_.end_fit();
-  }
-  void write_labels(std::int32_t* labels) {
-    assignment_.write_labels(labels);
-  }
+  void end_fit() { assignment_.end_fit(); }
+  void write_labels(std::int32_t* labels) { assignment_.write_labels(labels); }
 
   void begin_pass(const double* centroids, std::int64_t clusters,
                   const lloyd::StepPassOptions& options) {
@@ -142,7 +145,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
     return assignment_.assign(
-        omp_get_thread_num(), block, labels,
+        own_number, block, labels,
         [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
   }
 
@@ -155,7 +158,7 @@ class OpenmpStep : public lloyd::StepBase {
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
-    const int thread = omp_get_thread_num();
+    const int thread = own_number;
     if (!allows_any_order_) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_positions(thread, block, labels - block.begin, report);
   }
@@ -164,12 +167,8 @@ class OpenmpStep : public lloyd::StepBase {
     return lloyd_openmp::sum_kernels<T>(instruction_set_);
   }
 
-  std::int64_t take_exact_fallbacks() {
-    return assignment_.take_exact_fallbacks();
-  }
-  std::int64_t take_distances() {
-    return assignment_.take_distances();
-  }
+  std::int64_t take_exact_fallbacks() { return assignment_.take_exact_fallbacks(); }
+  std::int64_t take_distances() { return assignment_.take_distances(); }
 
  private:
   static constexpr std::int64_t kBlockAlignment = lloyd_openmp::Assignment<T>::kBlockAlignment;
@@ -180,7 +179,7 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChangeSums<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
-    if (allows_any_order_) assignment_.set_label_array(omp_get_thread_num(), labels - block.begin);
+    if (allows_any_order_) assignment_.set_label_array(own_number, labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
       std::int32_t* const row_labels = labels + (begin - block.begin);
@@ -191,6 +190,7 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   int useful_threads(lloyd::RowRange rows) const {
+    if (!chooses_threads_) return threads_;
     return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
   }
 
@@ -210,8 +210,10 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t passes_ = 0;        // of this fit
   bool allows_any_order_ = false;  // whether the pass may use assign_positions()
   int threads_;
+  bool chooses_threads_;  // whether a pass may use fewer threads
   std::int64_t chunk_;
   lloyd_openmp::InstructionSet instruction_set_;
+  lloyd_openmp::SharedTeam team_;
   lloyd_openmp::Assignment<T> assignment_;
   lloyd_openmp::OpenmpSeeding seeding_;
 };

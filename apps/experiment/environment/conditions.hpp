@@ -40,7 +40,7 @@ struct Conditions {
 
 /// The process that ran a trial, right after it.
 struct TrialProcess {
-  std::int64_t threads = 0;  ///< 0: unknown; includes idle threads that OpenMP keeps
+  std::int64_t threads = 0;  ///< 0: unknown; includes idle threads that a backend keeps
   std::vector<machine::OpenmpRuntime> openmp;
   int processor = -1;  ///< processor on which the timed fit began; negative: unknown
 };

@@ -1,8 +1,9 @@
 #include "machine/system/cgroup.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
+
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd::machine {
 namespace {
@@ -19,28 +20,16 @@ std::vector<std::string> folders_up(const std::string& mount, std::string path) 
   return folders;
 }
 
-template <class Value>
-void tighten(Value& limit, Value value) {
+void tighten(std::int64_t& limit, std::int64_t value) {
   if (value > 0 && (limit == 0 || value < limit)) limit = value;
 }
 
 void read_version_2(const SystemFiles& files, const std::string& folder, CgroupLimits& limits) {
-  // "max 100000" or "150000 100000": microseconds of each period. memory.max: "max" or bytes.
-  const std::string quota = files.text(folder + "/cpu.max");
-  const std::int64_t time = number_of(quota);
-  const std::int64_t period = number_of(quota.substr(std::min(quota.find(' '), quota.size())));
-  if (time > 0 && period > 0) {
-    tighten(limits.cpus, static_cast<double>(time) / static_cast<double>(period));
-  }
+  // "max" or bytes.
   tighten(limits.memory_bytes, number_of(files.text(folder + "/memory.max")));
 }
 
 void read_version_1(const SystemFiles& files, const std::string& folder, CgroupLimits& limits) {
-  const std::int64_t time = number_of(files.text(folder + "/cpu.cfs_quota_us"));  // -1: no limit
-  const std::int64_t period = number_of(files.text(folder + "/cpu.cfs_period_us"));
-  if (time > 0 && period > 0) {
-    tighten(limits.cpus, static_cast<double>(time) / static_cast<double>(period));
-  }
   // "No limit" is stored as the largest multiple of the page size below 2^63.
   constexpr std::int64_t kNone = std::int64_t{1} << 62;
   const std::int64_t bytes = number_of(files.text(folder + "/memory.limit_in_bytes"));
@@ -51,6 +40,7 @@ void read_version_1(const SystemFiles& files, const std::string& folder, CgroupL
 
 CgroupLimits read_cgroup_limits(const SystemFiles& files) {
   CgroupLimits limits;
+  limits.cpus = processor_quota(files.root());
   const std::string groups = files.text("/proc/self/cgroup");
   for (const std::string_view line : lines_of(groups)) {
     // "0::/path" is version 2; "4:cpu,cpuacct:/path" is version 1.

@@ -14,6 +14,8 @@ class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
+  /// The folder that holds proc and sys; empty for "/".
+  std::string root() const { return root_ == "/" ? std::string() : root_.string(); }
   /// Content of a file such as "/proc/cpuinfo", without trailing line feeds; empty if it cannot be
   /// read.
   std::string text(std::string_view file) const;

@@ -8,14 +8,16 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd {
 
 RangeWorkers::RangeWorkers(int threads, StopFunction stop)
-    : RangeWorkers(std::make_shared<ThreadPool>(threads), std::move(stop)) {}
+    : RangeWorkers(std::make_shared<ThreadTeam>(threads > 0 ? threads : usable_processors()),
+                   std::move(stop)) {}
 
-RangeWorkers::RangeWorkers(std::shared_ptr<ThreadPool> pool, StopFunction stop)
-    : pool_(std::move(pool)), stop_(std::move(stop)) {}
+RangeWorkers::RangeWorkers(std::shared_ptr<ThreadTeam> team, StopFunction stop)
+    : team_(std::move(team)), stop_(std::move(stop)) {}
 
 void RangeWorkers::check_stop() const {
   if (stop_ && stop_()) throw Cancelled();
@@ -28,11 +30,11 @@ void RangeWorkers::for_each_range(
   std::atomic<std::int64_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
-  pool_->run(ranges, [&](bool is_caller) {
+  team_->run(ranges, [&](int thread) {
     const FloatEnvironment environment;
     try {
       for (std::int64_t r = next++; r < ranges; r = next++) {
-        if (is_caller) check_stop();
+        if (thread == 0) check_stop();
         body(r * range, std::min((r + 1) * range, count));
       }
     } catch (...) {

@@ -6,18 +6,17 @@
 #include <memory>
 
 #include <lloyd/dataset.hpp>
-
-#include "parallel/thread_pool.hpp"
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 namespace lloyd {
 
 /// Serves one caller at a time. Its threads are kept from one loop to the next.
 class RangeWorkers {
  public:
-  /// `threads` threads; 0: one per usable core.
+  /// `threads` threads; 0: one per processor that this process may use.
   explicit RangeWorkers(int threads = 0, StopFunction stop = {});
-  /// Uses the threads of `pool`, which no other loop may use at the same time.
-  RangeWorkers(std::shared_ptr<ThreadPool> pool, StopFunction stop);
+  /// Uses the threads of `team`, which no other loop may use at the same time.
+  RangeWorkers(std::shared_ptr<ThreadTeam> team, StopFunction stop);
 
   /// Calls body(begin, end) for ranges that cover [0, count), concurrently and in any order, with
   /// the default floating-point modes. Each range begins at a multiple of `range` and, except for
@@ -31,7 +30,7 @@ class RangeWorkers {
   const StopFunction& stop() const { return stop_; }
 
  private:
-  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<ThreadTeam> team_;
   StopFunction stop_;
 };
 

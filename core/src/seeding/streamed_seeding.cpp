@@ -18,14 +18,14 @@ SeedingKernels* kernels_of(Session& session) {
   return static_cast<SeedingKernels*>(session.query(kSeedingKernels));
 }
 
-// Calls `body` with workers that use the threads of the pool and that the observer can cancel.
+// Calls `body` with workers that use the threads of the team and that the observer can cancel.
 template <class Body>
-void with_workers(const std::shared_ptr<ThreadPool>& pool, Observer* observer, const Body& body) {
+void with_workers(const std::shared_ptr<ThreadTeam>& team, Observer* observer, const Body& body) {
   const StopFunction stop = [observer] {
     return observer != nullptr && observer->stop_requested();
   };
   try {
-    body(RangeWorkers(pool, stop));
+    body(RangeWorkers(team, stop));
   } catch (const Cancelled&) {
     throw_cancelled();
   }
@@ -50,7 +50,7 @@ Status StreamedSeeding::nearest(const NearestRequest& request, Observer* observe
       }
       const Matrix matrix = block_matrix(rows, data);
       const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-      with_workers(pool_, observer, [&](const RangeWorkers& workers) {
+      with_workers(team_, observer, [&](const RangeWorkers& workers) {
         MatrixSamples(matrix, workers)
             .fold_nearest({part.centroids, values}, part.first_index, part.squared_distances,
                           part.nearest);
@@ -72,7 +72,7 @@ Status StreamedSeeding::gains(const GainsRequest& request, Observer* observer) n
       } else {
         const Matrix matrix = block_matrix(rows, data);
         const auto values = static_cast<std::size_t>(part.count * matrix.columns);
-        with_workers(pool_, observer, [&](const RangeWorkers& workers) {
+        with_workers(team_, observer, [&](const RangeWorkers& workers) {
           MatrixSamples(matrix, workers)
               .rate({part.candidates, values}, part.squared_distances, part.scale, gains);
         });

@@ -7,8 +7,8 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
-
-#include "parallel/thread_pool.hpp"
+#include <lloyd/plugin/sdk/thread_team.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd {
 
@@ -34,7 +34,7 @@ class StreamedSeeding final : public SeedingKernels {
   const Dataset& dataset_;
   ForEachSession for_each_session_;
   /// The core's threads, for all blocks and passes.
-  std::shared_ptr<ThreadPool> pool_ = std::make_shared<ThreadPool>();
+  std::shared_ptr<ThreadTeam> team_ = std::make_shared<ThreadTeam>(usable_processors());
 };
 
 }  // namespace lloyd

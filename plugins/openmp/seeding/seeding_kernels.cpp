@@ -1,7 +1,5 @@
 #include "seeding/seeding_kernels.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -28,7 +26,7 @@ struct Problem {
   const lloyd::DatasetView& dataset;
   const double* centroids;  // count x features
   std::int64_t count;
-  int threads;
+  lloyd::ThreadTeam& team;
   InstructionSet instruction_set;
   lloyd::Observer* observer;
 };
@@ -128,7 +126,7 @@ void for_each_tile(const Problem& problem, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
   const std::int64_t d = problem.dataset.features;
   const std::vector<Real> screened(problem.centroids, problem.centroids + problem.count * d);
-  const int threads = useful_threads(n, problem.count, d, problem.threads);
+  const int threads = useful_threads(n, problem.count, d, problem.team.threads());
   std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(threads),
                                            {problem, screened.data()});
   // Large enough to amortise scheduling, small enough to react to cancellation.
@@ -141,18 +139,16 @@ void for_each_tile(const Problem& problem, Body&& body) {
     return problem.observer != nullptr && problem.observer->stop_requested();
   };
   std::atomic<bool> stopped = stop_requested();
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (std::int64_t at = 0; at < chunks; ++at) {
-    const int thread = omp_get_thread_num();
+  problem.team.for_each(threads, chunks, [&](int thread, std::int64_t at) {
     if (thread == 0 && stop_requested()) stopped = true;
-    if (stopped) continue;
+    if (stopped) return;
     const lloyd::FloatEnvironment environment;
     TileWorker<T, Real>& worker = workers[static_cast<std::size_t>(thread)];
     for (std::int64_t i = at * chunk; i < std::min((at + 1) * chunk, n); i += kTile) {
       worker.load({i, std::min(i + kTile, n)});
       body(thread, worker);
     }
-  }
+  });
   if (stopped) throw lloyd::StatusError(lloyd::StatusCode::cancelled, "the seeding was cancelled");
 }
 
@@ -175,7 +171,7 @@ void update_nearest(const Problem& problem, const lloyd::NearestRequest& request
 template <class T, class Real>
 void add_gains(const Problem& problem, const lloyd::GainsRequest& request) {
   std::vector<std::vector<std::int64_t>> sums(
-      static_cast<std::size_t>(problem.threads),
+      static_cast<std::size_t>(problem.team.threads()),
       std::vector<std::int64_t>(static_cast<std::size_t>(request.count)));
   for_each_tile<T, Real>(problem, [&](int thread, TileWorker<T, Real>& worker) {
     std::int64_t* own = sums[static_cast<std::size_t>(thread)].data();
@@ -201,9 +197,10 @@ bool OpenmpSeeding::supports(std::int64_t features) {
   return features <= ScreenBound<float>::kMaxFeatures;
 }
 
-OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set)
+OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team,
+                             InstructionSet set)
     : dataset_(dataset),
-      threads_(threads),
+      team_(team),
       instruction_set_(set),
       in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
 
@@ -225,7 +222,7 @@ lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
                                      lloyd::Observer* observer) noexcept {
   return lloyd::guarded([&] {
     const Problem problem{dataset_, request.centroids, request.count,
-                          threads_, instruction_set_,  observer};
+                          team_,    instruction_set_,  observer};
     dispatch(request.centroids, request.count,
              [&]<class T, class Real>() { update_nearest<T, Real>(problem, request); });
   });
@@ -235,7 +232,7 @@ lloyd::Status OpenmpSeeding::gains(const lloyd::GainsRequest& request,
                                    lloyd::Observer* observer) noexcept {
   return lloyd::guarded([&] {
     const Problem problem{dataset_, request.candidates, request.count,
-                          threads_, instruction_set_,   observer};
+                          team_,    instruction_set_,   observer};
     dispatch(request.candidates, request.count,
              [&]<class T, class Real>() { add_gains<T, Real>(problem, request); });
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "common/instruction_set.hpp"
 
@@ -14,7 +15,8 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   /// True if the kernels support this number of features.
   static bool supports(std::int64_t features);
 
-  OpenmpSeeding(const lloyd::DatasetView& dataset, int threads, InstructionSet set);
+  /// What `dataset` refers to and the team must outlive it.
+  OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set);
 
   lloyd::Status nearest(const lloyd::NearestRequest& request,
                         lloyd::Observer* observer) noexcept override;
@@ -27,7 +29,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   void dispatch(const double* centroids, std::int64_t count, Task&& task) const;
 
   lloyd::DatasetView dataset_;
-  int threads_;
+  lloyd::ThreadTeam& team_;
   InstructionSet instruction_set_;
   bool in_float32_range_;
 };

@@ -13,6 +13,7 @@
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "common/tile.hpp"
 #include "spatial/box_screen.hpp"
@@ -71,37 +72,32 @@ inline constexpr std::int64_t kSortBytes = kSortBins * 8;
 /// intervals. `labels`: of all rows; null: none. `sorted`: n samples, output.
 template <class T, std::size_t D>
 void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t* labels,
-                           int threads, SortedSample<T, D>* sorted) {
+                           lloyd::ThreadTeam& team, SortedSample<T, D>* sorted) {
   constexpr std::uint32_t kBins = kSortBins;
   const CommonRange range(dataset.statistics[0]);
   const Bins<T> bins(range.low, range.high, kBins);
   const T* const data = static_cast<const T*>(dataset.data);
   const std::int64_t n = dataset.samples, stride = dataset.stride;
-  const auto first_row = [n, threads](std::int64_t part) { return n * part / threads; };
+  const std::int64_t parts = team.threads();
+  const auto first_row = [n, parts](std::int64_t part) { return n * part / parts; };
   // Counts per bin in the first loop, then the next position in `sorted`.
   using BinPositions = std::array<std::int64_t, kBins>;
-  std::vector<BinPositions> positions(static_cast<std::size_t>(threads));
-  // Parts instead of threads: OpenMP may provide fewer threads than requested.
-#ifdef _OPENMP  // tests of tiles run without OpenMP
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-#endif
-  for (std::int64_t part = 0; part < threads; ++part) {
+  std::vector<BinPositions> positions(static_cast<std::size_t>(parts));
+  // Parts instead of threads, because any thread may come too late.
+  team.for_each(parts, parts, [&](int, std::int64_t part) {
     const lloyd::FloatEnvironment environment;  // for equal bins in both loops
     BinPositions& part_positions = positions[static_cast<std::size_t>(part)];
     part_positions = {};
     for (std::int64_t i = first_row(part); i < first_row(part + 1); ++i) {
       ++part_positions[bins.of(data[i * stride])];
     }
-  }
+  });
   std::int64_t before = 0;
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     for (BinPositions& part_positions : positions)
       before += std::exchange(part_positions[bin], before);
   }
-#ifdef _OPENMP  // tests of tiles run without OpenMP
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-#endif
-  for (std::int64_t part = 0; part < threads; ++part) {
+  team.for_each(parts, parts, [&](int, std::int64_t part) {
     const lloyd::FloatEnvironment environment;
     BinPositions& part_positions = positions[static_cast<std::size_t>(part)];
     for (std::int64_t i = first_row(part); i < first_row(part + 1); ++i) {
@@ -112,7 +108,7 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
       to.label = labels != nullptr ? labels[i] : -1;
       to.row = static_cast<std::uint32_t>(i);
     }
-  }
+  });
 }
 
 /// Sorts one part of the output of sort_by_first_feature(). Cuts it into slices of about equally

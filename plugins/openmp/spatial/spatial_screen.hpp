@@ -11,6 +11,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/types.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "common/instruction_set.hpp"
 #include "common/score_limit.hpp"
@@ -38,8 +39,8 @@ template <class T>
 class SpatialScreen {
  public:
   /// The data that `dataset` refers to must outlive it.
-  SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, int threads)
-      : dataset_(dataset), set_(set), threads_(static_cast<std::size_t>(threads)) {}
+  SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, lloyd::ThreadTeam& team)
+      : dataset_(dataset), set_(set), team_(team) {}
 
   /// Blocks of positions begin at multiples of this.
   static constexpr std::int64_t kBlockAlignment = SpatialTiles<T>::kGroupSamples;
@@ -192,11 +193,11 @@ class SpatialScreen {
     const std::int64_t d = dataset_.features;
     try {
       if (!tiles_.presorted()) {
-        tiles_.presort(dataset_, labels, static_cast<int>(threads_));
+        tiles_.presort(dataset_, labels, team_);
         sorted_pass_ = passes_;
       }
       if (clusters_ == k) return true;
-      workers_.resize(threads_);
+      workers_.resize(static_cast<std::size_t>(team_.threads()));
       for (SpatialWorker& worker : workers_) {
         worker.order.reserve(dataset_.samples);
         worker.group_candidates.reserve(k, d);
@@ -309,7 +310,7 @@ class SpatialScreen {
 
   lloyd::DatasetView dataset_;
   InstructionSet set_;
-  std::size_t threads_;
+  lloyd::ThreadTeam& team_;
   SpatialTiles<T> tiles_;
   std::vector<SpatialWorker> workers_;
   BoxCentroids<T> all_centroids_;

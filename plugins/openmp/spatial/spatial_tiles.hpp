@@ -12,6 +12,7 @@
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/types.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "common/instruction_set.hpp"
 #include "common/large_pages.hpp"
@@ -55,7 +56,8 @@ class SpatialTiles {
 
   /// Sorts the samples roughly; build() makes the tiles later. `labels`: of all rows; null: none.
   /// Throws std::bad_alloc.
-  void presort(const lloyd::DatasetView& dataset, const std::int32_t* labels, int threads) {
+  void presort(const lloyd::DatasetView& dataset, const std::int32_t* labels,
+               lloyd::ThreadTeam& team) {
     const auto tiles = index(count(dataset.samples));
     features_ = dataset.features;
     samples_ = large_array<std::byte>(tiles * index(tile_bytes(features_)));
@@ -63,7 +65,7 @@ class SpatialTiles {
     groups_ = large_array<BoxGroup<T>>(index(groups(dataset.samples)));
     auto parts = std::make_unique<Part[]>(index(groups(dataset.samples)));
     with_features(
-        [&](auto d) { sort_by_first_feature<T, d>(dataset, labels, threads, sorted<d>(0)); });
+        [&](auto d) { sort_by_first_feature<T, d>(dataset, labels, team, sorted<d>(0)); });
     parts_ = std::move(parts);  // marks success: nothing threw
   }
   bool presorted() const { return parts_ != nullptr; }

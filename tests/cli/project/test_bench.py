@@ -1,5 +1,6 @@
 """The benches run, and every backend and operation appears in their output. Times are not checked."""
 
+import importlib.util
 import json
 import math
 import os
@@ -9,8 +10,10 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from program import LLOYD, TestCase, run_json
+from program import LLOYD, ROOT, TestCase, run_json
 
+DEFAULT_THREADS = ROOT / "bench" / "default_threads.py"
+SPEC = importlib.util.spec_from_file_location("default_threads", DEFAULT_THREADS)
 # Operations of every backend, and additional rows, of each program.
 PROGRAMS = {
     "assignment_bench": ({"label", "assignment"}, set()),
@@ -96,6 +99,36 @@ class Bench(TestCase):
                                 "--dtype=int8": "unknown dtype 'int8'",
                                 "--unknown": "the options are"}.items():
             self.assertIn(message, self.bench("fit_bench", option, status=2).stderr)
+
+    def test_default_threads_are_measured_in_both_programs(self):
+        build = pathlib.Path(LLOYD).parents[1]
+        done = subprocess.run([sys.executable, DEFAULT_THREADS, build, "--processes", "2", "--shapes", "20x2x3"],
+                              capture_output=True, text=True, timeout=300)
+        self.assertIn(done.returncode, (0, 1), done.stderr)  # 1: the default was slower in these runs
+        rows = [line.split()[:4] for line in done.stdout.splitlines()[2:]]
+        self.assertEqual(rows, [["20", "2", "3", program] for program in ("fit", "kmeans")])
+
+
+class DefaultThreads(unittest.TestCase):
+    """How default_threads.py judges times."""
+
+    def faults(self, default, one, large=False):
+        module = importlib.util.module_from_spec(SPEC)
+        SPEC.loader.exec_module(module)
+        return module.compare({"default": default, "one": one}, large)["faults"]
+
+    def test_the_default_may_take_a_tenth_longer(self):
+        one = [1.0] * 20
+        self.assertEqual(self.faults([1.09] * 20, one), [])
+        self.assertEqual(self.faults([1.11] * 20, one), ["median", "p90"])
+        self.assertEqual(self.faults([1.0] * 17 + [3.0] * 3, one), ["p90"])
+        self.assertEqual(self.faults([1.0] * 19 + [3.0], one), [])
+
+    def test_large_problems_must_be_faster(self):
+        one = [1.7] * 20
+        self.assertEqual(self.faults([1.0] * 20, one, large=True), [])
+        self.assertEqual(self.faults([1.1] * 20, one, large=True), ["speedup"])
+        self.assertEqual(self.faults([1.1] * 20, one), [])
 
 
 if __name__ == "__main__":

@@ -182,7 +182,8 @@ std::int64_t check_passes(const lloyd::Dataset& data,
   const std::int64_t n = view.samples, d = view.features;
   std::int64_t distances = 0;
   for (const InstructionSet set : instruction_sets()) {
-    Assignment<T> assignment(view, 1, set, algorithm, 1);
+    lloyd::ThreadTeam team(1);
+    Assignment<T> assignment(view, team, set, algorithm, 1);
     assignment.begin_fit();
     std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
     const lloyd::SumPlan plan = lloyd::SumPlan::make(view);
@@ -361,7 +362,8 @@ TEST(OpenmpPruning, HoldsAfterPassesByTheDefinitionAlone) {
 TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   const std::vector<float> samples = {0, 1, 10, 11};
   const lloyd::Dataset data("samples", lloyd::Matrix::from_values(samples, 4, 1));
-  Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::hamerly);
+  lloyd::ThreadTeam team(1);
+  Assignment<float> assignment(data.view(), team, InstructionSet(), Algorithm::hamerly);
   const std::vector<double> near = {0, 10}, swapped = {10, 0};
   const auto label = [&](const std::vector<double>& centroids, std::vector<std::int32_t> former) {
     assignment.set_centroids(centroids.data(), 2, false);
@@ -403,7 +405,8 @@ TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
   const std::vector<float> samples = {0, 1, 10, 11, 20, 21, 22};
   const lloyd::Dataset data("samples", lloyd::Matrix::from_values(samples, 7, 1));
   for (const Algorithm algorithm : kAlgorithms) {
-    Assignment<float> assignment(data.view(), 1, InstructionSet(), algorithm);
+    lloyd::ThreadTeam team(1);
+    Assignment<float> assignment(data.view(), team, InstructionSet(), algorithm);
     for (const std::int64_t k : {7, 2, 40, 1, 40}) {
       assignment.begin_fit();
       std::vector<double> centroids;

@@ -73,7 +73,8 @@ double check_tiles(const lloyd::DatasetView& view, int threads) {
   SpatialTiles<T> tiles;
   SpatialOrder<T> order;
   order.reserve(view.samples);
-  tiles.presort(view, labels.data(), threads);
+  lloyd::ThreadTeam team(threads);
+  tiles.presort(view, labels.data(), team);
   std::vector<int> seen(static_cast<std::size_t>(view.samples));
   double volume = 0;
   constexpr std::int64_t kPart = 5 * SpatialTiles<T>::kGroupSamples;
@@ -270,7 +271,8 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
   std::mt19937_64 random(static_cast<std::uint64_t>(k));
   std::normal_distribution<double> normal;
   for (const InstructionSet set : instruction_sets()) {
-    Assignment<T> assignment(view, 3, set, Algorithm::lloyd, 1);
+    lloyd::ThreadTeam team(3);
+    Assignment<T> assignment(view, team, set, Algorithm::lloyd, 1);
     for (const bool deferred : {false, true, false}) {
       // Not before the first fit with few centroids, because it would sort the samples.
       if (deferred || k > kAbandonedFirst) abandon_fit(assignment, samples, k, d, block_rows);
@@ -351,7 +353,8 @@ TEST(OpenmpSpatial, TakesBlocksOfAnySize) {
 TEST(OpenmpSpatial, FallsBackToRowsIfNoDistancesAreSaved) {
   const std::int64_t n = 400, k = 300, d = 3;
   const lloyd::Dataset data = dataset_of<float>(samples_of("blob", n, d), d);
-  Assignment<float> assignment(data.view(), 1, InstructionSet(), Algorithm::lloyd, 1);
+  lloyd::ThreadTeam team(1);
+  Assignment<float> assignment(data.view(), team, InstructionSet(), Algorithm::lloyd, 1);
   assignment.begin_fit({.defer_labels = true});
   const std::vector<double> centroids = samples_of("blob", k, d);
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);

@@ -61,11 +61,11 @@ TEST(RangeWorkers, KeepTheirThreadsFromLoopToLoop) {
   EXPECT_LE(threads_of_loops(workers, 20, 3).size(), 3u);
 }
 
-TEST(RangeWorkers, ShareThePoolThatIsGiven) {
-  const auto pool = std::make_shared<ThreadPool>(2);
+TEST(RangeWorkers, ShareTheTeamThatIsGiven) {
+  const auto team = std::make_shared<ThreadTeam>(2);
   std::set<pid_t> ids;
   for (int loop = 0; loop < 20; ++loop) {
-    ids.merge(threads_of_loops(RangeWorkers(pool, {}), 1, 2));
+    ids.merge(threads_of_loops(RangeWorkers(team, {}), 1, 2));
   }
   EXPECT_LE(ids.size(), 2u);
 }

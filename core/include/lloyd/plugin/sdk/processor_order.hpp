@@ -1,0 +1,80 @@
+// The order in which the threads of a process take processors.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lloyd {
+
+/// Cores with several logical processors (simultaneous multithreading), numbered alike: the
+/// processors of a core are `stride` apart, `threads` of them.
+struct CoreNumbering {
+  int threads = 1;
+  int stride = 1;
+
+  /// A number of the core of a processor.
+  int core_of(int processor) const {
+    return processor / (stride * threads) * stride + processor % stride;
+  }
+  /// From the kernel's list of the processors of one core, such as "2-3" or "2,18". One processor
+  /// for each core if the list is empty or has another form.
+  static CoreNumbering of_siblings(const std::string& list) {
+    std::size_t end = 0;
+    const auto number = [&](std::size_t begin) {
+      int value = -1;
+      for (end = begin; end < list.size() && list[end] >= '0' && list[end] <= '9'; ++end) {
+        if (value > kMaxProcessor) return -1;
+        value = std::max(value, 0) * 10 + (list[end] - '0');
+      }
+      return value;
+    };
+    const int first = number(0);
+    const std::size_t separator = end;
+    if (first < 0 || separator >= list.size()) return {};
+    const int second = number(separator + 1);
+    if (second <= first) return {};
+    if (list[separator] == '-') return {second - first + 1, 1};
+    const auto commas = std::count(list.begin(), list.end(), ',');
+    return {static_cast<int>(commas) + 1, second - first};
+  }
+  /// Of the core of `processor`; the others are taken to be numbered alike. `root`: where /sys is,
+  /// for tests.
+  static CoreNumbering of_processor(int processor, const std::string& root = {}) {
+    std::ifstream file(root + "/sys/devices/system/cpu/cpu" + std::to_string(processor) +
+                       "/topology/thread_siblings_list");
+    std::string list;
+    std::getline(file, list);
+    return of_siblings(list);
+  }
+
+ private:
+  static constexpr int kMaxProcessor = 1 << 20;
+};
+
+/// Processors for the other threads of a process whose first thread is on processor `own`: all of
+/// `allowed` except `own`, first those that share no core with an earlier one.
+inline std::vector<int> worker_processors(std::vector<int> allowed, int own,
+                                          const CoreNumbering& numbering) {
+  // Beginning with `own`, because neighbours in number are neighbours in the machine.
+  const auto at = std::find(allowed.begin(), allowed.end(), own);
+  if (at == allowed.end()) return allowed;
+  std::rotate(allowed.begin(), at, allowed.end());
+  std::map<int, int> users;  // by core
+  std::vector<std::pair<int, int>> ranked;
+  for (const int processor : allowed)
+    ranked.emplace_back(users[numbering.core_of(processor)]++, processor);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<int> order;
+  for (const auto& [rank, processor] : ranked) {
+    if (processor != own) order.push_back(processor);
+  }
+  return order;
+}
+
+}  // namespace lloyd

@@ -1,0 +1,214 @@
+// ThreadTeam: threads that share the work of many short parallel loops.
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <lloyd/plugin/sdk/processor_order.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
+
+namespace lloyd {
+
+/// Threads that are kept from one parallel loop to the next. Serves one caller at a time; the
+/// caller is thread 0.
+///
+/// A loop never waits for a thread that has not begun to work: a thread that the system does not
+/// schedule in time, because another process runs on its processor or because it was asleep, just
+/// takes no part. So a loop takes hardly longer than on the calling thread alone, whatever else the
+/// machine does. Threads wait actively for a short time, then sleep.
+class ThreadTeam {
+ public:
+  /// `threads`: the maximum, the caller's included; at least 1. They are started by the first loop
+  /// that needs them. Threads beyond the usable processors never wait actively.
+  explicit ThreadTeam(int threads)
+      : spin_time_(threads <= usable_processors() ? kSpinTime : std::chrono::nanoseconds(0)),
+        mask_(AffinityMask::of_this_thread()),
+        threads_(std::max(threads, 1)) {}
+
+  ~ThreadTeam() {
+    if (!has_threads()) {  // in a forked child, which has only the thread that forked
+      for (auto& other : others_) other.release()->thread.detach();
+      return;
+    }
+    closing_.store(true);
+    for (const auto& other : others_) other->signal(~other->round.load());
+    for (const auto& other : others_) other->thread.join();
+  }
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  /// The maximum number of threads.
+  int threads() const { return threads_; }
+  /// Affinity mask of the threads: that of the thread that created the team.
+  const AffinityMask& mask() const { return mask_; }
+  /// False in a child of the process that created the team. There, loops run on the calling thread.
+  bool has_threads() const { return process_ == ::getpid(); }
+
+  /// Calls body(0) on this thread, and body(thread) on others, thread in [1, threads), each at most
+  /// once. Returns when all calls have returned. Others may come too late to be called, so body(0)
+  /// must do all work that no other thread has begun. `body` must not throw, and not call run().
+  template <class Body>
+  void run(std::int64_t threads, Body&& body) {
+    const auto others =
+        static_cast<std::size_t>(std::clamp<std::int64_t>(threads, 1, threads_) - 1);
+    if (others == 0) {
+      body(0);
+      return;
+    }
+    start(others);
+    body_ = const_cast<void*>(static_cast<const void*>(&body));
+    call_ = [](void* object, int thread) {
+      (*static_cast<std::remove_reference_t<Body>*>(object))(thread);
+    };
+    ++round_;
+    gate_.store(std::uint64_t{round_} << kRoundShift, std::memory_order_release);
+    for (std::size_t i = 0; i < std::min(others, others_.size()); ++i) others_[i]->signal(round_);
+    body(0);
+    close();
+  }
+
+  /// Calls body(thread, item) for each item in [0, count), in any order, on up to `threads` threads
+  /// with numbers in [0, threads). `body` must not throw.
+  template <class Body>
+  void for_each(std::int64_t threads, std::int64_t count, Body&& body) {
+    std::atomic<std::int64_t> next{0};
+    run(std::min(threads, count), [&](int thread) {
+      for (std::int64_t item = next.fetch_add(1, std::memory_order_relaxed); item < count;
+           item = next.fetch_add(1, std::memory_order_relaxed)) {
+        body(thread, item);
+      }
+    });
+  }
+
+ private:
+  // Longer than the sequential part of an iteration of a small problem and than waking a thread;
+  // short against the time slices of the scheduler.
+  static constexpr std::chrono::nanoseconds kSpinTime{50'000};
+
+  struct alignas(64) Other {
+    void signal(std::uint32_t value) {
+      // Sequentially consistent: notify_one() must not look for waiting threads before the value is
+      // visible to a thread that is about to wait.
+      round.store(value);
+      round.notify_one();
+    }
+    std::atomic<std::uint32_t> round{0};  // the last round that the thread was called to
+    std::thread thread;
+  };
+
+  // gate_: the number of a round, a bit that says whether it is closed, and the number of other
+  // threads that are working in it.
+  static constexpr int kRoundShift = 32;
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t kWorking = kClosed - 1;
+
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  // Waits until `value` is not `old`.
+  template <class T>
+  void wait(const std::atomic<T>& value, T old) const {
+    constexpr int kPauses = 16;
+    if (spin_time_.count() > 0) {
+      const auto end = std::chrono::steady_clock::now() + spin_time_;
+      do {
+        for (int i = 0; i < kPauses; ++i) {
+          if (value.load(std::memory_order_acquire) != old) return;
+          pause();
+        }
+      } while (std::chrono::steady_clock::now() < end);
+    }
+    value.wait(old, std::memory_order_acquire);
+  }
+
+  // Starts threads until there are `wanted`, or the system has no more.
+  void start(std::size_t wanted) {
+    if (others_.size() >= wanted || !has_threads()) return;
+    if (order_.empty()) {
+      const int own = ::sched_getcpu();
+      order_ = worker_processors(mask_.processors(), own, CoreNumbering::of_processor(own));
+    }
+    try {
+      while (others_.size() < wanted) {
+        auto other = std::make_unique<Other>();
+        const auto thread = static_cast<int>(others_.size()) + 1;
+        others_.reserve(others_.size() + 1);
+        other->thread = std::thread([this, thread, &own = *other] { serve(thread, own); });
+        others_.push_back(std::move(other));
+        place(others_.size() - 1);
+      }
+    } catch (const std::system_error&) {
+      // The system has no further thread: the existing ones do the work.
+    }
+  }
+
+  // Moves a new thread to a processor of its own, then restores its mask. New threads start on the
+  // processor of their creator, and some kernels leave them there, although others are idle.
+  // Without permission, the thread stays where it is.
+  void place(std::size_t i) {
+    if (i >= order_.size()) return;
+    const pthread_t thread = others_[i]->thread.native_handle();
+    if (AffinityMask::of({order_[i]}).apply(thread)) mask_.apply(thread);
+  }
+
+  void serve(int thread, Other& own) {
+    for (std::uint32_t round = 0;;) {
+      wait(own.round, round);
+      round = own.round.load(std::memory_order_acquire);
+      if (closing_.load()) return;
+      if (!enter(round)) continue;
+      call_(body_, thread);
+      const std::uint64_t before = gate_.fetch_sub(1);  // sequentially consistent, as in signal()
+      if ((before & (kClosed | kWorking)) == (kClosed | 1)) gate_.notify_one();
+    }
+  }
+
+  // Takes part in a round, unless it is over.
+  bool enter(std::uint32_t round) {
+    std::uint64_t gate = gate_.load(std::memory_order_acquire);
+    while (gate >> kRoundShift == round && (gate & kClosed) == 0) {
+      if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
+
+  // Lets no further thread take part in the round and waits for those that do.
+  void close() {
+    std::uint64_t gate = gate_.fetch_or(kClosed, std::memory_order_acq_rel) | kClosed;
+    while ((gate & kWorking) != 0) {
+      wait(gate_, gate);
+      gate = gate_.load(std::memory_order_acquire);
+    }
+  }
+
+  // State of the round, see kRoundShift; publishes its body to the other threads.
+  alignas(64) std::atomic<std::uint64_t> gate_{kClosed};
+  const std::chrono::nanoseconds spin_time_;
+  void* body_ = nullptr;
+  void (*call_)(void* body, int thread) = nullptr;
+  const AffinityMask mask_;
+  std::vector<int> order_;  // processors for the other threads
+  std::vector<std::unique_ptr<Other>> others_;
+  const int threads_;
+  const pid_t process_ = ::getpid();
+  std::uint32_t round_ = 0;
+  std::atomic<bool> closing_{false};
+};
+
+}  // namespace lloyd

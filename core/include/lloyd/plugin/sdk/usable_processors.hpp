@@ -1,0 +1,163 @@
+// The processors that the calling thread may use: its affinity mask, and the quota of control
+// groups.
+#pragma once
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace lloyd {
+
+/// A set of logical processors, for the affinity of threads.
+class AffinityMask {
+ public:
+  /// The processors that the calling thread may run on; empty if the system does not tell.
+  static AffinityMask of_this_thread() {
+    // The kernel refuses a mask smaller than its maximum number of processors.
+    constexpr int kMaxProcessors = 1 << 20;
+    for (int size = CPU_SETSIZE; size <= kMaxProcessors; size *= 2) {
+      AffinityMask mask(size);
+      if (::sched_getaffinity(0, mask.bytes(), mask.sets_.data()) == 0) return mask;
+    }
+    return AffinityMask(CPU_SETSIZE);
+  }
+  /// `processors`: at least one, none negative.
+  static AffinityMask of(const std::vector<int>& processors) {
+    AffinityMask mask(*std::max_element(processors.begin(), processors.end()) + 1);
+    for (const int processor : processors) {
+      CPU_SET_S(static_cast<std::size_t>(processor), mask.bytes(), mask.sets_.data());
+    }
+    return mask;
+  }
+
+  /// Restricts a thread to the processors. Returns false, with errno set, if the system refuses.
+  bool apply(pthread_t thread) const {
+    const int error = ::pthread_setaffinity_np(thread, bytes(), sets_.data());
+    if (error != 0) errno = error;
+    return error == 0;
+  }
+
+  bool has(int processor) const {
+    return processor >= 0 &&
+           CPU_ISSET_S(static_cast<std::size_t>(processor), bytes(), sets_.data()) != 0;
+  }
+  /// The processors, ascending.
+  std::vector<int> processors() const {
+    std::vector<int> found;
+    for (int p = 0; p < static_cast<int>(sets_.size()) * CPU_SETSIZE; ++p) {
+      if (has(p)) found.push_back(p);
+    }
+    return found;
+  }
+  int count() const { return CPU_COUNT_S(bytes(), sets_.data()); }
+
+  bool operator==(const AffinityMask& other) const {
+    return bytes() == other.bytes() && CPU_EQUAL_S(bytes(), sets_.data(), other.sets_.data()) != 0;
+  }
+
+ private:
+  // Of at least `size` processors, empty.
+  explicit AffinityMask(int size)
+      : sets_(static_cast<std::size_t>((size + CPU_SETSIZE - 1) / CPU_SETSIZE)) {}
+  std::size_t bytes() const { return sets_.size() * sizeof(cpu_set_t); }
+
+  std::vector<cpu_set_t> sets_;
+};
+
+namespace usable_processors_detail {
+
+/// Whole numbers at the start of a file, up to the first word that is none.
+inline std::vector<std::int64_t> numbers_in(const std::string& file) {
+  std::ifstream stream(file);
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t number = 0; stream >> number;) numbers.push_back(number);
+  return numbers;
+}
+
+/// The first `time` divided by the first `period`; 0 if one of them is missing or not > 0.
+inline double quotient(const std::vector<std::int64_t>& time,
+                       const std::vector<std::int64_t>& period) {
+  if (time.empty() || period.empty() || time[0] <= 0 || period[0] <= 0) return 0;
+  return static_cast<double>(time[0]) / static_cast<double>(period[0]);
+}
+
+/// The quota of one folder of control groups; 0: none.
+inline double folder_quota(const std::string& folder, bool version_2) {
+  if (!version_2) {  // -1: no quota
+    return quotient(numbers_in(folder + "/cpu.cfs_quota_us"),
+                    numbers_in(folder + "/cpu.cfs_period_us"));
+  }
+  const std::vector<std::int64_t> maximum = numbers_in(folder + "/cpu.max");  // "max 100000": none
+  return maximum.size() < 2 ? 0 : quotient(maximum, {maximum[1]});
+}
+
+/// The smaller of two quotas; 0: none.
+inline double smaller_quota(double a, double b) {
+  if (a == 0 || b == 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
+/// The smallest quota of the folder `mount` + `path` and its parents up to `mount`; 0: none. In a
+/// container the path may be the host's, of which only the mount exists: the other folders have no
+/// files.
+inline double smallest_quota(const std::string& mount, std::string path, bool version_2) {
+  double quota = folder_quota(mount, version_2);
+  while (path.size() > 1) {
+    quota = smaller_quota(quota, folder_quota(mount + path, version_2));
+    path.resize(path.rfind('/'));
+  }
+  return quota;
+}
+
+/// The quota that a line of /proc/self/cgroup leads to; 0: none. "0::/path" is version 2,
+/// "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder /sys/fs/cgroup.
+inline double line_quota(const std::string& line, const std::string& mounts) {
+  const std::size_t first = line.find(':');
+  const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+  if (second == line.npos || line.compare(second + 1, 1, "/") != 0) return 0;
+  const std::string controllers = line.substr(first + 1, second - first - 1);
+  const std::string path = line.substr(second + 1);
+  if (!controllers.empty()) return smallest_quota(mounts + "/" + controllers, path, false);
+  return smaller_quota(smallest_quota(mounts, path, true),
+                       smallest_quota(mounts + "/unified", path, true));
+}
+
+}  // namespace usable_processors_detail
+
+/// Processor time per wall time that the control groups (version 1 or 2) of this process allow, the
+/// smallest of all enclosing groups: 1.5 means one and a half processors. 0 if there is no quota.
+/// `root`: where /proc and /sys are, for tests.
+inline double processor_quota(const std::string& root = {}) {
+  namespace detail = usable_processors_detail;
+  double quota = 0;
+  std::ifstream groups(root + "/proc/self/cgroup");
+  std::string line;
+  while (std::getline(groups, line)) {
+    quota = detail::smaller_quota(quota, detail::line_quota(line, root + "/sys/fs/cgroup"));
+  }
+  return quota;
+}
+
+/// Number of threads that `allowed` processors and a quota (0: none) can run at once, at least 1.
+/// A quota of one and a half processors serves two threads.
+inline int usable_processors(int allowed, double quota) {
+  const double processors = std::max(allowed, 1);
+  return static_cast<int>(quota > 0 ? std::min(processors, std::ceil(quota)) : processors);
+}
+
+/// Number of threads that the calling thread's affinity mask and the process's quota can run at
+/// once, at least 1. The quota is read once per process.
+inline int usable_processors() {
+  static const double quota = processor_quota();
+  return usable_processors(AffinityMask::of_this_thread().count(), quota);
+}
+
+}  // namespace lloyd
