@@ -139,11 +139,12 @@ std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
 
-BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options) {
+BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
+                              std::int64_t output_bytes) {
   const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
     return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_,
-                       text_ ? 0 : source_->reading_bytes());
+                       text_ ? 0 : source_->reading_bytes(), output_bytes);
   };
   if (text_) {
     plan(make_shape(*text_, options.clusters));
