@@ -107,10 +107,12 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   if (report.fit.standardization) {
     json["standardization"] = to_json(*report.fit.standardization);
   }
-  json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
-  if (!report.complete()) return json;
-  json["counts"] = report.fit.counts;
-  if (!dataset.classes.empty()) json["adjusted_rand_index"] = rand_index(report);
+  experiment::Measurements measured = experiment::measurements_of(report.fit, report.open_ms);
+  if (report.complete() && !dataset.classes.empty()) {
+    measured.adjusted_rand_index = rand_index(report);
+  }
+  json.update(experiment::to_json(measured));
+  if (report.complete()) json["counts"] = report.fit.counts;
   return json;
 }
 

@@ -234,6 +234,10 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
     report_stage(stage, done, total);
   };
+  const std::vector<std::int32_t> classes =
+      task.check_result ? encode_classes(task.dataset.classes) : std::vector<std::int32_t>();
+  work.classes = classes;
+  work.silhouette = plan().silhouette;
   TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();

@@ -69,7 +69,7 @@ std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const Sha
                            process.isolation.cpus, identity_of(backend)};
   ask_seeding(worker, process, process.load_limit, start_message(start));
   ask_seeding(worker, process, process.load_limit, dataset_message(dataset.description),
-              {dataset.values.get(), dataset.statistics.get()});
+              dataset.descriptors());
   const Answer answer =
       ask_seeding(worker, process, process.seeding_limit, seed_message({options}));
   if (answer.no_kernels) return std::nullopt;

@@ -265,8 +265,8 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   Worker& worker = found->second;
   worker.last_trial = ++trials_;
   if (!worker.has_dataset) {
-    const Answer answer = ask(worker, dataset_message(shared_.description),
-                              {shared_.values.get(), shared_.statistics.get()}, limits);
+    const Answer answer =
+        ask(worker, dataset_message(shared_.description), shared_.descriptors(), limits);
     if (!answer.failure.empty()) throw Lost(TrialStatus::failed, answer.failure);
     worker.has_dataset = true;
   }
@@ -392,6 +392,7 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.probe = task.probe || !worker.warm.contains(task.fit.setting);
   message.check_result = task.check_result;
   message.checks = plan().checks;
+  message.silhouette = plan().silhouette;
   message.checked_before.assign(task.checked_before.begin(), task.checked_before.end());
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);
