@@ -15,6 +15,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
@@ -31,6 +32,7 @@
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
 #include "progress/fit_progress.hpp"
+#include "seeding/borrowed_seeding.hpp"
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
@@ -154,13 +156,21 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-// Fits `samples` samples; on a terminal, a line shows the stages and iterations.
-Fit fit_with_progress(BackendSession& session, const FitOptions& options, std::int64_t samples) {
-  FitProgress progress(options, samples);
-  return lloyd::fit(session, options, &progress,
-                    [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                      progress.on_stage(stage, done, total);
-                    });
+// On a terminal, a line shows the stages and iterations. Without seeding kernels of its own, the
+// fit may borrow those of another backend.
+Fit fit_with_progress(BackendSession& session, const FitOptions& options,
+                      BorrowedSeeding& seeding) {
+  FitProgress progress(options, session.dataset().samples());
+  const auto on_stage = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    progress.on_stage(stage, done, total);
+  };
+  StartFunction start;
+  if (session.session().query(kSeedingKernels) == nullptr) {
+    start = seeding.starts(session.backend(), options, [&](std::int64_t done, std::int64_t total) {
+      on_stage("seeding", done, total);
+    });
+  }
+  return lloyd::fit(session, options, &progress, on_stage, start);
 }
 
 // Labels the samples by the centroids of the suggested fit, whose own labels were not kept.
@@ -180,13 +190,14 @@ void label_suggested(BackendSession& session, ClusterChoice& choice) {
 // Fits each k of the range and delivers the criteria, and the files of the suggested k.
 ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
                      const ChosenBackend& chosen, BackendSession& session,
-                     const std::optional<Standardization>& standardization, GuestScope& fitting) {
+                     const std::optional<Standardization>& standardization,
+                     BorrowedSeeding& seeding, GuestScope& fitting) {
   // The session holds two blocks as well; the memory plan leaves room for smaller ones.
   constexpr std::int64_t kBlockShare = 8;
   FitOptions fit_options = options.fit;
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
-    Fit fit = fit_with_progress(session, fit_options, data.dataset.samples());
+    Fit fit = fit_with_progress(session, fit_options, seeding);
     fit.standardization = standardization;
     return fit;
   };
@@ -287,13 +298,15 @@ int run_fit(const Context& context, FitCommandOptions options) {
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BorrowedSeeding seeding(context, dataset, data.spare_bytes);
   return run_to_end([&] {
     if (range.size() > 1) {
-      const ExitStatus status = fit_range(options, data, chosen, session, standardization, fitting);
+      const ExitStatus status =
+          fit_range(options, data, chosen, session, standardization, seeding, fitting);
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
-    Fit fit = fit_with_progress(session, options.fit, dataset.samples());
+    Fit fit = fit_with_progress(session, options.fit, seeding);
     fit.standardization = standardization;
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {

@@ -147,8 +147,8 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
                        text_ ? 0 : source_->reading_bytes(), output_bytes);
   };
   if (text_) {
-    plan(make_shape(*text_, options.clusters));
-    return {std::move(*text_), 0};
+    const MemoryPlan planned = plan(make_shape(*text_, options.clusters));
+    return {std::move(*text_), 0, limit - planned.bytes};
   }
   ProblemShape shape;
   shape.samples = source_->samples();
@@ -165,12 +165,13 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
-    return {std::move(whole), 0};
+    return {std::move(whole), 0, limit - planned.bytes};
   }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
   give_back_what_is_freed();
-  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows};
+  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
+          limit - planned.bytes};
 }
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {

@@ -1,5 +1,6 @@
 #include "experiment/worker/seeding_worker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,6 +62,14 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
 }
 
 }  // namespace
+
+std::chrono::seconds seeding_limit(double work) {
+  constexpr std::chrono::seconds kMinTime{60};
+  constexpr double kMinRate = 1e8;  // multiplications per second
+  constexpr double kMaxSeconds = 1e6;
+  return kMinTime +
+         std::chrono::seconds(static_cast<std::int64_t>(std::min(work / kMinRate, kMaxSeconds)));
+}
 
 std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const SharedDataset& dataset,
                                          const FitOptions& options, const SeedingProcess& process) {

@@ -33,12 +33,6 @@ constexpr std::chrono::seconds kCancelGrace{5};
 // Added to the time that a worker waits for its threads to become idle.
 constexpr std::chrono::seconds kSettleGrace{5};
 
-// Time limit of a seeding: kMinSeedingRate, in multiplications per second, is slower than Lloyd's
-// own code.
-constexpr std::chrono::seconds kMinSeedingTime{60};
-constexpr double kMinSeedingRate = 1e8;
-constexpr double kMaxSeedingSeconds = 1e6;
-
 constexpr std::size_t kQuoted = 80;  // bytes
 
 constexpr std::string_view kSession = "the session";
@@ -459,13 +453,11 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
 std::optional<SeededRows> WorkerRunner::seed_with(
     const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
   const Dataset& data = *shared_.dataset;
-  const double work = seeding_work(options, data.samples(), data.features());
-  const double seconds = std::min(work / kMinSeedingRate, kMaxSeedingSeconds);
   const SeedingProcess process{
       command_,
       plan().isolation,
       plugin_limit_,
-      kMinSeedingTime + std::chrono::seconds(static_cast<std::int64_t>(seconds)),
+      seeding_limit(seeding_work(options, data.samples(), data.features())),
       [this] { return observer().stop_requested(); },
       [&](std::int64_t done, std::int64_t total) {
         report_stage(fmt::format("seeding with {}", backend->name()), done, total);
