@@ -198,6 +198,11 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
   }
 }
 
+void require_matrix_space(const std::filesystem::path& file, std::int64_t values) {
+  // In text, a value takes at least a digit and a comma or line feed.
+  require_space(file, values * (is_npy_output(file) ? std::int64_t{sizeof(double)} : 2));
+}
+
 void require_labels_space(const std::filesystem::path& file, std::int64_t labels) {
   // In text, a label takes at least a digit and a line feed.
   require_space(file, labels * (is_npy_output(file) ? std::int64_t{sizeof(std::int32_t)} : 2));

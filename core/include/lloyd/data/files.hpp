@@ -54,6 +54,9 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset);
 /// of a .csv.
 void write_matrix(const std::filesystem::path& file, std::span<const double> values,
                   std::int64_t columns, std::span<const std::string> header = {});
+/// Throws InputError unless the disk has space for such a file of this many values; see
+/// require_space().
+void require_matrix_space(const std::filesystem::path& file, std::int64_t values);
 /// Writes labels as .csv or .npy, by extension.
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 /// Throws InputError unless the disk has space for a file of this many labels; see require_space().
