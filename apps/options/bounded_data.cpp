@@ -89,8 +89,10 @@ StatisticsBlocks plan_statistics(const RowSource& source) {
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
   RowsProgress progress("read for statistics");
   const auto samples = static_cast<double>(source->samples());
-  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
-    return !progress.update(read, static_cast<double>(read) / samples);
+  return with_missing_advice([&] {
+    return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
+      return !progress.update(read, static_cast<double>(read) / samples);
+    });
   });
 }
 
@@ -159,9 +161,10 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   if (planned.block_rows == 0) {
     // A compressed array was unpacked when it was opened; reading the file would do that again.
     const bool is_unpacked = find_format(data_.file) == FileFormat::npz;
-    Dataset whole = standardization_ || data_.selects() || is_unpacked
-                        ? Dataset(source_->name(), matrix_of(*source_))
-                        : data_.read();
+    Dataset whole =
+        standardization_ || data_.selects() || is_unpacked
+            ? with_missing_advice([&] { return Dataset(source_->name(), matrix_of(*source_)); })
+            : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }

@@ -110,6 +110,21 @@ class NpyTypes(TestCase):
                 self.assertAlmostEqual(info["statistics"][1]["mean"], 2 / 3)
 
 
+class MissingValues(TestCase):
+    def test_messages_about_binary_files_name_the_option(self):
+        values = npy([1, float("nan"), 3, 4, 5, 6])
+        advice = "row 0, column 1 (counted from 0) is nan; all values must be finite; --drop-missing leaves such rows out"
+        for file in (self.write("x.npy", values), self.write("x.npz", npz({"a": values}))):
+            output = self.folder / "y.csv"
+            for command in (["fit", file, "-k", "1"], ["fit", file, "-k", "1", "--standardize"], ["data", "info", file],
+                            ["fit", file, "-k", "1", "--columns", "1"], ["data", "convert", file, output]):
+                with self.subTest(command):
+                    said = run(*command, status=2).stderr
+                    self.assertIn(advice.replace("column 1", "column 0") if "--columns" in command else advice, said)
+        infinite = self.write("i.npy", npy([1, float("inf")] * 3))
+        self.assertNotIn("--drop-missing", run("fit", infinite, "-k", "1", status=2).stderr)
+
+
 class StandardInput(TestCase):
     def piped(self, data, *arguments, status=0, env=None):
         done = subprocess.run([LLOYD, *map(str, arguments)], input=data, capture_output=True, timeout=120,
