@@ -44,7 +44,7 @@ struct DataOptions {
   bool drop_missing = false;              ///< leave out rows with missing values
   bool decimal_comma = false;             ///< read 2,5 as 2.5
   std::string dtype;                      ///< "float32" or "float64"; empty: float32 for text
-  std::string hdf5_dataset;               ///< data set in an HDF5 file, or array in an .npz file
+  std::string array_name;                 ///< data set in an HDF5 file, or array in an .npz file
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);

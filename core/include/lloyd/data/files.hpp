@@ -36,7 +36,7 @@ struct FileOptions {
   CsvOptions csv = {};  ///< options for text
   /// The path of the data set in an HDF5 file, see read_hdf5(), or the name of the array in an .npz
   /// file.
-  std::string hdf5_dataset = {};
+  std::string array_name = {};
 };
 
 /// Reads a file. All formats but text keep their own dtype; see docs/file_formats.md for those that
