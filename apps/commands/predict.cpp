@@ -10,6 +10,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "commands/command_end.hpp"
@@ -18,7 +19,6 @@
 #include "fit/distances.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
-#include "json/json_text.hpp"
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"

@@ -10,12 +10,12 @@
 
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "commands/commands.hpp"
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/summary.hpp"
-#include "json/json_text.hpp"
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"

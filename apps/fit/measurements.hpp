@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/fit.hpp>
-
-#include "json/json_fields.hpp"
+#include <lloyd/internal/json_fields.hpp>
 
 namespace lloyd::experiment {
 

@@ -15,10 +15,10 @@
 
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
 
-#include "json/json_text.hpp"
 #include "machine/system/memory.hpp"
 #include "output/output.hpp"
 #include "process/sanitizer.hpp"

@@ -13,10 +13,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/evaluation.hpp>
 #include <lloyd/internal/descriptors.hpp>
+#include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "ipc/shared_memory.hpp"
-#include "json/json_fields.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
