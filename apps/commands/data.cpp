@@ -86,7 +86,8 @@ int convert(DataOptions data, const std::string& output) {
                         const auto rows = data.select(open_rows(data.file, input));
                         return copy_rows(*rows, file, with_progress);
                       }
-                      return copy_file(data.file, input, file, with_progress);
+                      return with_missing_advice(
+                          [&] { return copy_file(data.file, input, file, with_progress); });
                     });
 }
 

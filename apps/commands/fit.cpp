@@ -12,14 +12,18 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "commands/delivery.hpp"
 #include "fit/choice/cluster_choice.hpp"
 #include "fit/fit_report.hpp"
+#include "fit/plot/cluster_plot.hpp"
+#include "fit/plot/plotted_samples.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/cluster_range.hpp"
@@ -28,6 +32,7 @@
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
 #include "progress/fit_progress.hpp"
+#include "seeding/borrowed_seeding.hpp"
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
@@ -48,12 +53,13 @@ struct FitCommandOptions {
   std::string empty_clusters = "relocate";
   std::int64_t iterations = 0;  // 0: until convergence
   std::string clusters = "8";   // see parse_cluster_range()
-  std::string labels, centroids, model, criteria, output;
+  std::string labels, centroids, model, criteria, plot, output;
   std::string format = "csv";
   bool standardize = false;
   bool json = false;
 
   bool tries_range() const { return parse_cluster_range(clusters).size() > 1; }
+  bool needs_labels() const { return !labels.empty() || !plot.empty(); }
 };
 
 // Completes and checks the output paths before the work begins.
@@ -73,18 +79,40 @@ void prepare_outputs(FitCommandOptions& options) {
   check_extension(options.centroids, {".csv", ".npy"});
   check_extension(options.model, {".json"});
   check_extension(options.criteria, {".svg", ".csv"});
+  check_extension(options.plot, {".svg"});
+  std::vector<std::filesystem::path> outputs;
   for (std::string* output :
-       {&options.labels, &options.centroids, &options.model, &options.criteria}) {
+       {&options.labels, &options.centroids, &options.model, &options.criteria, &options.plot}) {
     *output = absolute_path(*output).string();
+    outputs.emplace_back(*output);
   }
   std::vector<std::filesystem::path> inputs = options.data.sources();
   inputs.emplace_back(options.fit.seeding.file);
-  refuse_overwriting({options.labels, options.centroids, options.model, options.criteria}, inputs);
+  refuse_overwriting(outputs, inputs);
   if (!options.output.empty()) make_folder(options.output);
-  try_outputs({options.labels, options.centroids, options.model, options.criteria});
+  try_outputs(outputs);
 }
 
-// An interrupted fit leaves a model and centroids too, but no labels.
+// Draws and writes the plot of a complete fit. Another interrupt leaves it out.
+void write_plot(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
+  if (options.plot.empty()) return;
+  std::string svg;
+  try {
+    svg = cluster_plot_svg(report.dataset, report.fit,
+                           report.fit.cancelled ? StopFunction() : interrupted);
+  } catch (const Cancelled&) {
+    note("lloyd: interrupted before {} was drawn\n", options.plot);
+    return;
+  }
+  const auto write = [&](const std::filesystem::path& file) {
+    NewFile output(file);
+    output.write(svg);
+    output.commit();
+  };
+  if (delivery.write(options.plot, write)) note("wrote {}\n", options.plot);
+}
+
+// An interrupted fit leaves a model and centroids too, but neither labels nor a plot.
 void write_files(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
   const Fit& fit = report.fit;
   const Dataset& dataset = report.dataset;
@@ -97,12 +125,15 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   });
   if (!report.complete()) {
     std::error_code error;
-    if (!options.labels.empty() && std::filesystem::exists(options.labels, error)) {
-      note("lloyd: {} is from an earlier fit: an interrupted fit has no labels\n", options.labels);
+    for (const std::string& file : {options.labels, options.plot}) {
+      if (!file.empty() && std::filesystem::exists(file, error)) {
+        note("lloyd: {} is from an earlier fit: an interrupted fit has no labels\n", file);
+      }
     }
     return;
   }
   write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
+  write_plot(options, report, delivery);
 }
 
 // Prints a FitReport or a ClusterChoiceReport.
@@ -125,13 +156,21 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-// Fits `samples` samples; on a terminal, a line shows the stages and iterations.
-Fit fit_with_progress(BackendSession& session, const FitOptions& options, std::int64_t samples) {
-  FitProgress progress(options, samples);
-  return lloyd::fit(session, options, &progress,
-                    [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                      progress.on_stage(stage, done, total);
-                    });
+// On a terminal, a line shows the stages and iterations. Without seeding kernels of its own, the
+// fit may borrow those of another backend.
+Fit fit_with_progress(BackendSession& session, const FitOptions& options,
+                      BorrowedSeeding& seeding) {
+  FitProgress progress(options, session.dataset().samples());
+  const auto on_stage = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    progress.on_stage(stage, done, total);
+  };
+  StartFunction start;
+  if (session.session().query(kSeedingKernels) == nullptr) {
+    start = seeding.starts(session.backend(), options, [&](std::int64_t done, std::int64_t total) {
+      on_stage("seeding", done, total);
+    });
+  }
+  return lloyd::fit(session, options, &progress, on_stage, start);
 }
 
 // Labels the samples by the centroids of the suggested fit, whose own labels were not kept.
@@ -151,20 +190,21 @@ void label_suggested(BackendSession& session, ClusterChoice& choice) {
 // Fits each k of the range and delivers the criteria, and the files of the suggested k.
 ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
                      const ChosenBackend& chosen, BackendSession& session,
-                     const std::optional<Standardization>& standardization, GuestScope& fitting) {
+                     const std::optional<Standardization>& standardization,
+                     BorrowedSeeding& seeding, GuestScope& fitting) {
   // The session holds two blocks as well; the memory plan leaves room for smaller ones.
   constexpr std::int64_t kBlockShare = 8;
   FitOptions fit_options = options.fit;
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
-    Fit fit = fit_with_progress(session, fit_options, data.dataset.samples());
+    Fit fit = fit_with_progress(session, fit_options, seeding);
     fit.standardization = standardization;
     return fit;
   };
   ClusterChoice choice = choose_clusters(
       data.dataset, parse_cluster_range(options.clusters),
       {fit_clusters, std::max<std::int64_t>(data.block_rows / kBlockShare, 1), interrupted});
-  if (choice.suggestion.index && !options.labels.empty()) label_suggested(session, choice);
+  if (choice.suggestion.index && options.needs_labels()) label_suggested(session, choice);
   fitting.end();
   if (choice.fits.empty()) {
     note("lloyd: interrupted before the first fit finished\n");
@@ -178,8 +218,8 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
     fit_options.clusters = suggested.clusters;
     write_files(options, {data.dataset, chosen, fit_options, suggested.fit, session.open_ms()},
                 delivery);
-  } else if (!options.labels.empty() || !options.centroids.empty() || !options.model.empty()) {
-    note("lloyd: no k is suggested, so labels, centroids and model were not written\n");
+  } else if (options.needs_labels() || !options.centroids.empty() || !options.model.empty()) {
+    note("lloyd: no k is suggested, so labels, centroids, model and plot were not written\n");
   }
   if (!options.criteria.empty() &&
       delivery.write(options.criteria, [&](const auto& file) { write_criteria(file, report); })) {
@@ -247,7 +287,9 @@ int run_fit(const Context& context, FitCommandOptions options) {
     centroids = standardization->apply(std::move(centroids));
   }
   GuestScope planning;
-  const BoundedData data = file.hold(chosen, options.fit);
+  const std::int64_t plotting =
+      options.plot.empty() ? 0 : plot_bytes(file.samples(), file.features());
+  const BoundedData data = file.hold(chosen, options.fit, plotting);
   planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.standardize) warn(dataset);
@@ -256,13 +298,15 @@ int run_fit(const Context& context, FitCommandOptions options) {
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BorrowedSeeding seeding(context, dataset, data.spare_bytes);
   return run_to_end([&] {
     if (range.size() > 1) {
-      const ExitStatus status = fit_range(options, data, chosen, session, standardization, fitting);
+      const ExitStatus status =
+          fit_range(options, data, chosen, session, standardization, seeding, fitting);
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
-    Fit fit = fit_with_progress(session, options.fit, dataset.samples());
+    Fit fit = fit_with_progress(session, options.fit, seeding);
     fit.standardization = standardization;
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {
@@ -335,6 +379,9 @@ void add_fit_command(CLI::App& app, Context& context) {
                       "Write a model for 'lloyd predict' to this .json file");
   command->add_option("--criteria", options->criteria,
                       "For a range of k: write the criteria of each k to this .svg or .csv file");
+  command->add_option("--plot", options->plot,
+                      "Write a picture of the clusters to this .svg file: samples and centroids on "
+                      "the first two principal axes");
   auto* output = command->add_option("-o,--output", options->output,
                                      "Write labels, centroids and model.json into this folder, for "
                                      "a range of k those of the suggested one and criteria.svg");

@@ -10,6 +10,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "commands/command_end.hpp"
@@ -18,7 +19,6 @@
 #include "fit/distances.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
-#include "json/json_text.hpp"
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
@@ -70,10 +70,13 @@ int predict(const Context& context, PredictOptions options) {
   FitOptions planned;  // labelling takes no more memory than a fit from given centroids
   planned.clusters = model.clusters;
   planned.seeding.method = SeedingMethod::file;
-  const BoundedData data = file.hold(chosen, planned);
+  const std::int64_t distances_memory =
+      options.distances.empty() ? 0 : distances_bytes(file.samples(), file.features());
+  const BoundedData data = file.hold(chosen, planned, distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
+  if (!options.distances.empty()) require_matrix_space(options.distances, dataset.samples());
   GuestScope labelling;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {

@@ -10,12 +10,12 @@
 
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "commands/commands.hpp"
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/summary.hpp"
-#include "json/json_text.hpp"
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"
@@ -142,6 +142,9 @@ ChosenDigest digest_file(const ReportCommand& command) {
 
 int report_run(ReportCommand command) {
   const bool needs_page = !command.page.empty() || !command.figures.empty();
+  if (!command.ceilings.empty() && !needs_page) {
+    throw InputError("--ceilings needs --output or --figures too");
+  }
   if (needs_page) report::require_page();
   const fs::path browser = command.figures.empty() ? fs::path() : report::find_browser();
   check_extension(command.page, {".html"});
@@ -193,9 +196,10 @@ void add_report_command(CLI::App& app, Context& context) {
                   "Write each chart of the page as an .svg file into this folder (needs chromium)")
       ->excludes(json)
       ->excludes(format);
-  sub->add_option("--ceilings", command->ceilings,
-                  "Output of 'lloyd doctor --json': draw the peak rates of the processor")
-      ->needs(page);
+  sub->add_option(
+      "--ceilings", command->ceilings,
+      "Output of 'lloyd doctor --json': for --output and --figures, draw the peak rates "
+      "of the processor");
   sub->callback(
       [&context, command] { context.action = [command] { return report_run(*command); }; });
 }

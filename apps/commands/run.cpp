@@ -28,6 +28,7 @@
 #include "output/messages.hpp"
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"
+#include "seeding/seeding_backends.hpp"
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
@@ -197,19 +198,6 @@ int status_of(const Plan& plan, const RunResult& result, bool fail_if_skipped) {
   return fail_if_skipped && skipped ? kSkipped : kDone;
 }
 
-// The available backends, those without a GPU first: they open a data set faster.
-std::vector<std::shared_ptr<const LoadedBackend>> available_backends(const Context& context) {
-  isolated::IsolatedPlugins plugins(context.plugin_limit());
-  Registry registry(Registry::default_folders(context.plugin_folders), plugins.loader());
-  std::vector<std::shared_ptr<const LoadedBackend>> backends = registry.load_all();
-  std::erase_if(backends, [](const auto& backend) { return !backend->available(); });
-  std::stable_partition(backends.begin(), backends.end(), [](const auto& backend) {
-    return std::none_of(backend->devices().begin(), backend->devices().end(),
-                        [](const DeviceInfo& device) { return device.kind == DeviceKind::gpu; });
-  });
-  return backends;
-}
-
 int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine, Run run,
                const RunFiles& files, RecordWriter& writer, const RunCommand& command,
                const Context& context, std::chrono::steady_clock::time_point begin) {
@@ -218,7 +206,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   const auto trials =
       make_runner(plan, datasets, observer, run.id, machine, context.plugin_limit());
   if (plan.isolation.mode != IsolateMode::none) {
-    trials->seed_also_with([&context] { return available_backends(context); });
+    trials->seed_also_with([&context] { return available_seeding_backends(context); });
   }
   MonitoredRunner runner(plan, *trials);
   RunResult result;

@@ -8,17 +8,15 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_fields.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/plugin/abi/abi.hpp>
 
-#include "json/json_fields.hpp"
-#include "json/json_text.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::external {
 namespace {
-
-using experiment::JsonFields;
 
 constexpr std::int64_t kProtocol = 1;
 constexpr std::size_t kMaxNameBytes = sizeof(PluginHeader::name) - 1;
@@ -90,7 +88,7 @@ std::size_t json_bytes(const std::string& text) {
 }  // namespace
 
 ProgramDescription::ProgramDescription(std::string_view text) {
-  const nlohmann::ordered_json json = apps::parse_json(text, kMaxJsonLevels);
+  const nlohmann::ordered_json json = parse_json(text, kMaxJsonLevels);
   if (!json.is_object()) throw InputError("its description is not a JSON object");
   const JsonFields fields(json);
   if (fields.integer("protocol", 0) != kProtocol) {

@@ -11,21 +11,20 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_fields.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 
 #include "external/description.hpp"
-#include "json/json_fields.hpp"
-#include "json/json_text.hpp"
 #include "process/stop_request.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::external {
 namespace {
 
-using experiment::JsonFields;
 using nlohmann::ordered_json;
 
 // Throws Error for an invalid answer, which the message quotes.
@@ -44,7 +43,7 @@ ordered_json parse_answer(const std::filesystem::path& file, std::string_view re
                             file.string(), request));
   }
   try {
-    json = apps::parse_json(answer, kMaxJsonLevels);
+    json = parse_json(answer, kMaxJsonLevels);
   } catch (const InputError& error) {
     refuse(file, request, answer, error.what());
   }

@@ -14,13 +14,18 @@
 namespace lloyd::apps {
 namespace {
 
+// Rows of the blocks in which `samples` x `features` values are read.
+std::int64_t distance_block_rows(std::int64_t samples, std::int64_t features) {
+  constexpr std::int64_t kBlockValues = std::int64_t{1} << 20;
+  return std::min(samples, std::max<std::int64_t>(1, kBlockValues / features));
+}
+
 template <class T>
 void append_distances(const RowSource& rows, const std::vector<double>& centroids,
                       const std::vector<std::int32_t>& labels, std::vector<double>& distances) {
-  constexpr std::int64_t kBlockValues = std::int64_t{1} << 20;
   const std::int64_t n = rows.samples();
   const std::int64_t d = rows.features();
-  const std::int64_t most = std::min(n, std::max<std::int64_t>(1, kBlockValues / d));
+  const std::int64_t most = distance_block_rows(n, d);
   std::vector<T> block(static_cast<std::size_t>(most * d));
   for (std::int64_t begin = 0; begin < n; begin += most) {
     if (interrupted()) throw Cancelled();
@@ -50,6 +55,11 @@ std::vector<double> distances_to_centroids(const Dataset& dataset,
     append_distances<double>(*rows, centroids, labels, distances);
   }
   return distances;
+}
+
+std::int64_t distances_bytes(std::int64_t samples, std::int64_t features) {
+  constexpr std::int64_t kValueBytes = sizeof(double);  // also the largest of a sample
+  return (samples + distance_block_rows(samples, features) * features) * kValueBytes;
 }
 
 }  // namespace lloyd::apps

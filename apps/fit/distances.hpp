@@ -16,4 +16,7 @@ std::vector<double> distances_to_centroids(const Dataset& dataset,
                                            const std::vector<double>& centroids,
                                            const std::vector<std::int32_t>& labels);
 
+/// Peak memory of distances_to_centroids() for n x d samples, in bytes.
+std::int64_t distances_bytes(std::int64_t samples, std::int64_t features);
+
 }  // namespace lloyd::apps

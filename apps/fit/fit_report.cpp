@@ -9,6 +9,7 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "fit/measurements.hpp"
+#include "json/json_or_null.hpp"
 #include "json/parameters_json.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
@@ -92,8 +93,12 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
   }
   print_text("backend     {}{}{}\n", chosen.backend->name(), changes.empty() ? "" : " ", changes);
   if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
-  print_text("seeding     {}, seed {}{}\n", to_string(options.seeding.method), options.seeding.seed,
-             options.restarts > 1 ? fmt::format(", best of {} restarts", options.restarts) : "");
+  const bool borrowed =
+      !fit.seeding_backend.empty() && fit.seeding_backend != chosen.backend->name();
+  print_text("seeding     {}, seed {}{}{}\n", to_string(options.seeding.method),
+             options.seeding.seed,
+             options.restarts > 1 ? fmt::format(", best of {} restarts", options.restarts) : "",
+             borrowed ? fmt::format(", with the kernels of {}", fit.seeding_backend) : "");
 }
 
 nlohmann::ordered_json to_json(const FitReport& report) {
@@ -102,15 +107,18 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   json["clusters"] = report.fit.clusters;
   json["seeding"] = seeding_json(report.options.seeding);
   json["seeding"]["ms"] = report.fit.seeding_ms;
+  json["seeding"]["backend"] = text_or_null(report.fit.seeding_backend);
   json["restarts"] = report.options.restarts;
   json["status"] = report.fit.cancelled ? "cancelled" : "ok";
   if (report.fit.standardization) {
     json["standardization"] = to_json(*report.fit.standardization);
   }
-  json.update(experiment::to_json(experiment::measurements_of(report.fit, report.open_ms)));
-  if (!report.complete()) return json;
-  json["counts"] = report.fit.counts;
-  if (!dataset.classes.empty()) json["adjusted_rand_index"] = rand_index(report);
+  experiment::Measurements measured = experiment::measurements_of(report.fit, report.open_ms);
+  if (report.complete() && !dataset.classes.empty()) {
+    measured.adjusted_rand_index = rand_index(report);
+  }
+  json.update(experiment::to_json(measured));
+  if (report.complete()) json["counts"] = report.fit.counts;
   return json;
 }
 

@@ -82,6 +82,10 @@ ordered_json to_json(const Measurements& m) {
   json["restart"] = m.restart;
   json["notes"] = m.notes.empty() ? ordered_json(nullptr) : ordered_json(m.notes);
   json["check"] = m.check ? to_json(*m.check) : ordered_json(nullptr);
+  json["adjusted_rand_index"] = finite_or_null(m.adjusted_rand_index);
+  json["simplified_silhouette"] = finite_or_null(m.simplified_silhouette);
+  json["silhouette_samples"] =
+      m.silhouette_samples > 0 ? ordered_json(m.silhouette_samples) : ordered_json(nullptr);
   return json;
 }
 
@@ -106,7 +110,12 @@ Measurements measurements_from_json(const JsonFields& json) {
   m.sum_form = json.name("sum_form", apps::parse_sum_form);
   m.restart = json.integer("restart", 0);
   m.notes = json.text_or_nothing("notes");
-  if (json.has("check") && !json.is_null("check")) m.check = check_from_json(json.object("check"));
+  if (json.has("check")) m.check = check_from_json(json.object("check"));
+  m.adjusted_rand_index = json.number_or_nothing("adjusted_rand_index", -1);
+  m.simplified_silhouette = json.number_or_nothing("simplified_silhouette", -1);
+  if (json.has("silhouette_samples")) {
+    m.silhouette_samples = json.integer("silhouette_samples", 1);
+  }
   return m;
 }
 

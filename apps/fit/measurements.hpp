@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/fit.hpp>
-
-#include "json/json_fields.hpp"
+#include <lloyd/internal/json_fields.hpp>
 
 namespace lloyd::experiment {
 
@@ -33,6 +32,13 @@ struct Measurements {
   /// Check of the result; no value if it was not checked, and in records of earlier versions. The
   /// check's inertia is not stored: it equals `inertia`.
   std::optional<ResultCheck> check;
+  /// Agreement of the labels with the classes of the data set, see adjusted_rand_index(). NaN
+  /// without classes; in a record also if the result was not checked, or by an earlier version.
+  double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
+  /// ClusterCriteria::silhouette. NaN unless an experiment asks for it, and where the adjusted Rand
+  /// index is NaN for other reasons than missing classes.
+  double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t silhouette_samples = 0;  ///< number of samples that it averages over; 0: none
 };
 
 /// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.

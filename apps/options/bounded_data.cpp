@@ -15,10 +15,10 @@
 
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
 
-#include "json/json_text.hpp"
 #include "machine/system/memory.hpp"
 #include "output/output.hpp"
 #include "process/sanitizer.hpp"
@@ -89,8 +89,10 @@ StatisticsBlocks plan_statistics(const RowSource& source) {
 Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows) {
   RowsProgress progress("read for statistics");
   const auto samples = static_cast<double>(source->samples());
-  return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
-    return !progress.update(read, static_cast<double>(read) / samples);
+  return with_missing_advice([&] {
+    return Dataset(std::move(source), block_rows, [&](std::int64_t read) {
+      return !progress.update(read, static_cast<double>(read) / samples);
+    });
   });
 }
 
@@ -139,15 +141,16 @@ std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
 
-BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options) {
+BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
+                              std::int64_t output_bytes) {
   const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
     return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_,
-                       text_ ? 0 : source_->reading_bytes());
+                       text_ ? 0 : source_->reading_bytes(), output_bytes);
   };
   if (text_) {
-    plan(make_shape(*text_, options.clusters));
-    return {std::move(*text_), 0};
+    const MemoryPlan planned = plan(make_shape(*text_, options.clusters));
+    return {std::move(*text_), 0, limit - planned.bytes};
   }
   ProblemShape shape;
   shape.samples = source_->samples();
@@ -158,18 +161,20 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   if (planned.block_rows == 0) {
     // A compressed array was unpacked when it was opened; reading the file would do that again.
     const bool is_unpacked = find_format(data_.file) == FileFormat::npz;
-    Dataset whole = standardization_ || data_.selects() || is_unpacked
-                        ? Dataset(source_->name(), matrix_of(*source_))
-                        : data_.read();
+    Dataset whole =
+        standardization_ || data_.selects() || is_unpacked
+            ? with_missing_advice([&] { return Dataset(source_->name(), matrix_of(*source_)); })
+            : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
-    return {std::move(whole), 0};
+    return {std::move(whole), 0, limit - planned.bytes};
   }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
   give_back_what_is_freed();
-  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows};
+  return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
+          limit - planned.bytes};
 }
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {

@@ -49,7 +49,8 @@ Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows
 
 struct BoundedData {
   Dataset dataset;
-  std::int64_t block_rows = 0;  ///< rows per block, for BackendSession; 0: in memory
+  std::int64_t block_rows = 0;   ///< rows per block, for BackendSession; 0: in memory
+  std::int64_t spare_bytes = 0;  ///< host memory that the plan leaves within the limit
 };
 
 /// An open data file: name and columns are known; values are loaded by hold(). Keeps references to
@@ -60,6 +61,7 @@ class BoundedFile {
   BoundedFile(const DataOptions& data, const MemoryOption& memory);
 
   const std::string& name() const { return text_ ? text_->name() : source_->name(); }
+  std::int64_t samples() const { return text_ ? text_->samples() : source_->samples(); }
   std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
   /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
@@ -73,9 +75,11 @@ class BoundedFile {
   void standardize(const Standardization& map);
 
   /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in
-  /// blocks. Call it once. Throws InputError if the fit exceeds the limit or a value is invalid;
+  /// blocks. `output_bytes`: memory of computing outputs from the result. Call it once. Throws
+  /// InputError if the fit exceeds the limit or a value is invalid;
   /// Cancelled once interrupted().
-  BoundedData hold(const ChosenBackend& chosen, const FitOptions& options);
+  BoundedData hold(const ChosenBackend& chosen, const FitOptions& options,
+                   std::int64_t output_bytes = 0);
 
  private:
   const DataOptions& data_;

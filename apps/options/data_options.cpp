@@ -100,7 +100,7 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--label-column,--labels-column", label_column,
                      "Text: column with the class of each sample, by name or number");
   command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
-  command.add_option("--dataset", hdf5_dataset,
+  command.add_option("--dataset", array_name,
                      "HDF5: the data set's path in the file; .npz: the name of the array");
 }
 
@@ -149,11 +149,11 @@ FileOptions DataOptions::file_options() const {
     if (!given || !format || format == FileFormat::csv) continue;
     throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));
   }
-  if (!hdf5_dataset.empty() && format && format != FileFormat::hdf5 && format != FileFormat::npz) {
+  if (!array_name.empty() && format && format != FileFormat::hdf5 && format != FileFormat::npz) {
     throw InputError(
         fmt::format("--dataset is for HDF5 and .npz files only, and {} is not one", file));
   }
-  return {csv_options(), hdf5_dataset};
+  return {csv_options(), array_name};
 }
 
 void DataOptions::check_dtype() const {
@@ -171,9 +171,9 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
   check_dtype();
   if (selects() && find_format(file) != FileFormat::csv) {
     const std::unique_ptr<RowSource> rows = open_rows();
-    return Dataset(rows->name(), matrix_of(*rows));
+    return with_missing_advice([&] { return Dataset(rows->name(), matrix_of(*rows)); });
   }
-  Dataset dataset = read_dataset(file, options);
+  Dataset dataset = with_missing_advice([&] { return read_dataset(file, options); });
   note_dropped_rows(file, dataset.dropped_rows, dataset.samples());
   return dataset;
 }

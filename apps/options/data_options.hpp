@@ -12,6 +12,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/dataset.hpp>
+#include <lloyd/error.hpp>
 
 #include "options/standard_input.hpp"
 
@@ -19,6 +20,17 @@ namespace lloyd::apps {
 
 /// Notes on standard error that rows with missing values were left out; nothing if `dropped` is 0.
 void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept);
+
+/// Calls `body`, which reads a file of another format than text, and returns its result. The
+/// message about a NaN then names the option that leaves such rows out, as that about text does.
+template <class Body>
+decltype(auto) with_missing_advice(const Body& body) {
+  try {
+    return body();
+  } catch (const MissingValueError& error) {
+    throw InputError(std::string(error.what()) + "; --drop-missing leaves such rows out");
+  }
+}
 
 /// Filled by the command line's parser.
 struct DataOptions {
@@ -32,7 +44,7 @@ struct DataOptions {
   bool drop_missing = false;              ///< leave out rows with missing values
   bool decimal_comma = false;             ///< read 2,5 as 2.5
   std::string dtype;                      ///< "float32" or "float64"; empty: float32 for text
-  std::string hdf5_dataset;               ///< data set in an HDF5 file, or array in an .npz file
+  std::string array_name;                 ///< data set in an HDF5 file, or array in an .npz file
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);

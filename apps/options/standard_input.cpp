@@ -14,6 +14,7 @@
 #include <lloyd/error.hpp>
 
 #include "ipc/descriptor.hpp"
+#include "output/messages.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -51,7 +52,9 @@ StandardInput::StandardInput() {
   }
   std::vector<char> block(std::size_t{1} << 20);
   std::size_t size = read_block(block);
-  file_ = folder_.path() / fmt::format("stdin{}", extension_of_format({block.data(), size}));
+  file_ =
+      folder_.path() / fmt::format("standard input{}", extension_of_format({block.data(), size}));
+  name_in_messages(file_.string(), "standard input");
   NewFile copy(file_);
   for (; size > 0; size = read_block(block)) copy.write({block.data(), size});
   copy.commit();

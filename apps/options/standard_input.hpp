@@ -16,7 +16,8 @@ class StandardInput {
   /// Error if the copy cannot be written.
   StandardInput();
 
-  /// The copy, "stdin" with the extension of its format.
+  /// The copy, "standard input" with the extension of its format. Messages call it "standard
+  /// input".
   const std::filesystem::path& file() const { return file_; }
 
  private:

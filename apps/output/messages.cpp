@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,13 +20,41 @@ int messages = STDERR_FILENO;
 // After a grace has expired: otherwise those of many messages would add up.
 std::atomic<bool> reader_given_up{false};
 
+struct NamedPath {
+  std::string path;
+  std::string name;
+};
+// Empty until name_in_messages().
+NamedPath named_path;
+
 }  // namespace
 
 int message_descriptor() noexcept {
   return messages;
 }
 
+void name_in_messages(std::string path, std::string name) {
+  named_path = {std::move(path), std::move(name)};
+}
+
+std::string with_names(std::string_view text) {
+  const auto& [path, name] = named_path;
+  std::string named(text);
+  if (path.empty()) return named;
+  for (std::size_t at = named.find(path); at != std::string::npos;
+       at = named.find(path, at + name.size())) {
+    named.replace(at, path.size(), name);
+  }
+  return named;
+}
+
 void write_message(std::string_view text) {
+  std::string named;
+  // No memory is needed for other texts: a message may say that there is none.
+  if (!named_path.path.empty() && text.find(named_path.path) != std::string_view::npos) {
+    named = with_names(text);
+    text = named;
+  }
   while (!text.empty()) {
     const auto grace = reader_given_up ? std::chrono::seconds(0) : kMessageGrace;
     const ssize_t written = write_to_reader(messages, text, grace);

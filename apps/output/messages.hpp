@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 namespace lloyd::apps {
@@ -12,6 +13,12 @@ inline constexpr std::chrono::seconds kMessageGrace{1};
 
 /// Descriptor of standard error as it was before divert_standard_error().
 int message_descriptor() noexcept;
+
+/// From now on, messages have `name` in place of `path`, which must be printable: for a temporary
+/// file, whose path means nothing to the user. One path at a time.
+void name_in_messages(std::string path, std::string name);
+/// Applies name_in_messages() to a text.
+std::string with_names(std::string_view text);
 
 /// Writes `text`, which must be printable, to message_descriptor(). Waits for a slow reader. If
 /// after interrupted() it takes nothing for kMessageGrace, the rest of the text is dropped, and

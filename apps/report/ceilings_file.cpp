@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
-
-#include "json/json_fields.hpp"
-#include "json/json_text.hpp"
+#include <lloyd/internal/json_fields.hpp>
+#include <lloyd/internal/json_text.hpp>
 
 namespace lloyd::report {
 
-using experiment::JsonFields;
 using nlohmann::ordered_json;
 
 namespace {
@@ -38,9 +36,9 @@ ordered_json ceilings_of(const ordered_json& doctor) {
 
 ordered_json read_ceilings(const std::filesystem::path& file) {
   constexpr int kMaxLevels = 16;
-  const std::string text = apps::read_text_file(file);
+  const std::string text = read_text_file(file);
   try {
-    const ordered_json doctor = apps::parse_json(text, kMaxLevels);
+    const ordered_json doctor = parse_json(text, kMaxLevels);
     if (!doctor.is_object()) throw InputError("is not output of 'lloyd doctor --json'");
     return ceilings_of(doctor);
   } catch (const InputError& error) {

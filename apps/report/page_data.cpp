@@ -95,6 +95,8 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
   }
   json["iterations"] = {row.fewest_iterations, row.most_iterations};
   json["inertia"] = finite_or_null(row.quality.final_inertia);
+  json["adjusted_rand_index"] = finite_or_null(row.adjusted_rand_index);
+  json["simplified_silhouette"] = finite_or_null(row.simplified_silhouette);
   json["speedup"] = speedup_json(row);
   json["phases"] = phases_json(row);
   if (row.rates) {

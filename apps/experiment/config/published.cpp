@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/suggestion.hpp>
-
-#include "json/json_fields.hpp"
 
 namespace lloyd::experiment {
 

@@ -178,7 +178,7 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
   }
   if (const ConfigNode* name = map.find("dataset")) {
     if (!hdf5_file) name->fail_at_key("'dataset.dataset' is for HDF5 and .npz files only");
-    dataset.hdf5_dataset = read_text(*name, map.path("dataset"));
+    dataset.array_name = read_text(*name, map.path("dataset"));
   }
   if (text_file) {
     dataset.csv = read_csv_options(map);
@@ -263,7 +263,7 @@ std::string DatasetSetting::key() const {
   return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?} {} {} {} {}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
                      fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
-                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), hdf5_dataset,
+                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name,
                      sampling.samples.value_or(0), sampling.shuffle, sampling.seed, standardize);
 }
 

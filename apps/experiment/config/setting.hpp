@@ -20,7 +20,7 @@ struct DatasetSetting {
   std::optional<BlobsSpec> blobs;
   std::filesystem::path file;  ///< resolved, ready to be opened
   CsvOptions csv;              ///< options for text files
-  std::string hdf5_dataset;    ///< data set within an HDF5 file; may be empty
+  std::string array_name;      ///< data set in an HDF5 file, or array in an .npz file; may be empty
   RowSampling sampling;        ///< of a file; applied before `standardize`
   bool standardize = false;    ///< give each feature mean 0 and standard deviation 1
   Place place;

@@ -8,7 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json/json_fields.hpp"
+#include <lloyd/internal/json_fields.hpp>
+
 #include "machine/gpu/gpu_sensors.hpp"
 #include "machine/system/openmp_runtimes.hpp"
 

@@ -8,7 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json/json_fields.hpp"
+#include <lloyd/internal/json_fields.hpp>
+
 #include "machine/processors/caches.hpp"
 #include "machine/system/system.hpp"
 

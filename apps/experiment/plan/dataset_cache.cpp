@@ -15,7 +15,7 @@ namespace lloyd::experiment {
 namespace {
 
 Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>& stop) {
-  FileOptions options{setting.csv, setting.hdf5_dataset};
+  FileOptions options{setting.csv, setting.array_name};
   options.csv.memory_limit = apps::text_memory();
   options.csv.stop = stop;
   try {

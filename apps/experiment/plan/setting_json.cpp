@@ -50,7 +50,7 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (csv.drop_missing) source["drop_missing"] = true;
   if (csv.decimal_comma) source["decimal_comma"] = true;
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
-  if (!setting.hdf5_dataset.empty()) source["dataset"] = setting.hdf5_dataset;
+  if (!setting.array_name.empty()) source["dataset"] = setting.array_name;
   if (setting.sampling.samples) source["samples"] = *setting.sampling.samples;
   if (setting.sampling.shuffle) source["shuffle"] = true;
   if (!setting.takes_all_rows()) source["seed"] = setting.sampling.seed;

@@ -1,6 +1,7 @@
 #include "experiment/record/fit_digest.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lloyd::experiment {
 namespace {
@@ -81,7 +82,11 @@ FitDigest::FitDigest(const std::vector<Record>& records) : FitDigest(records.fro
 
 void FitDigest::note(const Record& record) {
   repeats = std::max(repeats, record.plan.repeats);
-  if (counts(record) && record.after_one) after_one = record.after_one;
+  if (!counts(record)) return;
+  if (record.after_one) after_one = record.after_one;
+  const Measurements& fit = *record.fit;
+  if (std::isfinite(fit.adjusted_rand_index)) adjusted_rand_index = fit.adjusted_rand_index;
+  if (std::isfinite(fit.simplified_silhouette)) simplified_silhouette = fit.simplified_silhouette;
 }
 
 std::vector<FitDigest> digests_of(const std::vector<std::vector<Record>>& records) {

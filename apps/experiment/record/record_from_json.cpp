@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_fields.hpp>
 
 #include "experiment/record/record.hpp"
-#include "json/json_fields.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::experiment {

@@ -12,9 +12,8 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
-
-#include "json/json_text.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -139,7 +138,7 @@ void add(OpenRun<FitType>& run, const Record& record, std::size_t line) {
 
 Record read_record(std::string_view line) {
   constexpr int kMaxLevels = 16;
-  const nlohmann::ordered_json json = apps::parse_json(line, kMaxLevels);
+  const nlohmann::ordered_json json = parse_json(line, kMaxLevels);
   return record_from_json(is_plain(line) ? json : as_read(json));
 }
 
@@ -169,7 +168,7 @@ template <class FitType>
 std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::filesystem::path& file,
                                                                 std::string& note,
                                                                 const ReadProgress& progress) {
-  std::ifstream stream = apps::open_text_file(file);
+  std::ifstream stream = open_text_file(file);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   const std::string name = file.string();

@@ -17,30 +17,6 @@
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
-namespace {
-
-// The initial centroids at the rows that a backend's process returned.
-Starts starts_at(const SeededRows& seeded, const Dataset& data, const FitOptions& options) {
-  const auto k = static_cast<std::size_t>(options.clusters);
-  if (seeded.rows.size() != k * static_cast<std::size_t>(options.restarts)) {
-    throw Error(fmt::format("it chose {} samples, not {} for each of {} restarts",
-                            seeded.rows.size(), k, options.restarts));
-  }
-  Starts starts;
-  starts.ms = seeded.ms;
-  for (std::size_t i = 0; i < seeded.rows.size(); ++i) {
-    const std::int64_t row = seeded.rows[i];
-    if (row < 0 || row >= data.samples()) {
-      throw Error(fmt::format("it chose sample {} of {}", row, data.samples()));
-    }
-    if (i % k == 0) starts.centroids.emplace_back();
-    const std::vector<double> sample = data.sample(row);
-    starts.centroids.back().insert(starts.centroids.back().end(), sample.begin(), sample.end());
-  }
-  return starts;
-}
-
-}  // namespace
 
 const Starts& SharedStartRunner::starts(const PlannedFit& fit, const Dataset& data) {
   const Setting& setting = plan_.settings[fit.setting].setting;
@@ -234,6 +210,10 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
     report_stage(stage, done, total);
   };
+  const std::vector<std::int32_t> classes =
+      task.check_result ? encode_classes(task.dataset.classes) : std::vector<std::int32_t>();
+  work.classes = classes;
+  work.silhouette = plan().silhouette;
   TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();

@@ -71,6 +71,8 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
       row.quality.checked_labels = fit.after_one->labels.samples;
     }
   }
+  row.adjusted_rand_index = fit.adjusted_rand_index;
+  row.simplified_silhouette = fit.simplified_silhouette;
   row.ok = std::ssize(row.timings);
   const std::vector<double> times = values_of(row.timings);
   row.time_ms = median_interval(times);

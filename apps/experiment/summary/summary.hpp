@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,9 @@ struct SummaryRow {
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
   Quality quality;
+  /// FitDigest::adjusted_rand_index and simplified_silhouette; NaN: not computed
+  double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
+  double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
   std::optional<PhaseSummary> phases;  ///< if phases were measured
   std::optional<Rates> rates;          ///< if all distances were evaluated
   std::vector<Published> published;

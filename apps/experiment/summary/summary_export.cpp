@@ -79,6 +79,8 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   json["inertia_after_one"] = number(row.quality.inertia_after_one);
   json["checked_labels"] = count(row.quality.checked_labels.value_or(row.quality.samples));
   json["wrong_labels"] = count(row.quality.wrong_labels);
+  json["adjusted_rand_index"] = number(row.adjusted_rand_index);
+  json["simplified_silhouette"] = number(row.simplified_silhouette);
   json["gflop_per_s"] = row.rates ? finite_or_null(row.rates->gflop_per_s) : ordered_json(nullptr);
   json["gb_per_s"] = row.rates ? finite_or_null(row.rates->gb_per_s) : ordered_json(nullptr);
   if (has_phases(summary)) add_phases(json, row.phases);

@@ -69,6 +69,25 @@ std::string inertia_text(const SummaryRow& row) {
                                          : fmt::format("{:.5g}", inertia);
 }
 
+// A measure of the clusters with three decimals; empty if it was not computed.
+std::string measure_text(double measure) {
+  return std::isfinite(measure) ? fmt::format("{:.3f}", measure) : "";
+}
+
+std::string rand_index_text(const SummaryRow& row) {
+  return measure_text(row.adjusted_rand_index);
+}
+
+std::string silhouette_text(const SummaryRow& row) {
+  return measure_text(row.simplified_silhouette);
+}
+
+template <class Text>
+bool in_any_row(const Summary& summary, const Text& text) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [&](const SummaryRow& row) { return !text(row).empty(); });
+}
+
 std::string published_text(const SummaryRow& row, const std::string& quantity) {
   const Published* published = find_published(row, quantity);
   if (published == nullptr) return "";
@@ -81,12 +100,11 @@ std::vector<Column> time_columns(const Summary& summary) {
       {time.name, time.header, true,
        [](const SummaryRow& row) { return format_number(row.time_ms.median); }},
       {"", "interval", true, interval_text}};
-  const auto in_any_row = [&](const auto& text) {
-    return std::any_of(summary.rows.begin(), summary.rows.end(),
-                       [&](const SummaryRow& row) { return !text(row).empty(); });
+  const auto add_if_any = [&](const char* header, const auto& text) {
+    if (in_any_row(summary, text)) columns.push_back({"", header, true, text});
   };
-  if (in_any_row(spread_text)) columns.push_back({"", "spread", true, spread_text});
-  if (in_any_row(outliers_text)) columns.push_back({"", "outliers", true, outliers_text});
+  add_if_any("spread", spread_text);
+  add_if_any("outliers", outliers_text);
   if (!common_iterations(summary)) columns.push_back({"", "iterations", true, iterations_text});
   if (has_marked_rows(summary)) {
     const Quantity& fit = find_quantity("ms_per_fit");
@@ -95,6 +113,8 @@ std::vector<Column> time_columns(const Summary& summary) {
                        }});
   }
   columns.push_back({"", "inertia", true, inertia_text});
+  add_if_any("ARI", rand_index_text);
+  add_if_any("silhouette", silhouette_text);
   if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
   return columns;
 }
@@ -235,6 +255,19 @@ std::string sampled_labels_text(const Summary& summary) {
   return text;
 }
 
+// Explains the measures of the clusters in the table; empty if there are none.
+std::string cluster_measures_note(const Summary& summary) {
+  std::string note;
+  if (in_any_row(summary, rand_index_text)) {
+    note = "ARI: adjusted Rand index against the classes, 1 for equal partitions";
+  }
+  if (in_any_row(summary, silhouette_text)) {
+    note += note.empty() ? "" : "; ";
+    note += "silhouette: simplified silhouette, -1 to 1, higher is better";
+  }
+  return note;
+}
+
 // The rows that were skipped, by reason: "2 of 4 rows were skipped: faiss-gpu (2 rows): no GPU";
 // empty if there are none.
 std::string skipped_text(const Summary& summary) {
@@ -312,6 +345,8 @@ Section time_section(const Summary& summary) {
     legend += fmt::format("; {} in every fit", format_count(*iterations, "iteration"));
   }
   if (!legend.empty()) section.notes.push_back(legend + restarts_text(summary));
+  const std::string measures = cluster_measures_note(summary);
+  if (!measures.empty()) section.notes.push_back(measures);
   const std::string mark = mark_note(summary);
   if (!mark.empty()) section.notes.push_back("* " + mark);
   const std::string accuracy = less_accurate_note(summary);

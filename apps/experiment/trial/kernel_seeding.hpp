@@ -8,6 +8,8 @@
 
 #include <lloyd/fit.hpp>
 
+#include "experiment/plan/initial_centroids.hpp"
+
 namespace lloyd::experiment {
 
 /// The samples that a seeding chose.
@@ -15,6 +17,10 @@ struct SeededRows {
   std::vector<std::int64_t> rows;  ///< k for each restart
   double ms = 0;                   ///< wall time, without opening the session
 };
+
+/// The initial centroids at the rows that a backend chose for `options.restarts` restarts. Throws
+/// Error unless there are k valid rows for each.
+Starts starts_at(const SeededRows& seeded, const Dataset& dataset, const FitOptions& options);
 
 /// Opens a session with the backend's default parameters and seeds all restarts. The method must
 /// choose samples. None if the backend offers no kernels for this data set. `progress` receives

@@ -50,7 +50,7 @@ ReplayRecorder::ReplayRecorder(const Dataset& dataset, const std::vector<double>
   }
   replay_.components = features_ > 2;
   if (replay_.components) {
-    axes_ = principal_axes(samples, features_);
+    axes_ = apps::principal_axes(samples, features_);
     replay_.share = axes_->share;
   }
   points_ = project(samples.data(), rows_.size());

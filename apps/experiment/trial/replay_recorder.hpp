@@ -10,7 +10,7 @@
 
 #include <lloyd/dataset.hpp>
 
-#include "experiment/trial/principal_axes.hpp"
+#include "chart/principal_axes.hpp"
 #include "experiment/trial/trace.hpp"
 
 namespace lloyd::experiment {
@@ -42,8 +42,8 @@ class ReplayRecorder {
   std::size_t clusters_;
   std::size_t most_frames_;  ///< maximum number of frames before the last one
   Replay replay_;
-  std::optional<PrincipalAxes> axes_;  ///< none: the two features are the axes
-  std::vector<std::int64_t> rows_;     ///< row numbers of the samples shown
+  std::optional<apps::PrincipalAxes> axes_;  ///< none: the two features are the axes
+  std::vector<std::int64_t> rows_;           ///< row numbers of the samples shown
   Points points_;
   Points current_;  ///< centroids after `iteration_` iterations
   std::int64_t iteration_ = 0;

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_fields.hpp>
 
 #include "experiment/trial/trace.hpp"
-#include "json/json_fields.hpp"
 #include "json/json_or_null.hpp"
 
 namespace lloyd::experiment {

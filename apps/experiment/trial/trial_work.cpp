@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include <lloyd/criteria.hpp>
 #include <lloyd/error.hpp>
 
 #include "experiment/trial/stopwatch.hpp"
@@ -97,6 +98,21 @@ void release(const TrialWork& work, std::unique_ptr<BackendSession>& session) {
   if (work.on_release) work.on_release(true);
 }
 
+// Compares the clusters with the classes and computes their silhouette.
+void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observer,
+                   Measurements& measurements) {
+  if (!work.classes.empty()) {
+    measurements.adjusted_rand_index = adjusted_rand_index(work.classes, fit.labels);
+  }
+  if (!work.silhouette) return;
+  if (work.on_stage) work.on_stage("computing the silhouette", 0, 0);
+  const ClusterCriteria criteria =
+      cluster_criteria(work.dataset, fit.labels, work.options.clusters, 1,
+                       [&observer] { return observer.stop_requested(); });
+  measurements.simplified_silhouette = criteria.silhouette;
+  measurements.silhouette_samples = criteria.silhouette_samples;
+}
+
 void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,
                TrialOutcome& outcome) {
   Fit result = fit_restarts(session, work, observer);
@@ -107,6 +123,7 @@ void fit_whole(BackendSession& session, const TrialWork& work, Observer& observe
   result.check = session.check(result.centroids, result.labels, result.result.inertia,
                                progress_of(work, "checking the result"));
   outcome.fit->check = result.check;
+  rate_clusters(result, work, observer, *outcome.fit);
 }
 
 }  // namespace

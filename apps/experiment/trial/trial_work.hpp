@@ -53,6 +53,9 @@ struct TrialWork {
   std::function<void(bool released)> on_release = {};
   /// Receives the progress of checks. May be empty.
   StageFunction on_stage = {};
+  /// With `check_result`: the class of each sample (n), for the adjusted Rand index. May be empty.
+  std::span<const std::int32_t> classes = {};
+  bool silhouette = false;  ///< with `check_result`: compute the simplified silhouette
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().

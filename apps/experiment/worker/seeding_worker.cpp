@@ -1,5 +1,6 @@
 #include "experiment/worker/seeding_worker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +63,14 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
 
 }  // namespace
 
+std::chrono::seconds seeding_limit(double work) {
+  constexpr std::chrono::seconds kMinTime{60};
+  constexpr double kMinRate = 1e8;  // multiplications per second
+  constexpr double kMaxSeconds = 1e6;
+  return kMinTime +
+         std::chrono::seconds(static_cast<std::int64_t>(std::min(work / kMinRate, kMaxSeconds)));
+}
+
 std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const SharedDataset& dataset,
                                          const FitOptions& options, const SeedingProcess& process) {
   WorkerProcess worker(process.command, apps::kWorkerSocket);
@@ -69,7 +78,7 @@ std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const Sha
                            process.isolation.cpus, identity_of(backend)};
   ask_seeding(worker, process, process.load_limit, start_message(start));
   ask_seeding(worker, process, process.load_limit, dataset_message(dataset.description),
-              {dataset.values.get(), dataset.statistics.get()});
+              dataset.descriptors());
   const Answer answer =
       ask_seeding(worker, process, process.seeding_limit, seed_message({options}));
   if (answer.no_kernels) return std::nullopt;

@@ -25,6 +25,10 @@ struct SeedingProcess {
   ProgressFunction progress;                ///< see seed_by_kernels()
 };
 
+/// A time limit for a seeding of so many multiplications, see seeding_work(): Lloyd's own code is
+/// faster on any machine.
+std::chrono::seconds seeding_limit(double work);
+
 /// The process serves no trial, so that it changes no measured time, and ends before the return.
 /// None if the backend offers no kernels. Throws Error, in one sentence without the backend's name,
 /// if the process fails, and Cancelled.

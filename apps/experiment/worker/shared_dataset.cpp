@@ -11,11 +11,12 @@
 
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/evaluation.hpp>
 #include <lloyd/internal/descriptors.hpp>
+#include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "ipc/shared_memory.hpp"
-#include "json/json_fields.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::experiment {
@@ -36,6 +37,7 @@ ordered_json describe(const Dataset& dataset) {
                        {"columns", matrix.columns},
                        {"stride", matrix.stride},
                        {"dtype", apps::to_string(matrix.dtype)},
+                       {"classes", !dataset.classes.empty()},
                        {"offset", 0},
                        {"fingerprint", dataset.fingerprint()}};
   if (matrix.file == nullptr) return json;
@@ -52,9 +54,20 @@ ordered_json describe(const Dataset& dataset) {
 
 }  // namespace
 
+std::vector<int> SharedDataset::descriptors() const {
+  std::vector<int> all = {values.get(), statistics.get()};
+  if (classes) all.push_back(classes.get());
+  return all;
+}
+
 SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset) {
   std::vector<FeatureStatistics> statistics = dataset->statistics();
   SharedDataset shared;
+  if (!dataset->classes.empty()) {
+    const std::vector<std::int32_t> classes = encode_classes(dataset->classes);
+    shared.classes = apps::make_shared_memory(
+        classes.data(), static_cast<std::int64_t>(classes.size() * sizeof(std::int32_t)));
+  }
   shared.statistics = apps::make_shared_memory(
       statistics.data(), static_cast<std::int64_t>(statistics.size() * sizeof(FeatureStatistics)));
   shared.description = describe(*dataset);
@@ -80,10 +93,12 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset) {
 
 std::unique_ptr<const Dataset> receive_dataset(const ordered_json& description,
                                                const std::vector<Descriptor>& descriptors) {
-  if (descriptors.size() != 2) {
-    throw Error(fmt::format("a data set arrived with {} descriptors, not 2", descriptors.size()));
-  }
   const JsonFields json(description);
+  const std::size_t expected = json.boolean("classes") ? 3 : 2;
+  if (descriptors.size() != expected) {
+    throw Error(fmt::format("a data set arrived with {} descriptors, not {}", descriptors.size(),
+                            expected));
+  }
   Matrix matrix;
   matrix.rows = json.integer("rows", 1);
   matrix.columns = json.integer("columns", 1);
@@ -110,6 +125,18 @@ std::unique_ptr<const Dataset> receive_dataset(const ordered_json& description,
   std::memcpy(statistics.data(), mapped.get(), bytes);
   return std::make_unique<const Dataset>(json.text("name"), std::move(matrix),
                                          std::move(statistics), json.seed("fingerprint"));
+}
+
+std::vector<std::int32_t> receive_classes(const ordered_json& description,
+                                          const std::vector<Descriptor>& descriptors) {
+  const JsonFields json(description);
+  if (!json.boolean("classes")) return {};
+  if (descriptors.size() != 3) throw Error("a data set arrived without its classes");
+  std::vector<std::int32_t> classes(static_cast<std::size_t>(json.integer("rows", 1)));
+  const std::size_t bytes = classes.size() * sizeof(std::int32_t);
+  const auto mapped = apps::map_shared(descriptors[2].get(), static_cast<std::int64_t>(bytes));
+  std::memcpy(classes.data(), mapped.get(), bytes);
+  return classes;
 }
 
 }  // namespace lloyd::experiment

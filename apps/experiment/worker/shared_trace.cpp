@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include <lloyd/internal/json_text.hpp>
+
 #include "ipc/shared_memory.hpp"
-#include "json/json_text.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -25,7 +26,7 @@ Trace receive_trace(int descriptor, std::int64_t clusters) {
   const std::shared_ptr<const void> mapped = apps::map_shared(descriptor, bytes);
   const std::string_view text(static_cast<const char*>(mapped.get()),
                               static_cast<std::size_t>(bytes));
-  return trace_from_json(apps::parse_json(text, kMaxLevels), clusters);
+  return trace_from_json(parse_json(text, kMaxLevels), clusters);
 }
 
 }  // namespace lloyd::experiment

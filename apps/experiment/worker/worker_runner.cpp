@@ -33,12 +33,6 @@ constexpr std::chrono::seconds kCancelGrace{5};
 // Added to the time that a worker waits for its threads to become idle.
 constexpr std::chrono::seconds kSettleGrace{5};
 
-// Time limit of a seeding: kMinSeedingRate, in multiplications per second, is slower than Lloyd's
-// own code.
-constexpr std::chrono::seconds kMinSeedingTime{60};
-constexpr double kMinSeedingRate = 1e8;
-constexpr double kMaxSeedingSeconds = 1e6;
-
 constexpr std::size_t kQuoted = 80;  // bytes
 
 constexpr std::string_view kSession = "the session";
@@ -265,8 +259,8 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   Worker& worker = found->second;
   worker.last_trial = ++trials_;
   if (!worker.has_dataset) {
-    const Answer answer = ask(worker, dataset_message(shared_.description),
-                              {shared_.values.get(), shared_.statistics.get()}, limits);
+    const Answer answer =
+        ask(worker, dataset_message(shared_.description), shared_.descriptors(), limits);
     if (!answer.failure.empty()) throw Lost(TrialStatus::failed, answer.failure);
     worker.has_dataset = true;
   }
@@ -392,6 +386,7 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.probe = task.probe || !worker.warm.contains(task.fit.setting);
   message.check_result = task.check_result;
   message.checks = plan().checks;
+  message.silhouette = plan().silhouette;
   message.checked_before.assign(task.checked_before.begin(), task.checked_before.end());
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);
@@ -458,13 +453,11 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
 std::optional<SeededRows> WorkerRunner::seed_with(
     const std::shared_ptr<const LoadedBackend>& backend, const FitOptions& options) {
   const Dataset& data = *shared_.dataset;
-  const double work = seeding_work(options, data.samples(), data.features());
-  const double seconds = std::min(work / kMinSeedingRate, kMaxSeedingSeconds);
   const SeedingProcess process{
       command_,
       plan().isolation,
       plugin_limit_,
-      kMinSeedingTime + std::chrono::seconds(static_cast<std::int64_t>(seconds)),
+      seeding_limit(seeding_work(options, data.samples(), data.features())),
       [this] { return observer().stop_requested(); },
       [&](std::int64_t done, std::int64_t total) {
         report_stage(fmt::format("seeding with {}", backend->name()), done, total);

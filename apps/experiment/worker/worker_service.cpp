@@ -53,10 +53,13 @@ class Service {
         break;
       case MessageKind::dataset:
         dataset_.reset();
+        classes_ = {};
         dataset_ = receive_dataset(read_dataset_message(message), packet.descriptors);
+        classes_ = receive_classes(read_dataset_message(message), packet.descriptors);
         break;
       case MessageKind::forget:
         dataset_.reset();
+        classes_ = {};
         return {};
       case MessageKind::trial:
         releases_ = true;
@@ -142,6 +145,8 @@ class Service {
     work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
       report(stage, done, total);
     };
+    work.classes = classes_;
+    work.silhouette = message.silhouette;
     return run_trial_work(work, observer, session_);
   }
 
@@ -195,6 +200,7 @@ class Service {
   std::shared_ptr<const LoadedBackend> backend_;
   std::optional<ParameterSet> parameters_;
   std::unique_ptr<const Dataset> dataset_;
+  std::vector<std::int32_t> classes_;  ///< of its samples; empty: there are none
   int socket_;
   std::string stage_;      ///< stage of the last report()
   bool reported_ = false;  ///< a report of this stage was sent, but not that of its end

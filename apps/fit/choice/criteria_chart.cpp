@@ -1,13 +1,12 @@
 #include "fit/choice/criteria_chart.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <lloyd/internal/status_text.hpp>
+#include "chart/svg.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -20,56 +19,6 @@ constexpr double kTitleHeight = 44;
 constexpr double kLeft = 52;    // room for the numbers beside a panel's axis
 constexpr double kTop = 24;     // room for its heading
 constexpr double kBottom = 30;  // room for the numbers below
-
-std::string escape_xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-struct Interval {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  bool is_empty() const { return low > high; }
-  // Position of a value, 0 to 1; the middle if all values are equal.
-  double share(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
-};
-
-// The step of about four ticks in an interval: 1, 2 or 5 times a power of ten.
-double tick_step(const Interval& range) {
-  const double raw = (range.high - range.low) / 4;
-  const double power = std::pow(10, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (raw <= factor * power) return factor * power;
-  }
-  return 10 * power;
-}
-
-std::vector<double> ticks(const Interval& range) {
-  if (!(range.high > range.low)) return {range.low};
-  const double step = tick_step(range);
-  std::vector<double> values;
-  for (double at = std::ceil(range.low / step); at * step <= range.high; ++at) {
-    values.push_back(at == 0 ? 0 : at * step);
-  }
-  return values;
-}
 
 class Panel {
  public:
@@ -104,22 +53,15 @@ class Panel {
   }
 
   std::string axes() const {
+    const double left = x_ + kLeft;
+    const double right = x_ + kPanelWidth;
     const double bottom = y_ + kPanelHeight - kBottom;
-    std::string text = fmt::format("<path class=\"a\" d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\"/>\n",
-                                   x_ + kLeft, y_ + kTop, bottom, x_ + kPanelWidth);
-    for (const double k : ticks(across_)) {
-      if (k != std::floor(k)) continue;
-      text += fmt::format(
-          "<text class=\"n\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{:.0f}</text>\n",
-          column_of(k), bottom + 15, k);
+    std::string text = axis_lines(left, y_ + kTop, right, bottom);
+    for (const double k : across_.ticks()) {
+      if (k == std::floor(k)) text += tick_below(column_of(k), bottom, k);
     }
-    if (up_.is_empty()) return text;
-    for (const double value : ticks(up_)) {
-      text += fmt::format(
-          "<path class=\"g\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/><text class=\"n\" "
-          "text-anchor=\"end\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5:.6g}</text>\n",
-          x_ + kLeft, height_of(value), x_ + kPanelWidth, x_ + kLeft - 5, height_of(value) + 4,
-          value);
+    for (const double value : up_.ticks()) {
+      text += tick_beside(height_of(value), left, right, value);
     }
     return text;
   }
@@ -147,7 +89,7 @@ class Panel {
   double x_, y_;
   std::span<const CriteriaOfK> tried_;
   std::vector<double> values_;
-  Interval across_, up_;
+  AxisRange across_, up_;
 };
 
 }  // namespace
@@ -157,15 +99,14 @@ std::string criteria_svg(const std::string& title, std::span<const CriteriaOfK> 
                          std::optional<std::size_t> suggested) {
   const double width = 2 * kPanelWidth + 3 * kPanelGap;
   const double height = kTitleHeight + 2 * kPanelHeight + 2 * kPanelGap;
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" font-family=\"sans-serif\">\n"
-      "<style>.h{{font-size:13px;font-weight:600}}.n{{font-size:11px;fill:#555}}"
-      ".a{{fill:none;stroke:#888}}.g{{stroke:#ddd}}.c{{fill:none;stroke:#1f77b4;stroke-width:1.5}}"
-      "circle{{fill:#1f77b4}}.s{{stroke:#d62728;stroke-dasharray:4 3}}</style>\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-      "<text x=\"{2}\" y=\"26\" font-size=\"15\">{3}: criteria by number of clusters k{4}</text>\n",
-      width, height, kPanelGap, escape_xml(title),
+  const std::string style = fmt::format(
+      ".c{{fill:none;stroke:{0};stroke-width:1.5}}circle{{fill:{0}}}"
+      ".s{{stroke:{1};stroke-dasharray:4 3}}",
+      kSeriesColours[0], kSeriesColours[1]);
+  std::string svg = begin_svg(width, height, style);
+  svg += fmt::format(
+      "<text x=\"{}\" y=\"26\" font-size=\"15\">{}: criteria by number of clusters k{}</text>\n",
+      kPanelGap, escape_xml(title),
       suggested ? fmt::format(", suggested k = {}", tried[*suggested].clusters) : "");
   struct Measure {
     const char* heading;
@@ -188,7 +129,7 @@ std::string criteria_svg(const std::string& title, std::span<const CriteriaOfK> 
                       std::move(values));
     svg += panel.svg(measures[m].heading, suggested);
   }
-  return svg + "</svg>\n";
+  return svg + end_svg();
 }
 
 }  // namespace lloyd::apps

@@ -30,6 +30,12 @@ class InputOptionError : public InputError {
   using InputError::InputError;
 };
 
+/// A value of a data set is NaN, which stands for a missing one.
+class MissingValueError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// A backend returned an error or an invalid result.
 class BackendError : public Error {
  public:

@@ -64,6 +64,9 @@ struct Fit : Model {
   bool cancelled = false;
   std::int64_t restart = 0;  ///< index of this restart, from 0
   double seeding_ms = 0;     ///< wall time of seeding, all restarts, milliseconds
+  /// Name of the backend whose kernels computed the distances of the seeding; empty if Lloyd's own
+  /// code did, for data that is read in blocks, and for a method without distances.
+  std::string seeding_backend = {};
   double fit_ms = 0;  ///< wall time of all restarts, without seeding and opening, milliseconds
   /// The check of the result, if one was run; see BackendSession::check().
   std::optional<ResultCheck> check = std::nullopt;
@@ -133,11 +136,21 @@ class BackendSession {
 using StageFunction =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 
+/// Initial centroids that were chosen elsewhere.
+struct GivenStart {
+  std::vector<double> centroids;  ///< k x d; empty: fit() seeds this restart itself
+  std::string backend = {};       ///< Fit::seeding_backend
+};
+/// Returns the initial centroids of a restart (0, 1, ...). Must choose the samples that
+/// seed_indices() chooses, so that results do not depend on it. May throw Cancelled.
+using StartFunction = std::function<GivenStart(std::int64_t restart)>;
+
 /// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
 /// the observer cancels, returns the best finished restart, else the cancelled one, which has no
-/// centroids if seeding was cancelled. Throws like the functions of BackendSession.
+/// centroids if seeding was cancelled. `start`, if not empty, may seed instead. Throws like the
+/// functions of BackendSession, and what `start` throws.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
-        const StageFunction& on_stage = {});
+        const StageFunction& on_stage = {}, const StartFunction& start = {});
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

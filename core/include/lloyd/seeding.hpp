@@ -25,6 +25,8 @@ enum class SeedingMethod {
 std::string_view to_string(SeedingMethod method);
 /// The method with this name. Throws InputError for an unknown name.
 SeedingMethod parse_seeding_method(std::string_view name);
+/// True for the methods that compute distances, which seeding kernels speed up.
+bool computes_distances(SeedingMethod method);
 /// All seeding methods.
 std::vector<SeedingMethod> seeding_methods();
 

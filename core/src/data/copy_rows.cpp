@@ -34,8 +34,10 @@ void tell(const CopyOptions& options, std::int64_t rows, double part) {
                              double value) {
   const std::string place =
       fmt::format("{}: row {}, column {} (counted from 0) is {}", name, row, column, value);
-  throw InputError(std::isfinite(value) ? place + ", beyond the range of float32"
-                                        : place + "; all values must be finite");
+  if (std::isfinite(value)) throw InputError(place + ", beyond the range of float32");
+  const std::string message = place + "; all values must be finite";
+  if (std::isnan(value)) throw MissingValueError(message);
+  throw InputError(message);
 }
 
 // Detects columns that become all zeros in float32, as CsvRows does for text.

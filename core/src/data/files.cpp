@@ -45,12 +45,12 @@ std::unique_ptr<RowSource> open_npy_rows(const std::filesystem::path& file, cons
 }
 
 Dataset read_npz_file(const std::filesystem::path& file, const FileOptions& options) {
-  return Dataset(file.filename().string(), read_npz(file, options.hdf5_dataset));
+  return Dataset(file.filename().string(), read_npz(file, options.array_name));
 }
 
 std::unique_ptr<RowSource> open_npz_file(const std::filesystem::path& file,
                                          const FileOptions& options) {
-  return open_npz_rows(file, options.hdf5_dataset);
+  return open_npz_rows(file, options.array_name);
 }
 
 Dataset read_fvecs_file(const std::filesystem::path& file, const FileOptions&) {
@@ -62,12 +62,12 @@ std::unique_ptr<RowSource> open_fvecs_rows(const std::filesystem::path& file, co
 }
 
 Dataset read_hdf5_file(const std::filesystem::path& file, const FileOptions& options) {
-  return Dataset(file.filename().string(), read_hdf5(file, options.hdf5_dataset));
+  return Dataset(file.filename().string(), read_hdf5(file, options.array_name));
 }
 
 std::unique_ptr<RowSource> open_hdf5_file(const std::filesystem::path& file,
                                           const FileOptions& options) {
-  return open_hdf5_rows(file, options.hdf5_dataset);
+  return open_hdf5_rows(file, options.array_name);
 }
 
 struct Extension {
@@ -196,6 +196,11 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
   } else {
     write_csv(file, values, columns, header);
   }
+}
+
+void require_matrix_space(const std::filesystem::path& file, std::int64_t values) {
+  // In text, a value takes at least a digit and a comma or line feed.
+  require_space(file, values * (is_npy_output(file) ? std::int64_t{sizeof(double)} : 2));
 }
 
 void require_labels_space(const std::filesystem::path& file, std::int64_t labels) {

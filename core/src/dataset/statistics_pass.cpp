@@ -108,9 +108,11 @@ void StatisticsPass::add_values(const T* data, std::int64_t stride, std::int64_t
     for (std::size_t j = 0; j < features_; ++j) {
       const auto value = static_cast<double>(data[j]);
       if (!std::isfinite(value)) {
-        throw InputError(
+        const std::string message =
             fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite",
-                        name_, rows_ + i, j, value));
+                        name_, rows_ + i, j, value);
+        if (std::isnan(value)) throw MissingValueError(message);
+        throw InputError(message);
       }
       minimum_[j] = std::min(minimum_[j], value);
       maximum_[j] = std::max(maximum_[j], value);

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/row_blocks.hpp"
-#include "evaluation/sampled_rows.hpp"
 
 namespace lloyd {
 namespace {

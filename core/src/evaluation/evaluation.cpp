@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/row_range_of.hpp"
 #include "evaluation/label_evaluation.hpp"
-#include "evaluation/sampled_rows.hpp"
 #include "parallel/range_workers.hpp"
 
 namespace lloyd {

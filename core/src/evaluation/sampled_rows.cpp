@@ -1,4 +1,4 @@
-#include "evaluation/sampled_rows.hpp"
+#include <lloyd/internal/sampled_rows.hpp>
 
 #include <cstddef>
 

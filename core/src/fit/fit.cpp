@@ -417,7 +417,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
 }
 
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
-        const StageFunction& on_stage) {
+        const StageFunction& on_stage, const StartFunction& given_start) {
   check_options(options, session.dataset());
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   const auto stage = [&on_stage](const char* name) {
@@ -429,22 +429,31 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
     }
     return progress;
   };
+  const bool own_kernels = computes_distances(options.seeding.method) &&
+                           session.dataset().in_memory() &&
+                           session.session().query(kSeedingKernels) != nullptr;
   Fit best;
   double seeding_ms = 0;
   double fit_ms = 0;
   bool cancelled = false;
   for (std::int64_t restart = 0; restart < options.restarts && !cancelled; ++restart) {
     const Clock::time_point seeding = Clock::now();
-    std::vector<double> start;
+    GivenStart start;
     try {
-      start = seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
-                             {.stop = stop, .session = &session, .progress = stage("seeding")});
+      if (given_start) start = given_start(restart);
+      if (start.centroids.empty()) {
+        start.backend = own_kernels ? session.backend().name() : "";
+        start.centroids =
+            seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
+                           {.stop = stop, .session = &session, .progress = stage("seeding")});
+      }
     } catch (const Cancelled&) {
       cancelled = true;
     }
     seeding_ms += milliseconds_since(seeding);
     if (cancelled) break;
-    Fit next = session.fit_from(start, options, observer);
+    Fit next = session.fit_from(start.centroids, options, observer);
+    next.seeding_backend = start.backend;
     fit_ms += next.fit_ms;
     next.restart = restart;
     cancelled = next.cancelled;

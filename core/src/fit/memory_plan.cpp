@@ -31,9 +31,10 @@ double row_bytes(const ProblemShape& shape) {
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks,
-                       std::int64_t reading_bytes) {
+                       std::int64_t reading_bytes, std::int64_t output_bytes) {
   const FitSpec spec = make_spec(options, 0);
-  const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes);
+  const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes) +
+                       static_cast<double>(output_bytes);
   const auto total = [&](std::int64_t rows, int held) {
     ProblemShape part = shape;
     // A block may have fewer rows than clusters, but an estimate is for a whole fit, with k <= n.
@@ -50,12 +51,15 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const auto refuse = [&](double bytes, const char* how) {
     throw InputError(fmt::format(
         "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
-        "{:.1f} MiB are the program's{}; the limit is {:.1f} MiB",
+        "{:.1f} MiB are the program's{}{}; the limit is {:.1f} MiB",
         name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
         how, kProgramBytes / 0x1p20,
         reading_bytes == 0 ? ""
                            : fmt::format(" and {:.1f} MiB those of unpacking a chunk of the file",
                                          static_cast<double>(reading_bytes) / 0x1p20),
+        output_bytes == 0 ? ""
+                          : fmt::format(" and {:.1f} MiB those of the requested outputs",
+                                        static_cast<double>(output_bytes) / 0x1p20),
         most / 0x1p20));
   };
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");

@@ -170,6 +170,10 @@ double seeding_bytes(const Seeding& seeding, const ProblemShape& shape) {
   return k * (64 + row);
 }
 
+bool computes_distances(SeedingMethod method) {
+  return method == SeedingMethod::kmeans_plus_plus || method == SeedingMethod::kmeans_parallel;
+}
+
 std::vector<SeedingMethod> seeding_methods() {
   std::vector<SeedingMethod> methods;
   for (const MethodName& entry : kMethodNames) methods.push_back(entry.method);

@@ -7,6 +7,7 @@ import pty
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 import zipfile
 
@@ -109,6 +110,21 @@ class NpyTypes(TestCase):
                 self.assertAlmostEqual(info["statistics"][1]["mean"], 2 / 3)
 
 
+class MissingValues(TestCase):
+    def test_messages_about_binary_files_name_the_option(self):
+        values = npy([1, float("nan"), 3, 4, 5, 6])
+        advice = "row 0, column 1 (counted from 0) is nan; all values must be finite; --drop-missing leaves such rows out"
+        for file in (self.write("x.npy", values), self.write("x.npz", npz({"a": values}))):
+            output = self.folder / "y.csv"
+            for command in (["fit", file, "-k", "1"], ["fit", file, "-k", "1", "--standardize"], ["data", "info", file],
+                            ["fit", file, "-k", "1", "--columns", "1"], ["data", "convert", file, output]):
+                with self.subTest(command):
+                    said = run(*command, status=2).stderr
+                    self.assertIn(advice.replace("column 1", "column 0") if "--columns" in command else advice, said)
+        infinite = self.write("i.npy", npy([1, float("inf")] * 3))
+        self.assertNotIn("--drop-missing", run("fit", infinite, "-k", "1", status=2).stderr)
+
+
 class StandardInput(TestCase):
     def piped(self, data, *arguments, status=0, env=None):
         done = subprocess.run([LLOYD, *map(str, arguments)], input=data, capture_output=True, timeout=120,
@@ -140,10 +156,23 @@ class StandardInput(TestCase):
 
     def test_options_and_messages_apply(self):
         done = self.piped(b"x;y\n1;2\n3;4\n", "data", "info", "-", "--delimiter", ";")
-        self.assertIn(b"stdin.csv: 2 samples, 2 features", done.stdout)
-        self.assertIn(b"stdin.csv, line 2, column 2: 'b' is not a number",
-                      self.piped(b"1,2\na,b\n", "fit", "-", "-k", "1", "--columns", "1", status=2).stderr)
-        self.assertIn(b"stdin.csv: the file holds no rows", self.piped(b"", "fit", "-", "-k", "1", status=2).stderr)
+        self.assertIn(b"standard input.csv: 2 samples, 2 features", done.stdout)
+
+    def test_messages_name_standard_input(self):
+        missing = npy([1, float("nan"), 3, 4, 5, 6])
+        many = npy([1] * 600_000, shape=(300_000, 2))
+        cases = ((b"1,2\na,b\n", ["-k", "1", "--columns", "1"], 2, b"standard input, line 2, column 2: 'b' is not"),
+                 (b"", ["-k", "1"], 2, b"standard input: the file holds no rows"),
+                 (npy(VALUES), ["-k", "1", "--header"], 2, b"for text files only, and standard input is not one"),
+                 (npy(VALUES), ["-k", "1", "--columns", "x"], 2, b"the columns of standard input have no names"),
+                 (missing, ["-k", "1"], 2, b"standard input: row 0, column 1 (counted from 0) is nan"),
+                 (missing, ["-k", "1", "--drop-missing"], 0, b"standard input: 1 of 3 rows have a missing value"),
+                 (many, ["-k", "1", "--memory-limit", "36MiB"], 0, b"standard input is read in blocks"))
+        for data, options, status, message in cases:
+            with self.subTest(message):
+                said = self.piped(data, "fit", "-", "--backend", "sequential", *options, status=status).stderr
+                self.assertIn(message, said)
+                self.assertNotIn(tempfile.gettempdir().encode() + b"/", said)
 
     def test_the_file_that_it_is_redirected_from_is_kept(self):
         model = self.write("m.csv", "0,0\n9,9\n")

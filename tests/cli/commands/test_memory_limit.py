@@ -81,6 +81,17 @@ class MemoryLimit(TestCase):
                                           (["--memory-limit", "1GiB"], hostile)):
                     self.assertNotIn("at the peak", run(*arguments, *more, env=environment).stderr)
 
+    def test_distances_count_into_the_limit(self):
+        file = self.blobs(1_000_000)
+        model = self.folder / "model.json"
+        run("fit", file, "-k", 8, "--iterations", 1, "--seeding", "random", "--model", model)
+        predict = ["predict", model, file, "--labels", self.folder / "labels.npy", "--backend", "sequential",
+                   "--memory-limit", "50MiB"]
+        run(*predict)
+        # 8 MB of distances and a block of 8 MiB.
+        refused = run(*predict, "--distances", self.folder / "distances.npy", status=2).stderr
+        self.assertIn("and 15.6 MiB those of the requested outputs", refused)
+
     def test_what_does_not_fit_is_refused(self):
         file = self.blobs(1_000_000)
         refusal = run("fit", file, "-k", 8, "--memory-limit", "40MiB", status=2).stderr

@@ -465,7 +465,8 @@ class Space(OutputCase):
         cases = [["data", "blobs", "b.npy", "--samples", "100000", "--features", "8"],
                  ["data", "blobs", "b.csv", "--samples", "100000", "--features", "8"],
                  ["fit", "big.csv", "-k", "2", "--labels", "l.csv"],
-                 ["predict", "points.csv", "points.csv", "--labels", "l.npy"]]
+                 ["predict", "points.csv", "points.csv", "--labels", "l.npy"],
+                 ["predict", "points.csv", "points.csv", "--distances", "d.npy"]]
         for arguments in cases:
             size = 200 if arguments[0] == "predict" else 4096
             with self.subTest(arguments):

@@ -12,8 +12,8 @@ from program import ROOT, TestCase, run
 PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
-        "checks", "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep", "reference",
-        "output"]
+        "checks", "silhouette", "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep",
+        "reference", "output"]
 
 
 def examples(page):

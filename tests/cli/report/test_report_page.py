@@ -162,7 +162,7 @@ class ReportPage(TestCase):
         self.assertIn("is not a regular file", self.refusal(self.output, "-o", folder))
         self.assertIn("holds no records", self.refusal(self.write("e", ""), "-o", self.page))
         self.assertIn("cannot be given together", self.refusal(self.output, "-o", self.page, "--json"))
-        self.assertIn("needs --output too", self.refusal(self.output, "--ceilings", self.records))
+        self.assertIn("needs --output or --figures too", self.refusal(self.output, "--ceilings", self.records))
         self.assertIn("cannot be opened",
                       self.refusal(self.output, "-o", self.page, "--ceilings", self.folder / "none"))
         self.assertFalse(self.page.exists())

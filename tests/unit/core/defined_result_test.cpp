@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "evaluation/sampled_rows.hpp"
+#include <lloyd/internal/sampled_rows.hpp>
 
 namespace lloyd {
 namespace {

@@ -67,6 +67,22 @@ TEST_F(MemoryPlans, CountWhatReadingHolds) {
       << message;
 }
 
+TEST_F(MemoryPlans, CountOutputs) {
+  ProblemShape shape;
+  shape.samples = 1000;
+  shape.features = shape.stride = 8;
+  shape.clusters = options_.clusters = 2;
+  const auto planned = [&](std::int64_t output_bytes) {
+    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
+                       64 * kMiB, true, 0, output_bytes);
+  };
+  EXPECT_EQ(planned(16 * kMiB).bytes, planned(0).bytes + 16 * kMiB);
+  EXPECT_NE(message_of<InputError>([&] {
+              planned(192 * kMiB);
+            }).find("and 192.0 MiB those of the requested outputs; the limit is 64.0 MiB"),
+            std::string::npos);
+}
+
 TEST_F(MemoryPlans, CountWhatSeedingAndRestartsHold) {
   options_.seeding.method = SeedingMethod::random;
   const std::int64_t random = plan(4096 * kMiB).bytes;

@@ -34,6 +34,10 @@ function tableColumns() {
     (row.iterations ? unique(row.iterations).join('–') : ''));
   if (data.mark) add('ms/fit', (row) => (row.time ? row.fit_ms : null));
   add('inertia', (row) => (row.time ? row.inertia : null), (row) => (row.time ? format.inertia(row.inertia) : ''));
+  for (const [header, key] of [['ARI', 'adjusted_rand_index'], ['silhouette', 'simplified_silhouette']]) {
+    if (!data.rows.some((row) => Number.isFinite(row[key]))) continue;
+    add(header, (row) => row[key] ?? null, (row) => (Number.isFinite(row[key]) ? row[key].toFixed(3) : ''));
+  }
   if (data.rows.some((row) => row.gflop_per_s)) {
     add('GFLOP/s', (row) => row.gflop_per_s || null);
     add('GB/s', (row) => row.gb_per_s || null);

@@ -37,7 +37,7 @@ struct FileOptions {
   CsvOptions csv = {};  ///< options for text
   /// The path of the data set in an HDF5 file, see read_hdf5(), or the name of the array in an .npz
   /// file.
-  std::string hdf5_dataset = {};
+  std::string array_name = {};
 };
 
 /// Reads a file. All formats but text keep their own dtype; see docs/file_formats.md for those that
@@ -55,6 +55,9 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset);
 /// of a .csv.
 void write_matrix(const std::filesystem::path& file, std::span<const double> values,
                   std::int64_t columns, std::span<const std::string> header = {});
+/// Throws InputError unless the disk has space for such a file of this many values; see
+/// require_space().
+void require_matrix_space(const std::filesystem::path& file, std::int64_t values);
 /// Writes labels as .csv or .npy, by extension.
 void write_labels(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 /// Throws InputError unless the disk has space for a file of this many labels; see require_space().

@@ -399,7 +399,7 @@ TEST_F(Hdf5, IsADatasetNamedByItsFile) {
   add("test", H5T_IEEE_F64LE, {2, 3}, kSixValues);
   close();
   FileOptions options;
-  options.hdf5_dataset = "test";
+  options.array_name = "test";
   const Dataset dataset = read_dataset(path_, options);
   EXPECT_EQ(dataset.name(), "t.h5");
   EXPECT_EQ(dataset.dtype(), DType::float64);

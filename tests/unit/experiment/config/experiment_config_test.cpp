@@ -27,6 +27,7 @@ TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
   EXPECT_FALSE(experiment.until);
   EXPECT_EQ(experiment.checks.samples, 0) << "all";
   EXPECT_EQ(experiment.checks.seconds, 10);
+  EXPECT_FALSE(experiment.silhouette);
   EXPECT_EQ(experiment.order_seed, 0u);
   EXPECT_FALSE(experiment.baseline);
   ASSERT_EQ(experiment.settings.size(), 1u);
@@ -74,6 +75,7 @@ baseline: {openmp: {threads: 2}}
 repeats: 7
 until: {relative_error: 0.01, max_seconds: 5}
 checks: {samples: 5000, seconds: 2.5}
+silhouette: true
 order_seed: 3
 output: there
 )");
@@ -83,6 +85,7 @@ output: there
   EXPECT_EQ(experiment.until, (Until{0.01, 5}));
   EXPECT_EQ(experiment.checks.samples, 5000);
   EXPECT_EQ(experiment.checks.seconds, 2.5);
+  EXPECT_TRUE(experiment.silhouette);
   EXPECT_EQ(experiment.order_seed, 3u);
   const Setting& setting = experiment.settings.at(0);
   EXPECT_EQ(setting.dataset.file, "/data/points.tsv");

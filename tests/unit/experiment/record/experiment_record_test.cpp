@@ -69,6 +69,9 @@ Record example() {
   fit.sum_form = "integer64";
   fit.notes = "centroids in constant memory";
   fit.check = ResultCheck{100, {3, 17, 1.25}};
+  fit.adjusted_rand_index = 0.75;
+  fit.simplified_silhouette = -0.5;
+  fit.silhouette_samples = 99;
   record.after_one = AfterOne{0.2, {0, -1, 1, 100}};
   record.seeding.backend = "openmp";
   record.memory.emplace().host_bytes = 4096;
@@ -105,7 +108,8 @@ bool is_new(const std::string& path) {
   }
   for (const char* key :
        {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
-        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels"}) {
+        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels",
+        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples"}) {
     if (path == key) return true;
   }
   return false;

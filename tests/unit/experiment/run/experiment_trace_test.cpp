@@ -14,7 +14,6 @@
 
 #include "experiment/run/resume.hpp"
 #include "experiment/run/tracing_runner.hpp"
-#include "experiment/trial/principal_axes.hpp"
 #include "unit/support/experiment_fake_run.hpp"
 #include "unit/support/temporary_folder.hpp"
 
@@ -256,44 +255,6 @@ TEST_F(ExperimentTrace, ContradictionsAreRefused) {
             "'trace.replay.centroids' is a list, not a list of lists of 5 pairs");
   EXPECT_EQ(refusal("/replay/view", "above"),
             "'trace.replay.view' is 'above', not 'features' or 'principal components'");
-}
-
-TEST(PrincipalAxes, AreThoseOfARotatedEllipse) {
-  // x = 100 + 3 s u + t v, with u and v orthogonal in three dimensions.
-  const std::vector<double> u = {0.6, 0.8, 0};
-  const std::vector<double> v = {-0.8, 0.6, 0};
-  std::vector<double> rows;
-  for (int i = 0; i < 360; ++i) {
-    const double angle = i * std::acos(-1.0) / 180;
-    for (std::size_t j = 0; j < 3; ++j) {
-      rows.push_back(100 + 3 * std::cos(angle) * u[j] + std::sin(angle) * v[j]);
-    }
-  }
-  const PrincipalAxes axes = principal_axes(rows, 3);
-  for (std::size_t j = 0; j < 3; ++j) {
-    EXPECT_NEAR(axes.axes[0][j], u[j], 1e-5);
-    EXPECT_NEAR(axes.axes[1][j], -v[j], 1e-5) << "the largest entry is positive";
-    EXPECT_NEAR(axes.mean[j], 100, 1e-9);
-  }
-  EXPECT_NEAR(axes.share[0], 0.9, 1e-9);
-  EXPECT_NEAR(axes.share[1], 0.1, 1e-9);
-  EXPECT_NEAR(axes.project(rows.data())[0], 3, 1e-4);
-}
-
-TEST(PrincipalAxes, OfConstantSamplesAreZero) {
-  const PrincipalAxes axes = principal_axes(std::vector<double>(30, 1e300), 3);
-  EXPECT_EQ(axes.axes[0], std::vector<double>(3, 0.0));
-  EXPECT_EQ(axes.share[0], 0);
-}
-
-TEST(PrincipalAxes, LargeAndSmallValuesDoNotOverflow) {
-  for (const double scale : {1e150, 1e-150}) {
-    const PrincipalAxes axes =
-        principal_axes({scale, 0, 0, -scale, 0, 0, 0, scale / 2, 0, 0, -scale / 2, 0}, 3);
-    EXPECT_NEAR(axes.axes[0][0], 1, 1e-9);
-    EXPECT_NEAR(axes.axes[1][1], 1, 1e-9);
-    EXPECT_NEAR(axes.share[0], 0.8, 1e-9);
-  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/evaluation.hpp>
 
 #include "experiment/worker/shared_dataset.hpp"
 #include "ipc/packet_socket.hpp"
@@ -62,6 +63,25 @@ TEST(SharedDataset, ComesBackAsItWas) {
             MAP_FAILED);
   EXPECT_EQ(message_of<Error>([&] { receive_dataset(shared.description, {}); }),
             "a data set arrived with 0 descriptors, not 2");
+}
+
+TEST(SharedDataset, ClassesComeAlong) {
+  Dataset original("example", example_matrix());
+  for (std::int64_t i = 0; i < original.samples(); ++i) {
+    original.classes.push_back(i % 3 == 0 ? "b" : "a");
+  }
+  const SharedDataset shared = share_dataset(std::make_shared<const Dataset>(original));
+  ASSERT_EQ(shared.descriptors().size(), 3U);
+  std::vector<apps::Descriptor> descriptors = copies(shared);
+  EXPECT_EQ(message_of<Error>([&] { receive_dataset(shared.description, descriptors); }),
+            "a data set arrived with 2 descriptors, not 3");
+  descriptors.emplace_back(::dup(shared.classes.get()));
+  expect_same(original, *receive_dataset(shared.description, descriptors));
+  EXPECT_EQ(receive_classes(shared.description, descriptors), encode_classes(original.classes));
+  const SharedDataset without =
+      share_dataset(std::make_shared<const Dataset>("example", example_matrix()));
+  EXPECT_EQ(without.descriptors().size(), 2U);
+  EXPECT_TRUE(receive_classes(without.description, copies(without)).empty());
 }
 
 TEST(SharedDataset, AStrideIsKept) {

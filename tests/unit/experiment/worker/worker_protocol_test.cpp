@@ -30,6 +30,9 @@ TrialOutcome example_outcome() {
   fit.phases.update_ms = 1e-300;
   fit.sum_form = "integer64";
   fit.notes = "two-way \"split\"";
+  fit.adjusted_rand_index = 2.0 / 3;
+  fit.simplified_silhouette = 1.0 / 7;
+  fit.silhouette_samples = 1000;
   outcome.process = TrialProcess{3, {{"libgomp", "/lib/libgomp.so.1", 2}}, 5};
   return outcome;
 }
@@ -56,6 +59,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.processor = 5;
   message.one_session = true;
   message.checks = {5000, 2.5};
+  message.silhouette = true;
   message.checked_before = {*example_outcome().after_one};
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
@@ -73,6 +77,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_TRUE(read.one_session);
   EXPECT_EQ(read.checks.samples, 5000);
   EXPECT_EQ(read.checks.seconds, 2.5);
+  EXPECT_TRUE(read.silhouette);
   ASSERT_EQ(read.checked_before.size(), 1u);
   EXPECT_EQ(read.checked_before.front().digest, example_outcome().after_one->digest);
   EXPECT_EQ(read.checked_before.front().labels.samples, 1000);
