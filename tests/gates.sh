@@ -23,9 +23,9 @@ for part in "${parts[@]}"; do
   case $part in
     format) packages+=(clang-format) ;;
     tidy | tidy-all)
-      packages+=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang clang-tidy libomp-dev)
+      packages+=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang clang-tidy)
       ;;
-    clang) packages+=("${build_packages[@]}" python3 libgtest-dev clang libomp-dev) ;;
+    clang) packages+=("${build_packages[@]}" python3 libgtest-dev clang) ;;
     aarch64) packages+=("${build_packages[@]}" python3 g++-aarch64-linux-gnu qemu-user) ;;
     *)
       echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang aarch64" >&2
@@ -88,7 +88,7 @@ make_sysroot() {
     -o Dir::Cache="$apt" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
   apt-get "${options[@]}" update -qq
   apt-get "${options[@]}" install -qq --yes --download-only --no-install-recommends \
-    libboost-dev libcli11-dev libfmt-dev libgomp1 libgtest-dev libhwy-dev libstdc++6 libyaml-cpp-dev \
+    libboost-dev libcli11-dev libfmt-dev libgtest-dev libhwy-dev libstdc++6 libyaml-cpp-dev \
     nlohmann-json3-dev zlib1g-dev
   for package in "$apt"/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
 }

@@ -21,8 +21,7 @@ for part in "${parts[@]}"; do
       # missing.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
-    asan) packages+=(libclang-rt-dev libomp-dev) ;;
-    tsan) packages+=(libclang-rt-dev libomp-dev llvm) ;;
+    asan | tsan) packages+=(libclang-rt-dev) ;;
     *)
       echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
       exit 2
@@ -50,15 +49,8 @@ for part in "${parts[@]}"; do
       step 'asan: fuzz' bash tests/fuzz/run.sh --check build/tests/asan
       ;;
     tsan)
-      # Archer informs ThreadSanitizer about the synchronisation in OpenMP's runtime.
-      archer=$(llvm-config --libdir)/libarcher.so
-      [ -f "$archer" ] || {
-        echo "tests/run.sh: $archer is not there; it is part of libomp-dev" >&2
-        exit 1
-      }
       step 'tsan: build' build tsan --target conformance_tests
-      OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1' \
-        step 'tsan: test' run_tests tsan 'conformance.*'
+      TSAN_OPTIONS=halt_on_error=1 step 'tsan: test' run_tests tsan 'conformance.*'
       ;;
   esac
 done
