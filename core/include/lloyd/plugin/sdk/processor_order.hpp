@@ -14,8 +14,8 @@ namespace lloyd {
 /// Cores with several logical processors (simultaneous multithreading), numbered alike: the
 /// processors of a core are `stride` apart, `threads` of them.
 struct CoreNumbering {
-  int threads = 1;
-  int stride = 1;
+  int threads = 1;  ///< processors of a core
+  int stride = 1;   ///< difference of the numbers of two processors of a core
 
   /// A number of the core of a processor.
   int core_of(int processor) const {

@@ -45,6 +45,7 @@ class AffinityMask {
     return error == 0;
   }
 
+  /// True if the mask has the processor with this number; false for numbers beyond the mask.
   bool has(int processor) const {
     return processor >= 0 &&
            CPU_ISSET_S(static_cast<std::size_t>(processor), bytes(), sets_.data()) != 0;
@@ -57,8 +58,10 @@ class AffinityMask {
     }
     return found;
   }
+  /// The number of processors.
   int count() const { return CPU_COUNT_S(bytes(), sets_.data()); }
 
+  /// True if both have the same processors.
   bool operator==(const AffinityMask& other) const {
     return bytes() == other.bytes() && CPU_EQUAL_S(bytes(), sets_.data(), other.sets_.data()) != 0;
   }
