@@ -21,7 +21,7 @@ namespace {
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter(
         "threads", 0, 0, 1024,
-        "number of threads; 0: as many as pay, at most one per usable processor"),
+        "number of threads; 0: chosen from the problem size, at most one per usable processor"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
         "rows that a thread takes at a time, preferably a multiple of 1024; 0: chosen from n"),
@@ -66,7 +66,7 @@ lloyd_openmp::Algorithm chosen_algorithm(const lloyd::ParameterList& parameters)
   return static_cast<lloyd_openmp::Algorithm>(parameters.integer("algorithm"));
 }
 
-// Number of the calling thread in the team whose loop it works for.
+// Number of the calling thread within the team, set at the start of each block.
 thread_local int own_number = 0;
 
 template <class T>
