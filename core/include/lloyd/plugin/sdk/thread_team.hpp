@@ -23,14 +23,15 @@ namespace lloyd {
 /// Threads that are kept from one parallel loop to the next. Serves one caller at a time; the
 /// caller is thread 0.
 ///
-/// A loop never waits for a thread that has not begun to work: a thread that the system does not
-/// schedule in time, because another process runs on its processor or because it was asleep, just
-/// takes no part. So a loop takes hardly longer than on the calling thread alone, whatever else the
-/// machine does. Threads wait actively for a short time, then sleep.
+/// A loop never waits for a thread that has not begun to work: a thread that is not scheduled in
+/// time, because another process runs on its processor or because it was asleep, does not take
+/// part. So even on a busy machine, a loop takes hardly longer than on the calling thread alone.
+/// Waiting threads spin for a short time, then sleep. See docs/design/openmp/threads.md.
 class ThreadTeam {
  public:
-  /// `threads`: the maximum, the caller's included; at least 1. They are started by the first loop
-  /// that needs them. Threads beyond the usable processors never wait actively.
+  /// `threads`: the maximum, including the caller; values below 1 mean 1. Threads are started by
+  /// the first loop that needs them. If there are more than usable_processors(), none of them
+  /// spins.
   explicit ThreadTeam(int threads)
       : spin_time_(threads <= usable_processors() ? kSpinTime : std::chrono::nanoseconds(0)),
         mask_(AffinityMask::of_this_thread()),
@@ -55,9 +56,10 @@ class ThreadTeam {
   /// False in a child of the process that created the team. There, loops run on the calling thread.
   bool has_threads() const { return process_ == ::getpid(); }
 
-  /// Calls body(0) on this thread, and body(thread) on others, thread in [1, threads), each at most
-  /// once. Returns when all calls have returned. Others may come too late to be called, so body(0)
-  /// must do all work that no other thread has begun. `body` must not throw, and not call run().
+  /// Calls body(0) on this thread and body(thread), thread in [1, threads), on others, each at most
+  /// once. Returns when all calls have returned. Other threads may come too late to be called, so
+  /// body(0) must do all work that no other thread has begun. `body` must neither throw nor use the
+  /// team.
   template <class Body>
   void run(std::int64_t threads, Body&& body) {
     const auto others =
@@ -79,7 +81,7 @@ class ThreadTeam {
   }
 
   /// Calls body(thread, item) for each item in [0, count), in any order, on up to `threads` threads
-  /// with numbers in [0, threads). `body` must not throw.
+  /// with numbers in [0, threads). `body` must neither throw nor use the team.
   template <class Body>
   void for_each(std::int64_t threads, std::int64_t count, Body&& body) {
     std::atomic<std::int64_t> next{0};
@@ -92,8 +94,8 @@ class ThreadTeam {
   }
 
  private:
-  // Longer than the sequential part of an iteration of a small problem and than waking a thread;
-  // short against the time slices of the scheduler.
+  // Longer than waking a thread and than the sequential part of an iteration on a small problem,
+  // but much shorter than a time slice of the scheduler.
   static constexpr std::chrono::nanoseconds kSpinTime{50'000};
 
   struct alignas(64) Other {
@@ -107,8 +109,8 @@ class ThreadTeam {
     std::thread thread;
   };
 
-  // gate_: the number of a round, a bit that says whether it is closed, and the number of other
-  // threads that are working in it.
+  // The parts of gate_: the number of the round (one round per loop), a bit that is set once the
+  // round is closed, and the number of other threads that are working in it.
   static constexpr int kRoundShift = 32;
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;
   static constexpr std::uint64_t kWorking = kClosed - 1;
@@ -158,9 +160,9 @@ class ThreadTeam {
     }
   }
 
-  // Moves a new thread to a processor of its own, then restores its mask. New threads start on the
-  // processor of their creator, and some kernels leave them there, although others are idle.
-  // Without permission, the thread stays where it is.
+  // Moves a new thread to a processor of its own, then restores its mask: new threads start on the
+  // processor of their creator, and some kernels leave them there although other processors are
+  // idle. If the system refuses, the thread stays where it is.
   void place(std::size_t i) {
     if (i >= order_.size()) return;
     const pthread_t thread = others_[i]->thread.native_handle();
@@ -179,7 +181,7 @@ class ThreadTeam {
     }
   }
 
-  // Takes part in a round, unless it is over.
+  // Enters a round; returns false if it is closed.
   bool enter(std::uint32_t round) {
     std::uint64_t gate = gate_.load(std::memory_order_acquire);
     while (gate >> kRoundShift == round && (gate & kClosed) == 0) {
@@ -188,7 +190,7 @@ class ThreadTeam {
     return false;
   }
 
-  // Lets no further thread take part in the round and waits for those that do.
+  // Closes the round to further threads and waits for those that are working in it.
   void close() {
     std::uint64_t gate = gate_.fetch_or(kClosed, std::memory_order_acq_rel) | kClosed;
     while ((gate & kWorking) != 0) {
@@ -197,7 +199,7 @@ class ThreadTeam {
     }
   }
 
-  // State of the round, see kRoundShift; publishes its body to the other threads.
+  // State of the round, see kRoundShift. Storing it publishes body_ and call_ to the other threads.
   alignas(64) std::atomic<std::uint64_t> gate_{kClosed};
   const std::chrono::nanoseconds spin_time_;
   void* body_ = nullptr;
