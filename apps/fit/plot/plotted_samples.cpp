@@ -46,8 +46,8 @@ std::int64_t plotted_samples(std::int64_t samples, std::int64_t features) {
 }
 
 std::int64_t plot_bytes(std::int64_t samples, std::int64_t features) {
-  // The values and, for the axes, a copy of them; a block of the file; the matrices of the axes and
-  // the document, both below 3 MiB.
+  // The values, and a copy of them for the axes; a block of the file; the matrices of the axes and
+  // the document, each below 3 MiB.
   constexpr std::int64_t kRestBytes = std::int64_t{6} << 20;
   const std::int64_t values = plotted_samples(samples, features) * features;
   return 2 * values * std::int64_t{sizeof(double)} +
