@@ -23,7 +23,7 @@ struct PlottedSamples {
 };
 
 /// The number of samples that a plot of n x d samples shows.
-std::int64_t plotted_samples(std::int64_t samples, std::int64_t features);
+std::int64_t plotted_sample_count(std::int64_t samples, std::int64_t features);
 
 /// Peak memory of reading these samples and computing their principal axes, in bytes.
 std::int64_t plot_bytes(std::int64_t samples, std::int64_t features);

@@ -130,10 +130,10 @@ TEST(ClusterPlot, LeavesOutTheCentroidsOfEmptyClusters) {
 }
 
 TEST(PlottedSamples, AreARandomSampleOfLargeData) {
-  EXPECT_EQ(plotted_samples(20000, 2), 20000);
-  EXPECT_EQ(plotted_samples(1'000'000, 104), 20000);
-  EXPECT_EQ(plotted_samples(70000, 784), 2674);
-  EXPECT_EQ(plotted_samples(5000, 1'000'000), 100);
+  EXPECT_EQ(plotted_sample_count(20000, 2), 20000);
+  EXPECT_EQ(plotted_sample_count(1'000'000, 104), 20000);
+  EXPECT_EQ(plotted_sample_count(70000, 784), 2674);
+  EXPECT_EQ(plotted_sample_count(5000, 1'000'000), 100);
   constexpr std::int64_t kRows = 50001;
   std::vector<float> values;
   for (std::int64_t i = 0; i < kRows; ++i) {

@@ -39,12 +39,12 @@ class ThreadTeam {
 
   ~ThreadTeam() {
     if (!has_threads()) {  // in a forked child, which has only the thread that forked
-      for (auto& other : others_) other.release()->thread.detach();
+      for (auto& worker : workers_) worker.release()->thread.detach();
       return;
     }
     closing_.store(true);
-    for (const auto& other : others_) other->signal(~other->round.load());
-    for (const auto& other : others_) other->thread.join();
+    for (const auto& worker : workers_) worker->signal(~worker->round.load());
+    for (const auto& worker : workers_) worker->thread.join();
   }
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -75,7 +75,7 @@ class ThreadTeam {
     };
     ++round_;
     gate_.store(std::uint64_t{round_} << kRoundShift, std::memory_order_release);
-    for (std::size_t i = 0; i < std::min(others, others_.size()); ++i) others_[i]->signal(round_);
+    for (std::size_t i = 0; i < std::min(others, workers_.size()); ++i) workers_[i]->signal(round_);
     body(0);
     close();
   }
@@ -98,7 +98,7 @@ class ThreadTeam {
   // but much shorter than a time slice of the scheduler.
   static constexpr std::chrono::nanoseconds kSpinTime{50'000};
 
-  struct alignas(64) Other {
+  struct alignas(64) Worker {
     void signal(std::uint32_t value) {
       // Sequentially consistent: notify_one() must not look for waiting threads before the value is
       // visible to a thread that is about to wait.
@@ -141,19 +141,19 @@ class ThreadTeam {
 
   // Starts threads until there are `wanted`, or the system has no more.
   void start(std::size_t wanted) {
-    if (others_.size() >= wanted || !has_threads()) return;
+    if (workers_.size() >= wanted || !has_threads()) return;
     if (order_.empty()) {
       const int own = ::sched_getcpu();
       order_ = worker_processors(mask_.processors(), own, CoreNumbering::of_processor(own));
     }
     try {
-      while (others_.size() < wanted) {
-        auto other = std::make_unique<Other>();
-        const auto thread = static_cast<int>(others_.size()) + 1;
-        others_.reserve(others_.size() + 1);
-        other->thread = std::thread([this, thread, &own = *other] { serve(thread, own); });
-        others_.push_back(std::move(other));
-        place(others_.size() - 1);
+      while (workers_.size() < wanted) {
+        auto worker = std::make_unique<Worker>();
+        const auto thread = static_cast<int>(workers_.size()) + 1;
+        workers_.reserve(workers_.size() + 1);
+        worker->thread = std::thread([this, thread, &own = *worker] { serve(thread, own); });
+        workers_.push_back(std::move(worker));
+        place(workers_.size() - 1);
       }
     } catch (const std::system_error&) {
       // The system has no further thread: the existing ones do the work.
@@ -165,11 +165,11 @@ class ThreadTeam {
   // idle. If the system refuses, the thread stays where it is.
   void place(std::size_t i) {
     if (i >= order_.size()) return;
-    const pthread_t thread = others_[i]->thread.native_handle();
+    const pthread_t thread = workers_[i]->thread.native_handle();
     if (AffinityMask::of({order_[i]}).apply(thread)) mask_.apply(thread);
   }
 
-  void serve(int thread, Other& own) {
+  void serve(int thread, Worker& own) {
     for (std::uint32_t round = 0;;) {
       wait(own.round, round);
       round = own.round.load(std::memory_order_acquire);
@@ -206,7 +206,7 @@ class ThreadTeam {
   void (*call_)(void* body, int thread) = nullptr;
   const AffinityMask mask_;
   std::vector<int> order_;  // processors for the other threads
-  std::vector<std::unique_ptr<Other>> others_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   const int threads_;
   const pid_t process_ = ::getpid();
   std::uint32_t round_ = 0;
