@@ -11,9 +11,9 @@ namespace lloyd_openmp {
 /// centroids takes the least time.
 ///
 /// With T threads a pass takes the time of W / T + T c operations, which is least for
-/// T = sqrt(W / c). W is the number of operations for all n k distances, an upper bound: a pass that
-/// prunes does less. c is the cost of a thread, in operations: it must be woken, the others wait for
-/// its last block, and its own sums of k d values must be merged
+/// T = sqrt(W / c). W is the number of operations for all n k distances, an upper bound: a pass
+/// that prunes does less. c is the cost of a thread, in operations: it must be woken, the others
+/// wait for its last block, and its own sums of k d values must be merged
 /// (docs/design/openmp/threads.md).
 inline int useful_threads(std::int64_t n, std::int64_t k, std::int64_t d, int threads) {
   constexpr double kOperationsPerThread = 1.5e6;
