@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Compares the default number of threads with one thread, in fresh processes.
+"""Compares the default number of threads of openmp with one thread, in new processes.
 
 Usage: default_threads.py [BUILD] [--processes N] [--shapes NxDxK,...] [--only fit|kmeans] [--json FILE]
 
 BUILD is a build folder (default: build/release) with bin/lloyd, bin/embedded_fit and their plugins. For each
 shape, each of N rounds (default 20) starts `lloyd fit` and a program that calls lloyd::kmeans(), each with the
-default settings and with threads=1, one after the other, in an order that alternates. The times are those of a
-fit as the programs report them: openmp, random initial centroids, 30 iterations, 10 from 1e8 distances x
-features on.
+default settings and with threads=1, one after the other, in alternating order. The times are those of the fit
+as the programs report them, from random initial centroids, with 30 iterations, or 10 if samples x features x
+clusters is at least 1e8.
 
-Prints medians and 90th percentiles per iteration. Ends with status 1 if one of them exceeds 1.1 times that of
-one thread, or if the median is not 1.7 times faster although samples x features x clusters is at least 1e8 and
-the process may use several processors. The machine should be idle: other processes disturb both settings, but
-two threads twice as often.
+Prints the median and the 90th percentile of the time per iteration. The status is 1 if one of them is more than
+1.1 times that of one thread, or if the speedup of the median is below 1.7 although samples x features x clusters
+is at least 1e8 and the process may use several processors. The machine should be idle: other processes disturb
+both settings, but two threads twice as often.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def percentile_90(times):
 
 
 def compare(times, large):
-    """Times with the default and with one thread: their medians, percentiles, and the limits that they miss."""
+    """The medians and 90th percentiles of both settings, their ratios, and the limits that are missed."""
     row = {}
     for name, values in times.items():
         row[name] = {"median": statistics.median(values), "p90": percentile_90(values)}

@@ -1,5 +1,5 @@
-// Clusters generated samples with one call of lloyd::kmeans(), as a program that embeds the library
-// does; default_threads.py measures it in fresh processes.
+// Clusters generated samples with one call of lloyd::kmeans(), like a program that embeds the
+// library; default_threads.py measures it in new processes.
 //
 // Usage: embedded_fit SAMPLES FEATURES CLUSTERS ITERATIONS [THREADS]
 //

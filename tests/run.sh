@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs packages, makes clean builds, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
-# Parts: release, asan (AddressSanitizer and UndefinedBehaviorSanitizer; without the tests of
-# asan_omits.txt; and the fuzz targets: their seeds, then a fixed number of executions), tsan
-# (ThreadSanitizer, the conformance suite only). Default: all three.
+# Parts: release; asan (AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those of
+# asan_omits.txt, then the fuzz targets with their seeds and a fixed number of executions); tsan
+# (ThreadSanitizer: only the conformance suite). Default: all three.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh

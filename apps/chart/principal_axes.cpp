@@ -8,15 +8,15 @@
 namespace lloyd::apps {
 namespace {
 
-// Relative to the total variance: less is rounding errors.
+// As a share of the total variance: a smaller variance is a rounding error.
 constexpr double kNoVariance = 1e-14;
 
 double dot(const double* a, const double* b, std::size_t size) {
   return std::inner_product(a, a + size, b, 0.0);
 }
 
-// Makes the largest entry positive. Rounding must not choose between entries of equal size, such
-// as those of (1, -1), so the first that is as large but for rounding counts.
+// Makes the largest entry positive. Of entries that are equal up to rounding, such as those of
+// (1, -1), the first one counts, so that rounding does not choose the sign.
 void fix_sign(std::vector<double>& axis) {
   constexpr double kEqual = 1 - 1e-9;
   double largest = 0;
@@ -49,7 +49,7 @@ void settle_constant_features(const std::vector<double>& rows, std::vector<doubl
   }
 }
 
-// A symmetric d x d matrix and, row by row, the rotations applied to it so far.
+// A symmetric d x d matrix, and the product of the rotations applied to it so far.
 struct Rotated {
   std::vector<double> matrix;
   std::vector<double> vectors;
@@ -72,11 +72,11 @@ void rotate(Rotated& rotated, std::size_t d, std::size_t p, std::size_t q) {
   for (std::size_t j = 0; j < d; ++j) turn(rotated.vectors[p * d + j], rotated.vectors[q * d + j]);
 }
 
-// Diagonalizes a symmetric matrix: its diagonal has the eigenvalues in the end, and row i of
-// `vectors` is the eigenvector of entry (i, i).
+// Diagonalizes a symmetric matrix. Entry (i, i) of the result is an eigenvalue, and row i of
+// `vectors` is its eigenvector.
 Rotated diagonalize(std::vector<double> matrix, std::size_t d) {
   constexpr int kMaxSweeps = 60;
-  constexpr double kNegligible = 1e-16;  // relative to the trace, for an entry off the diagonal
+  constexpr double kNegligible = 1e-16;  // off-diagonal entry, as a share of the trace
   Rotated rotated{std::move(matrix), std::vector<double>(d * d, 0.0)};
   double trace = 0;
   for (std::size_t j = 0; j < d; ++j) {

@@ -25,7 +25,7 @@ struct PrincipalAxes {
 /// matrix to the precision of float64, by cyclic Jacobi rotations (G. H. Golub and C. F. Van Loan,
 /// "Matrix Computations", section 8.5); with more, they come from power iteration with deflation
 /// (section 8.2), accurate enough for a plot. The largest entry of each axis is positive (the first
-/// of those that are equal but for rounding), so the signs are the same on every machine. An axis
+/// of those that are equal up to rounding), so the signs are the same on every machine. An axis
 /// without variance is all zeros.
 PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features);
 

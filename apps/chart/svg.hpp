@@ -8,15 +8,15 @@
 
 namespace lloyd::apps {
 
-/// Colours of series on a white background, those of the report (apps/report/page/style/
-/// colours.css, --series-1 to --series-7): M. Okabe and K. Ito (2008), which differ for the
-/// colour-blind, darkened to a contrast of 3:1.
+/// Colours of series on a white background, as in the report (--series-1 to --series-7 in
+/// apps/report/page/style/colours.css): the palette of M. Okabe and K. Ito (2008), which
+/// colour-blind readers can distinguish, darkened to a contrast of 3:1.
 inline constexpr std::array<const char*, 7> kSeriesColours = {
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b28d36", "#2494f0", "#6b5b00"};
 /// The colour of text.
 inline constexpr const char* kInk = "#1b1c1e";
 
-/// Any text as the content of an element: on one line, printable, with entities.
+/// Makes any text the content of an element: on one line, printable, with entities.
 std::string escape_xml(std::string_view text);
 
 /// Values that an axis shows, from `low` to `high`; empty until the first value is included.
@@ -37,9 +37,8 @@ class AxisRange {
   double high_ = -1;
 };
 
-/// The beginning of a document: size in pixels, fonts, classes of texts and lines, white
-/// background. `style` has further rules. Classes: h (heading), n (number on an axis), a (axis), g
-/// (grid line).
+/// The beginning of a document: size in pixels, fonts, white background, and the classes h
+/// (heading), n (number on an axis), a (axis) and g (grid line). `style`: further rules.
 std::string begin_svg(double width, double height, std::string_view style);
 /// The end of a document.
 std::string end_svg();

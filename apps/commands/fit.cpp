@@ -93,7 +93,8 @@ void prepare_outputs(FitCommandOptions& options) {
   try_outputs(outputs);
 }
 
-// Draws and writes the plot of a complete fit. Another interrupt leaves it out.
+// Draws and writes the plot of a complete fit. Skipped if the user interrupts the drawing, unless
+// the fit was interrupted before.
 void write_plot(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
   if (options.plot.empty()) return;
   std::string svg;
@@ -127,7 +128,8 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
     std::error_code error;
     for (const std::string& file : {options.labels, options.plot}) {
       if (!file.empty() && std::filesystem::exists(file, error)) {
-        note("lloyd: {} is from an earlier fit: an interrupted fit has no labels\n", file);
+        note("lloyd: {} is from an earlier fit: an interrupted fit has neither labels nor a plot\n",
+             file);
       }
     }
     return;
@@ -156,8 +158,8 @@ ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
   return report.fit.cancelled ? kInterrupted : kDone;
 }
 
-// On a terminal, a line shows the stages and iterations. Without seeding kernels of its own, the
-// fit may borrow those of another backend.
+// On a terminal, a line shows the stages and iterations. If the backend has no seeding kernels, the
+// fit may use those of another one.
 Fit fit_with_progress(BackendSession& session, const FitOptions& options,
                       BorrowedSeeding& seeding) {
   FitProgress progress(options, session.dataset().samples());

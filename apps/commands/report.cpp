@@ -198,8 +198,8 @@ void add_report_command(CLI::App& app, Context& context) {
       ->excludes(format);
   sub->add_option(
       "--ceilings", command->ceilings,
-      "Output of 'lloyd doctor --json': for --output and --figures, draw the peak rates "
-      "of the processor");
+      "With --output or --figures: draw the peak rates of the processor from this output of 'lloyd "
+      "doctor --json'");
   sub->callback(
       [&context, command] { context.action = [command] { return report_run(*command); }; });
 }

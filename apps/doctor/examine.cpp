@@ -36,7 +36,7 @@ void measure_into(DoctorReport& report) {
   const std::int64_t memory = machine::usable_memory(report.memory, report.cgroup);
   try {
     report.ceilings = machine::measure_ceilings(
-        machine::usable_processors(machine::processors_at_start(), report.cgroup.cpus),
+        machine::processors_within_quota(machine::processors_at_start(), report.cgroup.cpus),
         machine::last_level_bytes(report.caches), std::min(report.memory.available, memory));
   } catch (const std::bad_alloc&) {
     report.ceilings_problem = "there is not enough memory";

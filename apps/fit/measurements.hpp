@@ -32,13 +32,14 @@ struct Measurements {
   /// Check of the result; no value if it was not checked, and in records of earlier versions. The
   /// check's inertia is not stored: it equals `inertia`.
   std::optional<ResultCheck> check;
-  /// Agreement of the labels with the classes of the data set, see adjusted_rand_index(). NaN
-  /// without classes; in a record also if the result was not checked, or by an earlier version.
+  /// Agreement of the labels with the classes of the data set, see adjusted_rand_index(). NaN if
+  /// the data set has no classes and, in records, if the result was not checked or the record is
+  /// from an earlier version.
   double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
-  /// ClusterCriteria::silhouette. NaN unless an experiment asks for it, and where the adjusted Rand
-  /// index is NaN for other reasons than missing classes.
+  /// ClusterCriteria::silhouette. NaN if the experiment does not request it, if all samples are in
+  /// one cluster, if the result was not checked, or if the record is from an earlier version.
   double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t silhouette_samples = 0;  ///< number of samples that it averages over; 0: none
+  std::int64_t silhouette_samples = 0;  ///< number of samples in this average; 0: none
 };
 
 /// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.

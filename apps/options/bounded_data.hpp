@@ -75,9 +75,9 @@ class BoundedFile {
   void standardize(const Standardization& map);
 
   /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in
-  /// blocks. `output_bytes`: memory of computing outputs from the result. Call it once. Throws
-  /// InputError if the fit exceeds the limit or a value is invalid;
-  /// Cancelled once interrupted().
+  /// blocks. `output_bytes`: memory for outputs that are computed from the result. Call it once.
+  /// Throws InputError if the fit exceeds the limit or a value is invalid; Cancelled once
+  /// interrupted().
   BoundedData hold(const ChosenBackend& chosen, const FitOptions& options,
                    std::int64_t output_bytes = 0);
 

@@ -21,8 +21,8 @@ namespace lloyd::apps {
 /// Notes on standard error that rows with missing values were left out; nothing if `dropped` is 0.
 void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept);
 
-/// Calls `body`, which reads a file of another format than text, and returns its result. The
-/// message about a NaN then names the option that leaves such rows out, as that about text does.
+/// Calls `body`, which reads a file that is not text, and returns its result. The message about a
+/// NaN then names the option that leaves such rows out, as the message for text files does.
 template <class Body>
 decltype(auto) with_missing_advice(const Body& body) {
   try {

@@ -50,7 +50,7 @@ std::string with_names(std::string_view text) {
 
 void write_message(std::string_view text) {
   std::string named;
-  // No memory is needed for other texts: a message may say that there is none.
+  // Other texts are written without allocating, because a message may say that memory is exhausted.
   if (!named_path.path.empty() && text.find(named_path.path) != std::string_view::npos) {
     named = with_names(text);
     text = named;

@@ -14,8 +14,8 @@ inline constexpr std::chrono::seconds kMessageGrace{1};
 /// Descriptor of standard error as it was before divert_standard_error().
 int message_descriptor() noexcept;
 
-/// From now on, messages have `name` in place of `path`, which must be printable: for a temporary
-/// file, whose path means nothing to the user. One path at a time.
+/// From now on, messages contain `name`, which must be printable, in place of `path`: the path of a
+/// temporary file means nothing to the user. One path at a time.
 void name_in_messages(std::string path, std::string name);
 /// Applies name_in_messages() to a text.
 std::string with_names(std::string_view text);

@@ -70,7 +70,7 @@ std::optional<Starts> BorrowedSeeding::seed(const LoadedBackend& chosen, const F
     const LoadedBackend& backend = *backends_.front();
     try {
       if (shared.dataset == nullptr) {
-        // The fit keeps its own data set: this pointer owns nothing.
+        // A pointer that owns nothing: the data set must stay in place for the fit.
         shared = experiment::share_dataset(
             std::shared_ptr<const Dataset>(std::shared_ptr<const Dataset>(), &dataset_));
       }
@@ -81,8 +81,8 @@ std::optional<Starts> BorrowedSeeding::seed(const LoadedBackend& chosen, const F
       }
     } catch (const Cancelled&) {
       throw;
-    } catch (const std::exception&) {  // the fit does not depend on it
-      dataset_.check_unchanged();      // unless the file is at fault
+    } catch (const std::exception&) {  // the fit can do without this backend
+      dataset_.check_unchanged();      // but not with a file that has changed
     }
     backends_.erase(backends_.begin());
   }

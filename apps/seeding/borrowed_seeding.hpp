@@ -13,22 +13,24 @@
 
 namespace lloyd::apps {
 
-/// Smaller seedings, in multiplications (seeding_work()), do not pay for a search for backends.
+/// In multiplications (seeding_work()). In smaller seedings, the search for backends would take
+/// longer than it saves.
 inline constexpr double kMinBorrowedSeedingWork = 0x1p30;
 
-/// Seeds in a process of its own, so that a failure of that backend's plugin changes neither the
-/// process of the fit nor its result: by contract all backends choose the same samples.
+/// Seeds in a separate process, so that a failure of the other backend's plugin does not affect the
+/// process of the fit. The result of the fit does not change either: by contract all backends
+/// choose the same samples.
 class BorrowedSeeding {
  public:
-  /// `context` and `dataset` must outlive this object. `spare_bytes`: host memory that is left for
-  /// the process and, unless the data is mapped from a file, a copy of the data.
+  /// `context` and `dataset` must outlive this object. `spare_bytes`: host memory available to the
+  /// process and, unless the data is mapped from a file, to a copy of the data.
   BorrowedSeeding(const Context& context, const Dataset& dataset, std::int64_t spare_bytes)
       : context_(context), dataset_(dataset), spare_bytes_(spare_bytes) {}
 
-  /// A function for fit() with these options: the initial centroids of all restarts are chosen in
-  /// its first call. It returns none if the seeding is small, the data set is not in memory, memory
-  /// is short, or no other available backend than `chosen` offers kernels that work. It and
-  /// `progress` must not outlive this object.
+  /// A function for fit() with these options. Its first call chooses the initial centroids of all
+  /// restarts. It returns none if the seeding is small, the data set is not in memory, memory does
+  /// not suffice, or no available backend other than `chosen` offers kernels that work. The
+  /// function must not outlive this object or `chosen`.
   StartFunction starts(const LoadedBackend& chosen, const FitOptions& options,
                        ProgressFunction progress);
 

@@ -377,7 +377,7 @@ void report_failure(std::string_view sentence) {
   if (child_board == nullptr) {
     write_message(failure_message(printable_lines(sentence)));
   } else {
-    child_board->failure.set(with_names(sentence));  // the supervisor prints it by other means
+    child_board->failure.set(with_names(sentence));  // the supervisor prints it as it is
   }
 }
 

@@ -17,8 +17,8 @@ if(LLOYD_SANITIZE)
   target_link_options(lloyd_compile_options INTERFACE -fsanitize=${LLOYD_SANITIZE})
   target_compile_options(lloyd_plain_options INTERFACE -O0)
 endif()
-# Omits the checks of UndefinedBehaviorSanitizer for each pointer, which double the code size. AddressSanitizer also
-# finds null pointers and out-of-bounds accesses. The core keeps all checks.
+# Omits UndefinedBehaviorSanitizer's checks of pointers, which double the code size. AddressSanitizer also finds null
+# pointers and out-of-bounds accesses. The core keeps all checks.
 add_library(lloyd_few_checks INTERFACE)
 if(LLOYD_SANITIZE MATCHES "undefined")
   target_compile_options(lloyd_few_checks INTERFACE
@@ -32,7 +32,7 @@ if(LLOYD_SANITIZE)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# For vectorised kernels. AddressSanitizer's checks are calls: inlined into unrolled loops, they keep the optimiser
+# For vectorised kernels. Makes AddressSanitizer's checks calls: inlined into unrolled loops, they keep the optimiser
 # busy for minutes.
 add_library(lloyd_kernel_options INTERFACE)
 target_link_libraries(lloyd_kernel_options INTERFACE lloyd_few_checks)

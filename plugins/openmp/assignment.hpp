@@ -27,8 +27,8 @@ class Assignment {
  public:
   static constexpr std::int64_t kBlockAlignment = SpatialScreen<T>::kBlockAlignment;
 
-  /// The data that `dataset` refers to and the team, which calls it, must outlive it. Fits of at
-  /// least `min_spatial_samples` samples may use the spatial order.
+  /// The data that `dataset` refers to and `team`, whose threads call assign(), must outlive it.
+  /// Fits of at least `min_spatial_samples` samples may use the spatial order.
   Assignment(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set,
              Algorithm algorithm, std::int64_t min_spatial_samples = SpatialScreen<T>::kMinSamples)
       : dataset_(dataset),

@@ -21,7 +21,7 @@ namespace {
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter(
         "threads", 0, 0, 1024,
-        "number of threads; 0: as many as pay, at most one per usable processor"),
+        "number of threads; 0: chosen from the problem size, at most one per usable processor"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
         "rows that a thread takes at a time, preferably a multiple of 1024; 0: chosen from n"),
@@ -66,8 +66,8 @@ lloyd_openmp::Algorithm chosen_algorithm(const lloyd::ParameterList& parameters)
   return static_cast<lloyd_openmp::Algorithm>(parameters.integer("algorithm"));
 }
 
-// Number of the calling thread in the team whose loop it works for.
-thread_local int own_number = 0;
+// Number of the calling thread within the team, set at the start of each block.
+thread_local int thread_number = 0;
 
 template <class T>
 class OpenmpStep : public lloyd::StepBase {
@@ -121,7 +121,7 @@ class OpenmpStep : public lloyd::StepBase {
     const std::int64_t chunk = chunk_ > 0 ? std::min(chunk_, rows.size()) : automatic_chunk(rows);
     const std::int64_t blocks = chunk > 0 ? (rows.size() + chunk - 1) / chunk : 0;
     team_->for_each(useful_threads(rows), blocks, [&](int thread, std::int64_t b) {
-      own_number = thread;
+      thread_number = thread;
       const std::int64_t begin = rows.begin + b * chunk;
       body(thread, lloyd::RowRange{begin, std::min(begin + chunk, rows.end)});
     });
@@ -145,7 +145,7 @@ class OpenmpStep : public lloyd::StepBase {
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
     return assignment_.assign(
-        own_number, block, labels,
+        thread_number, block, labels,
         [](const T*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
   }
 
@@ -158,7 +158,7 @@ class OpenmpStep : public lloyd::StepBase {
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed,
                             std::int64_t count) { changes.add(samples, stride, changed, count); };
-    const int thread = own_number;
+    const int thread = thread_number;
     if (!allows_any_order_) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_positions(thread, block, labels - block.begin, report);
   }
@@ -179,7 +179,7 @@ class OpenmpStep : public lloyd::StepBase {
   std::int64_t assign_first(lloyd::RowRange block, std::int32_t* labels,
                             lloyd::LabelChangeSums<T>& changes) {
     constexpr std::int64_t kRows = 32 * lloyd_openmp::kTile;
-    if (allows_any_order_) assignment_.set_label_array(own_number, labels - block.begin);
+    if (allows_any_order_) assignment_.set_label_array(thread_number, labels - block.begin);
     for (std::int64_t begin = block.begin; begin < block.end; begin += kRows) {
       const lloyd::RowRange rows{begin, std::min(begin + kRows, block.end)};
       std::int32_t* const row_labels = labels + (begin - block.begin);

@@ -1,4 +1,4 @@
-"""The entries of programs and shared libraries that the dynamic linker reads."""
+"""Reads ELF files: needed libraries, search paths and interpreter of programs and shared libraries."""
 
 import struct
 

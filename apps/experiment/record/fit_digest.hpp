@@ -77,7 +77,7 @@ struct FitDigest {
   std::string commit;                 ///< Machine::commit
   std::string time;                   ///< Record::time of the first record
   std::optional<AfterOne> after_one;  ///< from the last successful trial that has it
-  /// Measurements of these names, from the last successful trial that has them; NaN: none has.
+  /// From the last successful trial that has it, see Measurements; NaN if none has.
   double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
   double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
   std::vector<TrialDigest> trials;

@@ -18,8 +18,8 @@ struct SeededRows {
   double ms = 0;                   ///< wall time, without opening the session
 };
 
-/// The initial centroids at the rows that a backend chose for `options.restarts` restarts. Throws
-/// Error unless there are k valid rows for each.
+/// The samples at the rows that a backend chose, as the initial centroids of `options.restarts`
+/// restarts. Throws Error unless there are k valid rows for each restart.
 Starts starts_at(const SeededRows& seeded, const Dataset& dataset, const FitOptions& options);
 
 /// Opens a session with the backend's default parameters and seeds all restarts. The method must

@@ -25,8 +25,8 @@ struct SeedingProcess {
   ProgressFunction progress;                ///< see seed_by_kernels()
 };
 
-/// A time limit for a seeding of so many multiplications, see seeding_work(): Lloyd's own code is
-/// faster on any machine.
+/// Time limit of a seeding with `work` multiplications (seeding_work()). Lloyd's own code takes
+/// less time on any machine.
 std::chrono::seconds seeding_limit(double work);
 
 /// The process serves no trial, so that it changes no measured time, and ends before the return.

@@ -20,9 +20,9 @@ struct SharedDataset {
   nlohmann::ordered_json description;
   apps::Descriptor values;
   apps::Descriptor statistics;
-  apps::Descriptor classes;  ///< as encode_classes() numbers them; invalid: there are none
+  apps::Descriptor classes;  ///< numbered by encode_classes(); invalid if there are none
 
-  /// Those that accompany the description.
+  /// The descriptors to send with the description.
   std::vector<int> descriptors() const;
 };
 
@@ -37,7 +37,7 @@ SharedDataset share_dataset(std::shared_ptr<const Dataset> dataset);
 std::unique_ptr<const Dataset> receive_dataset(const nlohmann::ordered_json& description,
                                                const std::vector<apps::Descriptor>& descriptors);
 
-/// The classes of the samples of that data set, n numbers; empty if there are none. Throws as
+/// The class of each sample of that data set (n); empty if there are no classes. Throws like
 /// receive_dataset().
 std::vector<std::int32_t> receive_classes(const nlohmann::ordered_json& description,
                                           const std::vector<apps::Descriptor>& descriptors);

@@ -200,7 +200,7 @@ class Service {
   std::shared_ptr<const LoadedBackend> backend_;
   std::optional<ParameterSet> parameters_;
   std::unique_ptr<const Dataset> dataset_;
-  std::vector<std::int32_t> classes_;  ///< of its samples; empty: there are none
+  std::vector<std::int32_t> classes_;  ///< class of each sample; empty: none
   int socket_;
   std::string stage_;      ///< stage of the last report()
   bool reported_ = false;  ///< a report of this stage was sent, but not that of its end

@@ -125,8 +125,8 @@ class Area {
     up_.include(point[1]);
   }
 
-  // Chooses the height, and extends one of the ranges, so that a pixel has the same length in both
-  // directions.
+  // Chooses the height and extends one of the ranges, so that a pixel stands for the same length in
+  // both directions.
   void equalize() {
     const double width = across_.high() - across_.low();
     const double extent = up_.high() - up_.low();
@@ -148,7 +148,7 @@ class Area {
   AxisRange across_, up_;
 };
 
-// The look of a cluster by its rank: 7 colours, first with round marks, then with square ones.
+// The style of a cluster by its rank: 7 colours, first with round marks, then with square ones.
 struct ClusterStyle {
   const char* colour;
   bool square;

@@ -40,23 +40,23 @@ void append_values(const RowSource& source, std::int64_t block_rows, const StopF
 
 }  // namespace
 
-std::int64_t plotted_samples(std::int64_t samples, std::int64_t features) {
+std::int64_t plotted_sample_count(std::int64_t samples, std::int64_t features) {
   const std::int64_t affordable = std::max(kMaxPlottedValues / features, kMinPlottedSamples);
   return std::min({samples, affordable, kMaxPlottedSamples});
 }
 
 std::int64_t plot_bytes(std::int64_t samples, std::int64_t features) {
-  // The values and, for the axes, a copy of them; a block of the file; the matrices of the axes and
-  // the document, both below 3 MiB.
+  // The values, and a copy of them for the axes; a block of the file; the matrices of the axes and
+  // the document, each below 3 MiB.
   constexpr std::int64_t kRestBytes = std::int64_t{6} << 20;
-  const std::int64_t values = plotted_samples(samples, features) * features;
+  const std::int64_t values = plotted_sample_count(samples, features) * features;
   return 2 * values * std::int64_t{sizeof(double)} +
          std::max(kPlotBlockBytes, features * std::int64_t{sizeof(double)}) + kRestBytes;
 }
 
 PlottedSamples read_plotted_samples(const Dataset& dataset, const StopFunction& stop) {
   PlottedSamples samples;
-  const std::int64_t count = plotted_samples(dataset.samples(), dataset.features());
+  const std::int64_t count = plotted_sample_count(dataset.samples(), dataset.features());
   samples.rows = sampled_rows(dataset.samples(), count);
   samples.values.reserve(static_cast<std::size_t>(count * dataset.features()));
   const std::shared_ptr<const RowSource> source =

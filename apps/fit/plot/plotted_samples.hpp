@@ -10,8 +10,8 @@ namespace lloyd::apps {
 
 /// Maximum number of samples in a plot.
 inline constexpr std::int64_t kMaxPlottedSamples = 20000;
-/// Maximum number of values of these samples: data sets of more than 104 features show fewer
-/// samples, but at least kMinPlottedSamples.
+/// Maximum number of values of these samples. With more than 104 features, fewer samples are shown,
+/// but at least kMinPlottedSamples.
 inline constexpr std::int64_t kMaxPlottedValues = std::int64_t{1} << 21;
 /// See kMaxPlottedValues.
 inline constexpr std::int64_t kMinPlottedSamples = 100;
@@ -23,7 +23,7 @@ struct PlottedSamples {
 };
 
 /// The number of samples that a plot of n x d samples shows.
-std::int64_t plotted_samples(std::int64_t samples, std::int64_t features);
+std::int64_t plotted_sample_count(std::int64_t samples, std::int64_t features);
 
 /// Peak memory of reading these samples and computing their principal axes, in bytes.
 std::int64_t plot_bytes(std::int64_t samples, std::int64_t features);

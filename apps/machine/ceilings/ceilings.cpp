@@ -157,12 +157,12 @@ Ceilings measure_ceilings(const std::vector<int>& processors, std::int64_t cache
 Ceilings measure_ceilings() {
   const CgroupLimits limits = read_cgroup_limits();
   const Memory memory = read_memory();
-  return measure_ceilings(usable_processors(processors_at_start(), limits.cpus),
+  return measure_ceilings(processors_within_quota(processors_at_start(), limits.cpus),
                           last_level_bytes(read_caches()),
                           std::min(memory.available, usable_memory(memory, limits)));
 }
 
-std::vector<int> usable_processors(std::vector<int> allowed, double cpus) {
+std::vector<int> processors_within_quota(std::vector<int> allowed, double cpus) {
   if (cpus > 0 && std::ceil(cpus) < static_cast<double>(allowed.size())) {
     allowed.resize(static_cast<std::size_t>(std::ceil(cpus)));
   }

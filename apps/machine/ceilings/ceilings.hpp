@@ -37,6 +37,6 @@ Ceilings measure_ceilings();
 
 /// The first ceil(`cpus`) of the allowed processors. `cpus`: quota of the control group; 0: no
 /// limit.
-std::vector<int> usable_processors(std::vector<int> allowed, double cpus);
+std::vector<int> processors_within_quota(std::vector<int> allowed, double cpus);
 
 }  // namespace lloyd::machine

@@ -14,7 +14,7 @@ class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-  /// The folder that holds proc and sys; empty for "/".
+  /// The folder that holds proc and sys, as a prefix of paths: empty for "/".
   std::string root() const { return root_ == "/" ? std::string() : root_.string(); }
   /// Content of a file such as "/proc/cpuinfo", without trailing line feeds; empty if it cannot be
   /// read.

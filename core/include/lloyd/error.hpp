@@ -30,7 +30,7 @@ class InputOptionError : public InputError {
   using InputError::InputError;
 };
 
-/// A value of a data set is NaN, which stands for a missing one.
+/// A data set contains NaN, which stands for a missing value.
 class MissingValueError : public InputError {
  public:
   using InputError::InputError;

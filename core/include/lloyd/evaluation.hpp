@@ -13,7 +13,7 @@ namespace lloyd {
 
 /// Inertia: the sum of the squared distances of the samples to the centroids of their labels.
 /// `centroids` is k x d, row-major, with k = size / d; `labels` has n entries. The float64
-/// distances are summed exactly and rounded once, by one thread per usable core. Labels must be in
+/// distances are summed exactly and rounded once, by usable_processors() threads. Labels must be in
 /// [0, k), and the data set in memory.
 double inertia(const Dataset& dataset, std::span<const double> centroids,
                std::span<const std::int32_t> labels);
@@ -38,7 +38,7 @@ struct LabelCheckOptions {
   /// Time limit of the check, seconds of wall time. A timed comparison of a few thousand labels
   /// gives the number that fits; at least kMinSampledLabels are compared.
   double seconds = std::numeric_limits<double>::infinity();
-  int threads = 0;  ///< 0: one per core that the process may use; the result does not depend on it
+  int threads = 0;  ///< 0: usable_processors(); the result does not depend on it
   /// Polled for cancellation, on the calling thread.
   StopFunction stop{};
   ProgressFunction progress{};  ///< receives the number of labels compared

@@ -64,8 +64,8 @@ struct Fit : Model {
   bool cancelled = false;
   std::int64_t restart = 0;  ///< index of this restart, from 0
   double seeding_ms = 0;     ///< wall time of seeding, all restarts, milliseconds
-  /// Name of the backend whose kernels computed the distances of the seeding; empty if Lloyd's own
-  /// code did, for data that is read in blocks, and for a method without distances.
+  /// Name of the backend whose kernels computed the distances of the seeding. Empty if Lloyd's own
+  /// code did, if the method computes none, and for data that is read in blocks.
   std::string seeding_backend = {};
   double fit_ms = 0;  ///< wall time of all restarts, without seeding and opening, milliseconds
   /// The check of the result, if one was run; see BackendSession::check().
@@ -98,7 +98,7 @@ class BackendSession {
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
   /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
-  /// pass over the data set with one thread per usable core. `progress` receives the number of
+  /// pass over the data set with usable_processors() threads. `progress` receives the number of
   /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
   /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
   /// backend declares exact labels and a label is not that of the nearest centroid.
@@ -147,8 +147,8 @@ using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 
 /// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
 /// the observer cancels, returns the best finished restart, else the cancelled one, which has no
-/// centroids if seeding was cancelled. `start`, if not empty, may seed instead. Throws like the
-/// functions of BackendSession, and what `start` throws.
+/// centroids if seeding was cancelled. `start`, if not empty, may choose the initial centroids
+/// instead. Throws like the functions of BackendSession, and what `start` throws.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
         const StageFunction& on_stage = {}, const StartFunction& start = {});
 

@@ -21,9 +21,10 @@ struct MemoryPlan {
 /// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: in
 /// memory if that fits, else in the largest useful blocks. The plan counts the data or the blocks,
 /// labels, seeding, the backend's estimate, `reading_bytes` (RowSource::reading_bytes()),
-/// `output_bytes` (what the caller computes from the result) and kProgramBytes. Throws InputError,
-/// with the smallest sufficient limit, if not even blocks of one row fit, or if `in_blocks` is
-/// false and the whole does not fit. Throws BackendError if the backend cannot estimate its memory.
+/// `output_bytes` (memory for outputs that the caller computes from the result) and kProgramBytes.
+/// Throws InputError, with the smallest sufficient limit, if not even blocks of one row fit, or if
+/// `in_blocks` is false and the whole does not fit. Throws BackendError if the backend cannot
+/// estimate its memory.
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks = true,

@@ -25,7 +25,7 @@ enum class SeedingMethod {
 std::string_view to_string(SeedingMethod method);
 /// The method with this name. Throws InputError for an unknown name.
 SeedingMethod parse_seeding_method(std::string_view name);
-/// True for the methods that compute distances, which seeding kernels speed up.
+/// True for the methods that compute distances. Only these use seeding kernels.
 bool computes_distances(SeedingMethod method);
 /// All seeding methods.
 std::vector<SeedingMethod> seeding_methods();
@@ -59,7 +59,7 @@ struct SeedingResources {
   /// Polled for cancellation. While the kernels of a session run it may be called from any thread,
   /// otherwise it is called on the calling thread.
   StopFunction stop{};
-  int threads = 0;  ///< threads of the core; 0: one per core that the process may use
+  int threads = 0;  ///< threads of the core; 0: usable_processors()
   /// A session on the same data set, whose SeedingKernels are used if it offers them. May be null.
   BackendSession* session = nullptr;
   /// Receives the number of chosen centroids and k. During the rounds of k-means||, the number is

@@ -7,8 +7,8 @@
 
 namespace lloyd {
 
-/// Whether other libraries that are loaded later can use the symbols of a library and of those that
-/// it needs.
+/// `global`: libraries that are loaded later can use the symbols of the library and of the
+/// libraries that it needs. `local`: they cannot.
 enum class SymbolScope { local, global };
 
 /// Loads a library and resolves all its symbols. It is never unloaded: unloading one whose threads

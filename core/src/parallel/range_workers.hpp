@@ -13,7 +13,7 @@ namespace lloyd {
 /// Serves one caller at a time. Its threads are kept from one loop to the next.
 class RangeWorkers {
  public:
-  /// `threads` threads; 0: one per processor that this process may use.
+  /// `threads` threads; 0: usable_processors().
   explicit RangeWorkers(int threads = 0, StopFunction stop = {});
   /// Uses the threads of `team`, which no other loop may use at the same time.
   RangeWorkers(std::shared_ptr<ThreadTeam> team, StopFunction stop);

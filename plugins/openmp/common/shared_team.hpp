@@ -7,13 +7,14 @@
 
 namespace lloyd_openmp {
 
-/// A thread team for one session. The process keeps the team of a session that ends for the next
-/// one, because starting threads takes longer than a fit of a small data set. Its threads sleep
-/// meanwhile. Thread-safe, except that a team serves one caller at a time.
+/// The thread team of a session. When the session ends, the process keeps the team for the next
+/// one, because starting a thread takes longer than a pass over a small data set. Meanwhile its
+/// threads sleep. Sessions may be opened and closed on any thread; a team serves one caller at a
+/// time.
 class SharedTeam {
  public:
-  /// A team of at most `threads` threads: the one that is kept, if it has the same maximum and the
-  /// affinity mask of the calling thread; otherwise a new one.
+  /// A team of at most `threads` threads: the kept one if it has the same maximum and the affinity
+  /// mask of the calling thread, otherwise a new one.
   explicit SharedTeam(int threads);
   /// Keeps the team and ends the threads of the one that was kept before.
   ~SharedTeam();

@@ -1,4 +1,4 @@
-// How many threads a problem can keep busy.
+// The number of threads with which a pass is fastest.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace lloyd_openmp {
 /// Number of threads, 1 to `threads`, with which a pass over n samples of d features and k
 /// centroids takes the least time.
 ///
-/// With T threads a pass takes W / T + T c, which is least for T = sqrt(W / c). W is the number of
-/// operations for all n k distances, an upper bound: a pass that prunes does less. c is what a
-/// thread adds to the sequential part of a pass, in the same unit: it is called, keeps the others
-/// waiting for its last block, and has its own sums of k d values, which are merged into those of
-/// the other threads.
+/// With T threads a pass takes the time of W / T + T c operations, which is least for
+/// T = sqrt(W / c). W is the number of operations for all n k distances, an upper bound: a pass
+/// that prunes does less. c is the cost of a thread, in operations: it must be woken, the others
+/// wait for its last block, and its own sums of k d values must be merged
+/// (docs/design/openmp/threads.md).
 inline int useful_threads(std::int64_t n, std::int64_t k, std::int64_t d, int threads) {
   constexpr double kOperationsPerThread = 1.5e6;
   constexpr double kOperationsPerSum = 128;

@@ -15,7 +15,7 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   /// True if the kernels support this number of features.
   static bool supports(std::int64_t features);
 
-  /// What `dataset` refers to and the team must outlive it.
+  /// The data that `dataset` refers to and `team` must outlive it.
   OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set);
 
   lloyd::Status nearest(const lloyd::NearestRequest& request,

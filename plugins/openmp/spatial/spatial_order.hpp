@@ -83,7 +83,7 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   // Counts per bin in the first loop, then the next position in `sorted`.
   using BinPositions = std::array<std::int64_t, kBins>;
   std::vector<BinPositions> positions(static_cast<std::size_t>(parts));
-  // Parts instead of threads, because any thread may come too late.
+  // Parts do not belong to threads: a thread that comes too late takes none.
   team.for_each(parts, parts, [&](int, std::int64_t part) {
     const lloyd::FloatEnvironment environment;  // for equal bins in both loops
     BinPositions& part_positions = positions[static_cast<std::size_t>(part)];

@@ -38,7 +38,7 @@ struct SpatialCounts {
 template <class T>
 class SpatialScreen {
  public:
-  /// The data that `dataset` refers to must outlive it.
+  /// The data that `dataset` refers to and `team` must outlive it.
   SpatialScreen(const lloyd::DatasetView& dataset, InstructionSet set, lloyd::ThreadTeam& team)
       : dataset_(dataset), set_(set), team_(team) {}
 

@@ -115,7 +115,7 @@ class Doctor(TestCase):
         if not folder.exists():
             self.skipTest("the compiler has no OpenMP")
         runtimes = run_json("--plugin-dir", folder, "doctor", "--quick")["openmp_runtimes"]
-        self.assertTrue(runtimes, "the plugin brings one")
+        self.assertTrue(runtimes, "the plugin loads one")
         for runtime in runtimes:
             self.assertTrue(os.path.basename(runtime["path"]).startswith(runtime["name"]))
 

@@ -210,7 +210,7 @@ class Workers(WorkerCase):
                     self.assertEqual(used, set(allowed))
 
     def test_processes_are_not_bound_with_the_runner(self):
-        # OpenMP binds the thread that loads it, and the runner loads every plugin to check parameters.
+        # An OpenMP runtime binds the thread that loads it, and the runner loads every plugin to check parameters.
         allowed = sorted(os.sched_getaffinity(0))
         patch = unittest.mock.patch.dict(os.environ, OMP_PROC_BIND="true", OMP_PLACES="cores")
         patch.start()

@@ -16,7 +16,7 @@ from out_of_tree import BUILD_TREE, OutOfTreeCase
 from program import IRIS, LLOYD, ROOT, SANITIZED, TestCase, run
 
 MODULE = BUILD_TREE / "bin" / "liblloyd_hdf5.so"
-MAGIC = b"LLOYDH5\0"  # Hdf5ModuleHeader: then the table's size, its fingerprint, and the version of HDF5
+MAGIC = b"LLOYDH5\0"  # begins Hdf5ModuleHeader; then come the table's size, its fingerprint, HDF5's version
 # libhdf5 and some of the libraries that it needs.
 FOREIGN = re.compile(r"lib(hdf5|sz|aec|curl|krb5|gssapi|ldap)")
 
@@ -34,7 +34,7 @@ class Start(TestCase):
     def test_no_program_of_the_build_is_linked_to_hdf5(self):
         linked = {path.name for path, elf in elf_files(BUILD_TREE / "bin").items()
                   if any(FOREIGN.match(name) for name in elf.needed)}
-        # The unit tests write files by the library itself.
+        # The unit tests write files with the library itself.
         self.assertLessEqual(linked, {MODULE.name, "unit_tests"})
         names = loaded_at_start(LLOYD)
         self.assertTrue(any(name.startswith("libz.so") for name in names), names)
@@ -60,7 +60,7 @@ class Search(TestCase):
     def setUp(self):
         """A copy of the program without plugins and modules, and files of two formats."""
         super().setUp()
-        # The program names its folder without symbolic links.
+        # Messages name the program's folder without symbolic links.
         self.bin = self.folder.resolve() / "bin"
         self.bin.mkdir()
         self.program = self.bin / "lloyd"
@@ -96,7 +96,7 @@ class Search(TestCase):
         self.assertEqual(self.lloyd("data", "convert", self.npy, written, status=2), f"lloyd: {written}: {missing}\n")
         self.assertEqual(list(self.folder.glob("y*")), [])
         self.lloyd("data", "info", self.npy)
-        # A file that is missing too is the first thing to say.
+        # If the file is missing too, the message says that instead.
         self.assertIn("No such file", self.lloyd("data", "info", self.folder / "z.h5", status=2))
 
     def test_never_in_the_working_directory(self):
@@ -159,7 +159,7 @@ class Search(TestCase):
 
     @unittest.skipIf(SANITIZED, "the library was built without the sanitizer")
     def test_filters_find_the_symbols_of_the_library(self):
-        # A filter need not be linked to libhdf5: its undefined symbols are those of the program that loads it.
+        # A filter need not be linked to libhdf5: its undefined symbols are found in the one that the module loaded.
         mark, filters = self.folder / "mark", self.folder / "filters"
         filters.mkdir()
         source = self.write("filter.cpp", '#include <cstdio>\nextern "C" int H5get_libversion(unsigned*, unsigned*, '
@@ -175,7 +175,7 @@ class Search(TestCase):
 @needs_hdf5
 class Installed(OutOfTreeCase):
     def converter(self, lloyd):
-        """Builds a program that uses the core's data files only."""
+        """Builds a program that only copies data files."""
         source = self.folder / "embedder"
         shutil.copytree(ROOT / "tests" / "cli" / "embedder", source)
         self.build(source, lloyd, "-DCMAKE_DISABLE_FIND_PACKAGE_HDF5=ON")

@@ -91,7 +91,7 @@ TEST(PrincipalAxes, OfALineHaveNoSecondAxis) {
   }
 }
 
-TEST(PrincipalAxes, NearlyEqualVariancesAreTold) {
+TEST(PrincipalAxes, NearlyEqualVariancesAreToldApart) {
   // Variances 1 and 0.999 along (c, s) and (-s, c): power iteration needs thousands of rounds.
   const double small = std::sqrt(0.999);
   const double c = 0.6;

@@ -64,7 +64,7 @@ TEST(ClusterPlot, BothAxesHaveTheSameScale) {
   const Dataset dataset("data",
                         Matrix::from_values(std::vector<double>{-2, 0, 2, 0, 0, 1, 0, -1}, 4, 2));
   const std::string svg = dots_of(cluster_plot_svg(dataset, fit_with(2, {0, 0}, {0, 0, 0, 0})));
-  // 616 pixels for a length of 4: from 90 to 706; the height shows a length of 2.
+  // 616 pixels, from 90 to 706, for a length of 4; half as many upwards, for a length of 2.
   EXPECT_NE(svg.find("M90.0 244.0h.1M706.0 244.0h.1M398.0 90.0h.1M398.0 398.0h.1"),
             std::string::npos)
       << svg;
@@ -130,10 +130,10 @@ TEST(ClusterPlot, LeavesOutTheCentroidsOfEmptyClusters) {
 }
 
 TEST(PlottedSamples, AreARandomSampleOfLargeData) {
-  EXPECT_EQ(plotted_samples(20000, 2), 20000);
-  EXPECT_EQ(plotted_samples(1'000'000, 104), 20000);
-  EXPECT_EQ(plotted_samples(70000, 784), 2674);
-  EXPECT_EQ(plotted_samples(5000, 1'000'000), 100);
+  EXPECT_EQ(plotted_sample_count(20000, 2), 20000);
+  EXPECT_EQ(plotted_sample_count(1'000'000, 104), 20000);
+  EXPECT_EQ(plotted_sample_count(70000, 784), 2674);
+  EXPECT_EQ(plotted_sample_count(5000, 1'000'000), 100);
   constexpr std::int64_t kRows = 50001;
   std::vector<float> values;
   for (std::int64_t i = 0; i < kRows; ++i) {

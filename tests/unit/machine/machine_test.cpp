@@ -270,10 +270,10 @@ TEST(OpenmpRuntimeName, IsThatOfTheFile) {
 
 TEST(UsableProcessors, AreAsManyAsTheQuotaKeepsBusy) {
   const std::vector<int> allowed = {4, 5, 6, 7};
-  EXPECT_EQ(usable_processors(allowed, 0), allowed);
-  EXPECT_EQ(usable_processors(allowed, 8), allowed);
-  EXPECT_EQ(usable_processors(allowed, 1.5), (std::vector<int>{4, 5}));
-  EXPECT_EQ(usable_processors(allowed, 0.1), std::vector<int>{4});
+  EXPECT_EQ(processors_within_quota(allowed, 0), allowed);
+  EXPECT_EQ(processors_within_quota(allowed, 8), allowed);
+  EXPECT_EQ(processors_within_quota(allowed, 1.5), (std::vector<int>{4, 5}));
+  EXPECT_EQ(processors_within_quota(allowed, 0.1), std::vector<int>{4});
 }
 
 TEST(MeasuredCeilings, ArePositiveAndOfOneInstructionSet) {

@@ -27,11 +27,11 @@ TEST(OpenmpThreads, LargeProblemsUseAll) {
 TEST(OpenmpThreads, ProblemsInBetweenUseWhatPays) {
   EXPECT_EQ(useful_threads(7777, 129, 33, 16), 4);
   EXPECT_EQ(useful_threads(7777, 129, 33, 2), 2);
-  // Large sums, which each thread has of its own.
+  // Each thread has sums of its own, which are large here.
   EXPECT_LT(useful_threads(20'000, 4096, 256, 64), 32);
 }
 
-// The kernel's identifier of the team's other thread.
+// The identifier of the team's other thread.
 std::thread::id other_thread(lloyd::ThreadTeam& team) {
   std::atomic<bool> met{false};
   std::thread::id id;

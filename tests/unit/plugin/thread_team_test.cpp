@@ -60,7 +60,7 @@ TEST(ThreadTeam, UsesAllThreadsThatAreWanted) {
 
 std::atomic<bool> held{false}, released{false}, resumed{false};
 
-// Keeps the thread until `released`, but not for ever.
+// Holds the thread until `released`, for at most 20 seconds.
 void hold_thread(int) {
   held = true;
   constexpr int kMaxWaits = 20'000;
@@ -69,7 +69,7 @@ void hold_thread(int) {
   resumed = true;
 }
 
-// Holds a thread of a team between two loops, as a system that does not schedule it.
+// Holds a thread of a team between two loops, as if the system did not schedule it.
 class HeldThread {
  public:
   HeldThread(ThreadTeam& team, int number) {
@@ -123,7 +123,7 @@ TEST(ThreadTeam, DoesNotWaitForAThreadThatHasNotBegun) {
   EXPECT_EQ(arrivals(team, 2), 2);  // the thread takes part again
 }
 
-// A thread that was called to a loop comes when the next one runs, which wants fewer threads.
+// A thread that was called to one loop arrives during the next one, which wants fewer threads.
 TEST(ThreadTeam, DoesNotCallAThreadOfAnEarlierLoop) {
   ThreadTeam team(3);
   const HeldThread late(team, 2);

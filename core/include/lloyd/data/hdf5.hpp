@@ -16,9 +16,9 @@ struct Hdf5Module {
 };
 
 /// The module liblloyd_hdf5.so of this build, in the first of Registry::default_folders() that has
-/// it. It is checked, but not loaded: only reading or writing an HDF5 file does that. Throws
-/// InputError that says where the module was searched, why it is refused, or that this build has no
-/// HDF5; so do reading and writing.
+/// it. The module is checked but not loaded; the first read or write of an HDF5 file loads it.
+/// Throws an InputError that says where the module was searched for, why it is refused, or that
+/// this build has no HDF5; so do reading and writing.
 Hdf5Module find_hdf5_module();
 
 /// True if find_hdf5_module() finds the module.

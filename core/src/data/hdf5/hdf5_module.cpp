@@ -76,7 +76,7 @@ const Hdf5Table& load_module() {
 Hdf5Module find_hdf5_module() {
   const std::vector<std::string> folders = module_folders();
   std::string refusal;
-  // One that belongs to another build may be found first, beside plugins of that build.
+  // A module of another build is skipped: its folder may be searched for the plugins in it.
   for (const std::string& folder : folders) {
     const fs::path file = fs::path(folder) / kModuleFile;
     std::error_code error;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-// The functions of the library that the core calls. The table's members, their values in the module
-// and the fingerprint in its header are generated from these lists.
+// The functions of the library that the core calls. The members of Hdf5Table, their values in the
+// module, and the fingerprint in the module's header are generated from this list and the next one.
 #define LLOYD_HDF5_FUNCTIONS(ENTRY) \
   ENTRY(H5Dclose)                   \
   ENTRY(H5Dcreate2)                 \
@@ -50,8 +50,8 @@
   ENTRY(H5Tget_class)               \
   ENTRY(H5Tget_size)
 
-// Constants of the library that are variables or calls behind macros: type, member, value. The
-// members are functions, because the values change if another user of the library closes it.
+// Constants of the library whose macros read variables or call functions: type, member, value. The
+// members are functions, because the values change if other code in the process closes the library.
 #define LLOYD_HDF5_CONSTANTS(ENTRY)                        \
   ENTRY(unsigned, read_only, H5F_ACC_RDONLY)               \
   ENTRY(unsigned, truncate, H5F_ACC_TRUNC)                 \
@@ -78,8 +78,8 @@ struct Hdf5Table {
   // NOLINTEND(bugprone-macro-parentheses)
 };
 
-/// Read from the module's file before the module is loaded. The module fits if it has the same
-/// header as the core.
+/// Read from the module's file before the module is loaded. The core accepts the module only if
+/// this header equals its own, kHdf5ModuleHeader.
 struct Hdf5ModuleHeader {
   char magic[8];
   std::uint64_t table_size;
@@ -89,7 +89,7 @@ struct Hdf5ModuleHeader {
   bool operator==(const Hdf5ModuleHeader&) const = default;
 };
 
-/// FNV-1a.
+/// The FNV-1a hash of a text.
 constexpr std::uint64_t hdf5_fingerprint(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char character : text) {

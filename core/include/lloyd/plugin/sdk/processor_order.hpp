@@ -11,18 +11,18 @@
 
 namespace lloyd {
 
-/// Cores with several logical processors (simultaneous multithreading), numbered alike: the
-/// processors of a core are `stride` apart, `threads` of them.
+/// How the logical processors of cores with simultaneous multithreading are numbered: a core has
+/// `threads` processors, whose numbers are `stride` apart. Assumes that all cores are alike.
 struct CoreNumbering {
   int threads = 1;  ///< processors of a core
   int stride = 1;   ///< difference of the numbers of two processors of a core
 
-  /// A number of the core of a processor.
+  /// A number that is the same for the processors of one core, and different for other cores.
   int core_of(int processor) const {
     return processor / (stride * threads) * stride + processor % stride;
   }
-  /// From the kernel's list of the processors of one core, such as "2-3" or "2,18". One processor
-  /// for each core if the list is empty or has another form.
+  /// From the kernel's list of the processors of one core, such as "2-3" or "2,18". If the list is
+  /// empty or has another form, one processor per core.
   static CoreNumbering of_siblings(const std::string& list) {
     std::size_t end = 0;
     const auto number = [&](std::size_t begin) {
@@ -42,8 +42,7 @@ struct CoreNumbering {
     const auto commas = std::count(list.begin(), list.end(), ',');
     return {static_cast<int>(commas) + 1, second - first};
   }
-  /// Of the core of `processor`; the others are taken to be numbered alike. `root`: where /sys is,
-  /// for tests.
+  /// As the kernel numbers the core of `processor`. `root`: the folder that holds sys, for tests.
   static CoreNumbering of_processor(int processor, const std::string& root = {}) {
     std::ifstream file(root + "/sys/devices/system/cpu/cpu" + std::to_string(processor) +
                        "/topology/thread_siblings_list");
@@ -56,11 +55,12 @@ struct CoreNumbering {
   static constexpr int kMaxProcessor = 1 << 20;
 };
 
-/// Processors for the other threads of a process whose first thread is on processor `own`: all of
-/// `allowed` except `own`, first those that share no core with an earlier one.
+/// Processors for the other threads of a process whose first thread is on processor `own`, in the
+/// order in which threads take them: all of `allowed` except `own`, first those that share no core
+/// with an earlier one. If `own` is not allowed, `allowed` as it is.
 inline std::vector<int> worker_processors(std::vector<int> allowed, int own,
                                           const CoreNumbering& numbering) {
-  // Beginning with `own`, because neighbours in number are neighbours in the machine.
+  // Begins with `own`, because processors with neighbouring numbers are close in the machine.
   const auto at = std::find(allowed.begin(), allowed.end(), own);
   if (at == allowed.end()) return allowed;
   std::rotate(allowed.begin(), at, allowed.end());

@@ -23,14 +23,15 @@ namespace lloyd {
 /// Threads that are kept from one parallel loop to the next. Serves one caller at a time; the
 /// caller is thread 0.
 ///
-/// A loop never waits for a thread that has not begun to work: a thread that the system does not
-/// schedule in time, because another process runs on its processor or because it was asleep, just
-/// takes no part. So a loop takes hardly longer than on the calling thread alone, whatever else the
-/// machine does. Threads wait actively for a short time, then sleep.
+/// A loop never waits for a thread that has not begun to work: a thread that is not scheduled in
+/// time, because another process runs on its processor or because it was asleep, does not take
+/// part. So even on a busy machine, a loop takes hardly longer than on the calling thread alone.
+/// Waiting threads spin for a short time, then sleep. See docs/design/openmp/threads.md.
 class ThreadTeam {
  public:
-  /// `threads`: the maximum, the caller's included; at least 1. They are started by the first loop
-  /// that needs them. Threads beyond the usable processors never wait actively.
+  /// `threads`: the maximum, including the caller; values below 1 mean 1. Threads are started by
+  /// the first loop that needs them. If there are more than usable_processors(), none of them
+  /// spins.
   explicit ThreadTeam(int threads)
       : spin_time_(threads <= usable_processors() ? kSpinTime : std::chrono::nanoseconds(0)),
         mask_(AffinityMask::of_this_thread()),
@@ -38,12 +39,12 @@ class ThreadTeam {
 
   ~ThreadTeam() {
     if (!has_threads()) {  // in a forked child, which has only the thread that forked
-      for (auto& other : others_) other.release()->thread.detach();
+      for (auto& worker : workers_) worker.release()->thread.detach();
       return;
     }
     closing_.store(true);
-    for (const auto& other : others_) other->signal(~other->round.load());
-    for (const auto& other : others_) other->thread.join();
+    for (const auto& worker : workers_) worker->signal(~worker->round.load());
+    for (const auto& worker : workers_) worker->thread.join();
   }
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -55,9 +56,10 @@ class ThreadTeam {
   /// False in a child of the process that created the team. There, loops run on the calling thread.
   bool has_threads() const { return process_ == ::getpid(); }
 
-  /// Calls body(0) on this thread, and body(thread) on others, thread in [1, threads), each at most
-  /// once. Returns when all calls have returned. Others may come too late to be called, so body(0)
-  /// must do all work that no other thread has begun. `body` must not throw, and not call run().
+  /// Calls body(0) on this thread and body(thread), thread in [1, threads), on others, each at most
+  /// once. Returns when all calls have returned. Other threads may come too late to be called, so
+  /// body(0) must do all work that no other thread has begun. `body` must neither throw nor use the
+  /// team.
   template <class Body>
   void run(std::int64_t threads, Body&& body) {
     const auto others =
@@ -73,13 +75,13 @@ class ThreadTeam {
     };
     ++round_;
     gate_.store(std::uint64_t{round_} << kRoundShift, std::memory_order_release);
-    for (std::size_t i = 0; i < std::min(others, others_.size()); ++i) others_[i]->signal(round_);
+    for (std::size_t i = 0; i < std::min(others, workers_.size()); ++i) workers_[i]->signal(round_);
     body(0);
     close();
   }
 
   /// Calls body(thread, item) for each item in [0, count), in any order, on up to `threads` threads
-  /// with numbers in [0, threads). `body` must not throw.
+  /// with numbers in [0, threads). `body` must neither throw nor use the team.
   template <class Body>
   void for_each(std::int64_t threads, std::int64_t count, Body&& body) {
     std::atomic<std::int64_t> next{0};
@@ -92,11 +94,11 @@ class ThreadTeam {
   }
 
  private:
-  // Longer than the sequential part of an iteration of a small problem and than waking a thread;
-  // short against the time slices of the scheduler.
+  // Longer than waking a thread and than the sequential part of an iteration on a small problem,
+  // but much shorter than a time slice of the scheduler.
   static constexpr std::chrono::nanoseconds kSpinTime{50'000};
 
-  struct alignas(64) Other {
+  struct alignas(64) Worker {
     void signal(std::uint32_t value) {
       // Sequentially consistent: notify_one() must not look for waiting threads before the value is
       // visible to a thread that is about to wait.
@@ -107,8 +109,8 @@ class ThreadTeam {
     std::thread thread;
   };
 
-  // gate_: the number of a round, a bit that says whether it is closed, and the number of other
-  // threads that are working in it.
+  // The parts of gate_: the number of the round (one round per loop), a bit that is set once the
+  // round is closed, and the number of other threads that are working in it.
   static constexpr int kRoundShift = 32;
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 31;
   static constexpr std::uint64_t kWorking = kClosed - 1;
@@ -139,35 +141,35 @@ class ThreadTeam {
 
   // Starts threads until there are `wanted`, or the system has no more.
   void start(std::size_t wanted) {
-    if (others_.size() >= wanted || !has_threads()) return;
+    if (workers_.size() >= wanted || !has_threads()) return;
     if (order_.empty()) {
       const int own = ::sched_getcpu();
       order_ = worker_processors(mask_.processors(), own, CoreNumbering::of_processor(own));
     }
     try {
-      while (others_.size() < wanted) {
-        auto other = std::make_unique<Other>();
-        const auto thread = static_cast<int>(others_.size()) + 1;
-        others_.reserve(others_.size() + 1);
-        other->thread = std::thread([this, thread, &own = *other] { serve(thread, own); });
-        others_.push_back(std::move(other));
-        place(others_.size() - 1);
+      while (workers_.size() < wanted) {
+        auto worker = std::make_unique<Worker>();
+        const auto thread = static_cast<int>(workers_.size()) + 1;
+        workers_.reserve(workers_.size() + 1);
+        worker->thread = std::thread([this, thread, &own = *worker] { serve(thread, own); });
+        workers_.push_back(std::move(worker));
+        place(workers_.size() - 1);
       }
     } catch (const std::system_error&) {
       // The system has no further thread: the existing ones do the work.
     }
   }
 
-  // Moves a new thread to a processor of its own, then restores its mask. New threads start on the
-  // processor of their creator, and some kernels leave them there, although others are idle.
-  // Without permission, the thread stays where it is.
+  // Moves a new thread to a processor of its own, then restores its mask: new threads start on the
+  // processor of their creator, and some kernels leave them there although other processors are
+  // idle. If the system refuses, the thread stays where it is.
   void place(std::size_t i) {
     if (i >= order_.size()) return;
-    const pthread_t thread = others_[i]->thread.native_handle();
+    const pthread_t thread = workers_[i]->thread.native_handle();
     if (AffinityMask::of({order_[i]}).apply(thread)) mask_.apply(thread);
   }
 
-  void serve(int thread, Other& own) {
+  void serve(int thread, Worker& own) {
     for (std::uint32_t round = 0;;) {
       wait(own.round, round);
       round = own.round.load(std::memory_order_acquire);
@@ -179,7 +181,7 @@ class ThreadTeam {
     }
   }
 
-  // Takes part in a round, unless it is over.
+  // Enters a round; returns false if it is closed.
   bool enter(std::uint32_t round) {
     std::uint64_t gate = gate_.load(std::memory_order_acquire);
     while (gate >> kRoundShift == round && (gate & kClosed) == 0) {
@@ -188,7 +190,7 @@ class ThreadTeam {
     return false;
   }
 
-  // Lets no further thread take part in the round and waits for those that do.
+  // Closes the round to further threads and waits for those that are working in it.
   void close() {
     std::uint64_t gate = gate_.fetch_or(kClosed, std::memory_order_acq_rel) | kClosed;
     while ((gate & kWorking) != 0) {
@@ -197,14 +199,14 @@ class ThreadTeam {
     }
   }
 
-  // State of the round, see kRoundShift; publishes its body to the other threads.
+  // State of the round, see kRoundShift. Storing it publishes body_ and call_ to the other threads.
   alignas(64) std::atomic<std::uint64_t> gate_{kClosed};
   const std::chrono::nanoseconds spin_time_;
   void* body_ = nullptr;
   void (*call_)(void* body, int thread) = nullptr;
   const AffinityMask mask_;
   std::vector<int> order_;  // processors for the other threads
-  std::vector<std::unique_ptr<Other>> others_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   const int threads_;
   const pid_t process_ = ::getpid();
   std::uint32_t round_ = 0;

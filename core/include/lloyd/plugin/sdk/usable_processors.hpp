@@ -1,5 +1,5 @@
-// The processors that the calling thread may use: its affinity mask, and the quota of control
-// groups.
+// The processors that the calling thread may use: its affinity mask, and the CPU quota of its
+// control groups.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ namespace lloyd {
 /// A set of logical processors, for the affinity of threads.
 class AffinityMask {
  public:
-  /// The processors that the calling thread may run on; empty if the system does not tell.
+  /// The processors that the calling thread may run on; empty if they are unknown.
   static AffinityMask of_this_thread() {
     // The kernel refuses a mask smaller than its maximum number of processors.
     constexpr int kMaxProcessors = 1 << 20;
@@ -67,7 +67,7 @@ class AffinityMask {
   }
 
  private:
-  // Of at least `size` processors, empty.
+  // An empty mask with room for at least `size` processors.
   explicit AffinityMask(int size)
       : sets_(static_cast<std::size_t>((size + CPU_SETSIZE - 1) / CPU_SETSIZE)) {}
   std::size_t bytes() const { return sets_.size() * sizeof(cpu_set_t); }
@@ -77,7 +77,7 @@ class AffinityMask {
 
 namespace usable_processors_detail {
 
-/// Whole numbers at the start of a file, up to the first word that is none.
+/// The whole numbers at the start of a file, up to the first word that is not one.
 inline std::vector<std::int64_t> numbers_in(const std::string& file) {
   std::ifstream stream(file);
   std::vector<std::int64_t> numbers;
@@ -85,14 +85,14 @@ inline std::vector<std::int64_t> numbers_in(const std::string& file) {
   return numbers;
 }
 
-/// The first `time` divided by the first `period`; 0 if one of them is missing or not > 0.
+/// The first number of `time` divided by that of `period`; 0 if one is missing or not positive.
 inline double quotient(const std::vector<std::int64_t>& time,
                        const std::vector<std::int64_t>& period) {
   if (time.empty() || period.empty() || time[0] <= 0 || period[0] <= 0) return 0;
   return static_cast<double>(time[0]) / static_cast<double>(period[0]);
 }
 
-/// The quota of one folder of control groups; 0: none.
+/// The quota of the control group with this folder; 0: none.
 inline double folder_quota(const std::string& folder, bool version_2) {
   if (!version_2) {  // -1: no quota
     return quotient(numbers_in(folder + "/cpu.cfs_quota_us"),
@@ -109,8 +109,8 @@ inline double smaller_quota(double a, double b) {
 }
 
 /// The smallest quota of the folder `mount` + `path` and its parents up to `mount`; 0: none. In a
-/// container the path may be the host's, of which only the mount exists: the other folders have no
-/// files.
+/// container the path may be that of the host. Then only `mount` exists; the other folders count as
+/// without a quota.
 inline double smallest_quota(const std::string& mount, std::string path, bool version_2) {
   double quota = folder_quota(mount, version_2);
   while (path.size() > 1) {
@@ -120,7 +120,7 @@ inline double smallest_quota(const std::string& mount, std::string path, bool ve
   return quota;
 }
 
-/// The quota that a line of /proc/self/cgroup leads to; 0: none. "0::/path" is version 2,
+/// The quota of the control group in a line of /proc/self/cgroup; 0: none. "0::/path" is version 2,
 /// "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder /sys/fs/cgroup.
 inline double line_quota(const std::string& line, const std::string& mounts) {
   const std::size_t first = line.find(':');
@@ -137,7 +137,7 @@ inline double line_quota(const std::string& line, const std::string& mounts) {
 
 /// Processor time per wall time that the control groups (version 1 or 2) of this process allow, the
 /// smallest of all enclosing groups: 1.5 means one and a half processors. 0 if there is no quota.
-/// `root`: where /proc and /sys are, for tests.
+/// `root`: the folder that holds proc and sys, for tests.
 inline double processor_quota(const std::string& root = {}) {
   namespace detail = usable_processors_detail;
   double quota = 0;
