@@ -4,7 +4,6 @@
 #
 # BUILD is a build folder with tests. --only selects the tests whose names match. Conditions (default: all):
 #   one-core      pinned to one processor
-#   many-threads  OMP_NUM_THREADS=8, whatever the number of processors
 #   user          without root: if started by root, as a user who owns no files and has an empty home
 #   locale        LC_ALL=de_DE.UTF-8, with messages in German
 #   tmpdir        TMPDIR has 64 MiB
@@ -20,7 +19,7 @@
 # The status is 1 if a test failed or a condition could not be set up. Logs are in BUILD/conditions/.
 set -euo pipefail
 
-conditions=(one-core many-threads user locale tmpdir path cpu umask no-shm background container variables)
+conditions=(one-core user locale tmpdir path cpu umask no-shm background container variables)
 selection=()
 backends='plugins.*:sequential.*:openmp.*' # of the condition cpu
 if [ "${1:-}" = --only ]; then
@@ -117,10 +116,6 @@ condition_one_core() {
   local first
   first=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
   run_suite one-core "$build" taskset -c "$first"
-}
-
-condition_many_threads() {
-  run_suite many-threads "$build" env OMP_NUM_THREADS=8 OMP_WAIT_POLICY=passive
 }
 
 condition_user() {

@@ -1,4 +1,6 @@
 // The number of threads of a pass, and the team that sessions share.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <set>
@@ -32,12 +34,12 @@ TEST(OpenmpThreads, ProblemsInBetweenUseWhatPays) {
 }
 
 // The identifier of the team's other thread.
-std::thread::id other_thread(lloyd::ThreadTeam& team) {
+pid_t other_thread(lloyd::ThreadTeam& team) {
   std::atomic<bool> met{false};
-  std::thread::id id;
+  pid_t id = 0;
   team.run(2, [&](int thread) {
     if (thread == 1) {
-      id = std::this_thread::get_id();
+      id = ::gettid();
       met = true;
     }
     while (!met) std::this_thread::yield();
@@ -46,7 +48,7 @@ std::thread::id other_thread(lloyd::ThreadTeam& team) {
 }
 
 TEST(OpenmpThreads, OutliveASession) {
-  std::set<std::thread::id> others;
+  std::set<pid_t> others;
   for (int session = 0; session < 5; ++session) {
     const SharedTeam team(2);
     EXPECT_EQ(team->threads(), 2);
