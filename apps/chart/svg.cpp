@@ -80,14 +80,14 @@ std::string end_svg() {
 
 std::string tick_below(double x, double bottom, double value) {
   return fmt::format(
-      "<text class=\"n\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{:.6g}</text>\n", x,
+      "<text class=\"n\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{:.12g}</text>\n", x,
       bottom + 15, value);
 }
 
 std::string tick_beside(double y, double left, double right, double value) {
   return fmt::format(
       "<path class=\"g\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/><text class=\"n\" text-anchor=\"end\" "
-      "x=\"{3:.1f}\" y=\"{4:.1f}\">{5:.6g}</text>\n",
+      "x=\"{3:.1f}\" y=\"{4:.1f}\">{5:.12g}</text>\n",
       left, y, right, left - 5, y + 4, value);
 }
 

@@ -21,6 +21,9 @@ class Delivery {
   bool write(const std::filesystem::path& file,
              const std::function<void(const std::filesystem::path&)>& body);
 
+  /// Records a failure of an output of which there is nothing to keep.
+  void add_failure(const std::string& failure) { failures_.push_back(failure); }
+
   /// Throws Error with all failures and the places of the kept files; returns if there were none.
   /// If the only failure is that the reader of standard output is gone, raises SIGPIPE.
   void finish() const;

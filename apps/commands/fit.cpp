@@ -1,9 +1,11 @@
 // lloyd fit: clusters one file with one backend.
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,6 +105,12 @@ void write_plot(const FitCommandOptions& options, const FitReport& report, Deliv
                            report.fit.cancelled ? StopFunction() : interrupted);
   } catch (const Cancelled&) {
     note("lloyd: interrupted before {} was drawn\n", options.plot);
+    return;
+  } catch (const std::bad_alloc&) {
+    delivery.add_failure(fmt::format("{}: out of memory while it was drawn", options.plot));
+    return;
+  } catch (const std::exception& error) {
+    delivery.add_failure(fmt::format("{} could not be drawn: {}", options.plot, error.what()));
     return;
   }
   const auto write = [&](const std::filesystem::path& file) {
@@ -290,7 +298,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   GuestScope planning;
   const std::int64_t plotting =
-      options.plot.empty() ? 0 : plot_bytes(file.samples(), file.features());
+      options.plot.empty() ? 0 : plot_bytes(file.samples(), file.features(), options.fit.clusters);
   const BoundedData data = file.hold(chosen, options.fit, plotting);
   planning.end();
   const Dataset& dataset = data.dataset;

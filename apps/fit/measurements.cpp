@@ -31,6 +31,13 @@ ResultCheck check_from_json(const JsonFields& json) {
   return check;
 }
 
+// A number in [-1, 1]; NaN if it is missing or null.
+double share_from_json(const JsonFields& json, const char* key) {
+  const double value = json.number_or_nothing(key, -1);
+  if (value > 1) json.fail(key, "a number from -1 to 1");
+  return value;
+}
+
 }  // namespace
 
 ordered_json to_json(const ResultCheck& check) {
@@ -111,8 +118,8 @@ Measurements measurements_from_json(const JsonFields& json) {
   m.restart = json.integer("restart", 0);
   m.notes = json.text_or_nothing("notes");
   if (json.has("check")) m.check = check_from_json(json.object("check"));
-  m.adjusted_rand_index = json.number_or_nothing("adjusted_rand_index", -1);
-  m.simplified_silhouette = json.number_or_nothing("simplified_silhouette", -1);
+  m.adjusted_rand_index = share_from_json(json, "adjusted_rand_index");
+  m.simplified_silhouette = share_from_json(json, "simplified_silhouette");
   if (json.has("silhouette_samples")) {
     m.silhouette_samples = json.integer("silhouette_samples", 1);
   }

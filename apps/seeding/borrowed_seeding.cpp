@@ -1,12 +1,14 @@
 #include "seeding/borrowed_seeding.hpp"
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include <lloyd/error.hpp>
 #include <lloyd/memory_plan.hpp>
 
+#include "experiment/plan/initial_centroids.hpp"
 #include "experiment/trial/kernel_seeding.hpp"
 #include "experiment/worker/seeding_worker.hpp"
 #include "experiment/worker/shared_dataset.hpp"
@@ -16,11 +18,9 @@
 
 namespace lloyd::apps {
 
-using experiment::Starts;
-
 namespace {
 
-// None if the search fails, for example because two plugins have the same name.
+// None if the search fails.
 std::vector<std::shared_ptr<const LoadedBackend>> other_backends(const Context& context,
                                                                  const LoadedBackend& chosen) {
   try {
@@ -36,32 +36,32 @@ std::vector<std::shared_ptr<const LoadedBackend>> other_backends(const Context& 
 
 StartFunction BorrowedSeeding::starts(const LoadedBackend& chosen, const FitOptions& options,
                                       ProgressFunction progress) {
-  return [this, &chosen, options, progress = std::move(progress),
-          starts = std::optional<Starts>()](std::int64_t restart) mutable {
-    if (restart == 0) starts = seed(chosen, options, progress);
-    if (!starts) return GivenStart{};
-    return GivenStart{starts->centroids[static_cast<std::size_t>(restart)], starts->backend};
+  FitOptions one_restart = options;
+  one_restart.restarts = 1;
+  return [this, &chosen, one_restart, progress = std::move(progress)](std::int64_t restart) {
+    return seed(chosen, one_restart, restart, progress);
   };
 }
 
-bool BorrowedSeeding::is_worthwhile(const FitOptions& options) const {
+bool BorrowedSeeding::is_worthwhile(const FitOptions& one_restart) const {
   const std::int64_t n = dataset_.samples();
   const std::int64_t d = dataset_.features();
   if (!dataset_.in_memory()) return false;
-  if (experiment::seeding_work(options, n, d) < kMinBorrowedSeedingWork) return false;
+  if (experiment::seeding_work(one_restart, n, d) < kMinBorrowedSeedingWork) return false;
   const bool mapped = dataset_.matrix().file != nullptr;
   const std::int64_t copy = mapped ? 0 : n * dataset_.matrix().stride * size_of(dataset_.dtype());
   return copy + kProgramBytes <= spare_bytes_;
 }
 
-std::optional<Starts> BorrowedSeeding::seed(const LoadedBackend& chosen, const FitOptions& options,
-                                            const ProgressFunction& progress) {
-  if (!is_worthwhile(options)) return std::nullopt;
+GivenStart BorrowedSeeding::seed(const LoadedBackend& chosen, const FitOptions& one_restart,
+                                 std::int64_t restart, const ProgressFunction& progress) {
+  if (!is_worthwhile(one_restart)) return {};
   if (!std::exchange(searched_, true)) backends_ = other_backends(context_, chosen);
-  if (backends_.empty()) return std::nullopt;
+  if (backends_.empty()) return {};
   const std::vector<std::string> command = worker_command();
   const experiment::Isolation isolation;
-  const double work = experiment::seeding_work(options, dataset_.samples(), dataset_.features());
+  const double work =
+      experiment::seeding_work(one_restart, dataset_.samples(), dataset_.features());
   const experiment::SeedingProcess process{
       command,     isolation, context_.plugin_limit(), experiment::seeding_limit(work),
       interrupted, progress};
@@ -74,10 +74,10 @@ std::optional<Starts> BorrowedSeeding::seed(const LoadedBackend& chosen, const F
         shared = experiment::share_dataset(
             std::shared_ptr<const Dataset>(std::shared_ptr<const Dataset>(), &dataset_));
       }
-      if (const auto seeded = experiment::seed_in_worker(backend, shared, options, process)) {
-        Starts starts = experiment::starts_at(*seeded, dataset_, options);
-        starts.backend = backend.name();
-        return starts;
+      if (const auto seeded =
+              experiment::seed_in_worker(backend, shared, one_restart, process, restart)) {
+        experiment::Starts starts = experiment::starts_at(*seeded, dataset_, one_restart);
+        return {std::move(starts.centroids.front()), backend.name()};
       }
     } catch (const Cancelled&) {
       throw;
@@ -86,7 +86,7 @@ std::optional<Starts> BorrowedSeeding::seed(const LoadedBackend& chosen, const F
     }
     backends_.erase(backends_.begin());
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace lloyd::apps

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <lloyd/fit.hpp>
 
-#include "experiment/plan/initial_centroids.hpp"
 #include "options/context.hpp"
 
 namespace lloyd::apps {
@@ -27,17 +25,17 @@ class BorrowedSeeding {
   BorrowedSeeding(const Context& context, const Dataset& dataset, std::int64_t spare_bytes)
       : context_(context), dataset_(dataset), spare_bytes_(spare_bytes) {}
 
-  /// A function for fit() with these options. Its first call chooses the initial centroids of all
-  /// restarts. It returns none if the seeding is small, the data set is not in memory, memory does
-  /// not suffice, or no available backend other than `chosen` offers kernels that work. The
-  /// function must not outlive this object or `chosen`.
+  /// A function for fit() with these options. Each call seeds one restart, in a process of its own.
+  /// It returns none if the seeding is small, the data set is not in memory, memory does not
+  /// suffice, or no available backend other than `chosen` offers kernels that work. The function
+  /// must not outlive this object or `chosen`.
   StartFunction starts(const LoadedBackend& chosen, const FitOptions& options,
                        ProgressFunction progress);
 
  private:
-  std::optional<experiment::Starts> seed(const LoadedBackend& chosen, const FitOptions& options,
-                                         const ProgressFunction& progress);
-  bool is_worthwhile(const FitOptions& options) const;
+  GivenStart seed(const LoadedBackend& chosen, const FitOptions& one_restart, std::int64_t restart,
+                  const ProgressFunction& progress);
+  bool is_worthwhile(const FitOptions& one_restart) const;
 
   const Context& context_;
   const Dataset& dataset_;

@@ -32,7 +32,8 @@ Starts starts_at(const SeededRows& seeded, const Dataset& dataset, const FitOpti
 std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBackend>& backend,
                                           const Dataset& dataset, const FitOptions& options,
                                           const StopFunction& stop,
-                                          const ProgressFunction& progress) {
+                                          const ProgressFunction& progress,
+                                          std::int64_t first_restart) {
   using Clock = std::chrono::steady_clock;
   BackendSession session(backend, dataset, backend->default_parameters());
   if (session.session().query(kSeedingKernels) == nullptr) return std::nullopt;
@@ -40,7 +41,7 @@ std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBack
   const Clock::time_point begin = Clock::now();
   for (std::int64_t restart = 0; restart < options.restarts; ++restart) {
     const std::vector<std::int64_t> rows =
-        seed_indices(dataset, options.clusters, options.seeding, restart,
+        seed_indices(dataset, options.clusters, options.seeding, first_restart + restart,
                      {.stop = stop, .session = &session, .progress = progress});
     seeded.rows.insert(seeded.rows.end(), rows.begin(), rows.end());
   }

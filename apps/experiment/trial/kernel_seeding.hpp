@@ -22,12 +22,14 @@ struct SeededRows {
 /// restarts. Throws Error unless there are k valid rows for each restart.
 Starts starts_at(const SeededRows& seeded, const Dataset& dataset, const FitOptions& options);
 
-/// Opens a session with the backend's default parameters and seeds all restarts. The method must
-/// choose samples. None if the backend offers no kernels for this data set. `progress` receives
-/// the number of chosen centroids of the current restart. Throws BackendError and Cancelled.
+/// Opens a session with the backend's default parameters and seeds `options.restarts` restarts,
+/// beginning with `first_restart`. The method must choose samples. None if the backend offers no
+/// kernels for this data set. `progress` receives the number of chosen centroids of the current
+/// restart. Throws BackendError and Cancelled.
 std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBackend>& backend,
                                           const Dataset& dataset, const FitOptions& options,
                                           const StopFunction& stop,
-                                          const ProgressFunction& progress = {});
+                                          const ProgressFunction& progress = {},
+                                          std::int64_t first_restart = 0);
 
 }  // namespace lloyd::experiment

@@ -106,11 +106,11 @@ void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observ
   }
   if (!work.silhouette) return;
   if (work.on_stage) work.on_stage("computing the silhouette", 0, 0);
-  const ClusterCriteria criteria =
-      cluster_criteria(work.dataset, fit.labels, work.options.clusters, 1,
-                       [&observer] { return observer.stop_requested(); });
-  measurements.simplified_silhouette = criteria.silhouette;
-  measurements.silhouette_samples = criteria.silhouette_samples;
+  const SimplifiedSilhouette silhouette =
+      simplified_silhouette(work.dataset, fit.labels, work.options.clusters, 1,
+                            [&observer] { return observer.stop_requested(); });
+  measurements.simplified_silhouette = silhouette.value;
+  measurements.silhouette_samples = silhouette.samples;
 }
 
 void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,

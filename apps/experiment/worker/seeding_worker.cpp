@@ -37,7 +37,10 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
   switch (event) {
     case WorkerProcess::Event::answer: {
       Answer answer = read_answer(worker.answer());
-      if (answer.cancelled) throw Cancelled();
+      if (answer.cancelled) {
+        if (process.stop && process.stop()) throw Cancelled();
+        throw Error("a signal interrupted its process");
+      }
       if (!answer.failure.empty()) throw Error(answer.failure);
       return answer;
     }
@@ -72,7 +75,8 @@ std::chrono::seconds seeding_limit(double work) {
 }
 
 std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const SharedDataset& dataset,
-                                         const FitOptions& options, const SeedingProcess& process) {
+                                         const FitOptions& options, const SeedingProcess& process,
+                                         std::int64_t first_restart) {
   WorkerProcess worker(process.command, apps::kWorkerSocket);
   const StartMessage start{backend.path().string(), backend.default_parameters().texts(),
                            process.isolation.cpus, identity_of(backend)};
@@ -80,7 +84,7 @@ std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const Sha
   ask_seeding(worker, process, process.load_limit, dataset_message(dataset.description),
               dataset.descriptors());
   const Answer answer =
-      ask_seeding(worker, process, process.seeding_limit, seed_message({options}));
+      ask_seeding(worker, process, process.seeding_limit, seed_message({options, first_restart}));
   if (answer.no_kernels) return std::nullopt;
   if (!answer.has_seeds || worker.descriptors().empty()) {
     throw Error("its process sent an unexpected answer");

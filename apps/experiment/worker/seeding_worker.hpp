@@ -29,10 +29,12 @@ struct SeedingProcess {
 /// less time on any machine.
 std::chrono::seconds seeding_limit(double work);
 
-/// The process serves no trial, so that it changes no measured time, and ends before the return.
-/// None if the backend offers no kernels. Throws Error, in one sentence without the backend's name,
-/// if the process fails, and Cancelled.
+/// Seeds `options.restarts` restarts, beginning with `first_restart`. The process serves no trial,
+/// so that it changes no measured time, and ends before the return. None if the backend offers no
+/// kernels. Throws Error, in one sentence without the backend's name, if the process fails, and
+/// Cancelled if `process.stop` returns true.
 std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const SharedDataset& dataset,
-                                         const FitOptions& options, const SeedingProcess& process);
+                                         const FitOptions& options, const SeedingProcess& process,
+                                         std::int64_t first_restart = 0);
 
 }  // namespace lloyd::experiment

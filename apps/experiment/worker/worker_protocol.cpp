@@ -153,6 +153,7 @@ std::string seed_message(const SeedMessage& message) {
   ordered_json json = message_of(MessageKind::seed);
   json["clusters"] = message.options.clusters;
   json["restarts"] = message.options.restarts;
+  json["first_restart"] = message.first_restart;
   json["method"] = to_string(seeding.method);
   json["seed"] = seeding.seed;
   json["oversampling"] = seeding.oversampling;
@@ -275,6 +276,7 @@ SeedMessage read_seed_message(const ordered_json& message) {
   SeedMessage seed;
   seed.options.clusters = json.integer("clusters", 1);
   seed.options.restarts = json.integer("restarts", 1);
+  seed.first_restart = json.integer("first_restart", 0);
   Seeding& seeding = seed.options.seeding;
   seeding.method = parse_seeding_method(json.text("method"));
   seeding.seed = json.seed("seed");

@@ -56,6 +56,7 @@ struct TraceMessage {
 struct SeedMessage {
   /// Only clusters, restarts and seeding are sent; the seeding method chooses samples.
   FitOptions options;
+  std::int64_t first_restart = 0;  ///< the first of the `options.restarts` restarts that are seeded
 };
 
 /// A worker's answer.

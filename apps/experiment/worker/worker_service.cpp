@@ -172,7 +172,8 @@ class Service {
     try {
       const auto seeded = seed_by_kernels(
           backend_, *dataset_, message.options, [&] { return observer.stop_requested(); },
-          [this](std::int64_t done, std::int64_t total) { report("seeding", done, total); });
+          [this](std::int64_t done, std::int64_t total) { report("seeding", done, total); },
+          message.first_restart);
       if (!seeded) return {answer_no_kernels(), {}};
       const auto bytes = static_cast<std::int64_t>(seeded->rows.size() * sizeof(std::int64_t));
       return {answer_seeds(seeded->ms), apps::make_shared_memory(seeded->rows.data(), bytes)};

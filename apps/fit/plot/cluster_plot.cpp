@@ -33,6 +33,7 @@ constexpr double kLegendLine = 18;
 constexpr double kBelowArea = 48;
 constexpr double kPadding = 12;  // between the outermost points and the sides of the area
 constexpr std::int64_t kMaxNumberedCentroids = 40;
+constexpr std::size_t kMaxDrawnCentroids = 2000;
 constexpr std::size_t kMaxNameBytes = 80;
 
 using Point = std::array<double, 2>;
@@ -197,13 +198,14 @@ std::string dots(const Projection& projection, const PlottedSamples& samples, co
   return svg + "</g>\n";
 }
 
-// Diamonds, numbered unless there are too many. Empty clusters are left out.
+// Diamonds for the largest clusters, numbered unless there are too many. Empty clusters are left
+// out.
 std::string centroid_marks(const Projection& projection, const Fit& fit,
                            const std::vector<std::size_t>& order, const Area& area) {
   const bool numbered = fit.clusters <= kMaxNumberedCentroids;
   const double radius = numbered ? 7 : 4.5;
   std::string svg = "<g class=\"m\">\n";
-  for (std::size_t rank = order.size(); rank-- > 0;) {
+  for (std::size_t rank = std::min(order.size(), kMaxDrawnCentroids); rank-- > 0;) {
     const std::size_t cluster = order[rank];
     if (fit.counts[cluster] == 0) continue;
     const double x = area.x(projection.centroids[cluster][0]);
@@ -250,6 +252,9 @@ std::string header(const Dataset& dataset, const PlottedSamples& samples, const 
     space += (space.empty() ? "" : "; ") + remark;
   };
   if (drawn < n) add(fmt::format("a random sample of {} samples (seed 0) is drawn", drawn));
+  if (fit.counts.size() > kMaxDrawnCentroids) {
+    add(fmt::format("only the centroids of the {} largest clusters are drawn", kMaxDrawnCentroids));
+  }
   if (equal_scales) add("both axes have the same scale");
   const auto line = [](double y, const char* style, const std::string& text) {
     return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" {}>{}</text>\n", kAreaLeft, y, style, text);

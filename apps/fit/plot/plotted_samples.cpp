@@ -45,13 +45,15 @@ std::int64_t plotted_sample_count(std::int64_t samples, std::int64_t features) {
   return std::min({samples, affordable, kMaxPlottedSamples});
 }
 
-std::int64_t plot_bytes(std::int64_t samples, std::int64_t features) {
-  // The values, and a copy of them for the axes; a block of the file; the matrices of the axes and
-  // the document, each below 3 MiB.
+std::int64_t plot_bytes(std::int64_t samples, std::int64_t features, std::int64_t clusters) {
+  // The values, and a copy of them for the axes; a block of the file; the place, rank and path of
+  // each cluster; the matrices of the axes and the document, each below 3 MiB.
+  constexpr std::int64_t kClusterBytes = 64;
   constexpr std::int64_t kRestBytes = std::int64_t{6} << 20;
   const std::int64_t values = plotted_sample_count(samples, features) * features;
   return 2 * values * std::int64_t{sizeof(double)} +
-         std::max(kPlotBlockBytes, features * std::int64_t{sizeof(double)}) + kRestBytes;
+         std::max(kPlotBlockBytes, features * std::int64_t{sizeof(double)}) +
+         kClusterBytes * clusters + kRestBytes;
 }
 
 PlottedSamples read_plotted_samples(const Dataset& dataset, const StopFunction& stop) {

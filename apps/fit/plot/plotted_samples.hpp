@@ -25,8 +25,9 @@ struct PlottedSamples {
 /// The number of samples that a plot of n x d samples shows.
 std::int64_t plotted_sample_count(std::int64_t samples, std::int64_t features);
 
-/// Peak memory of reading these samples and computing their principal axes, in bytes.
-std::int64_t plot_bytes(std::int64_t samples, std::int64_t features);
+/// Peak memory of reading these samples, computing their principal axes and drawing them with k
+/// clusters, in bytes.
+std::int64_t plot_bytes(std::int64_t samples, std::int64_t features, std::int64_t clusters);
 
 /// Reads the samples of a plot: all if there are not too many, otherwise a random sample with seed
 /// 0, one row from each of equal parts of the data set. Data that is not in memory is read once, in

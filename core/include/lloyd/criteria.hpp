@@ -50,4 +50,16 @@ ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::in
                                  std::int64_t clusters, std::int64_t block_rows = 1,
                                  const StopFunction& stop = {});
 
+/// The simplified silhouette alone, see ClusterCriteria.
+struct SimplifiedSilhouette {
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< ClusterCriteria::silhouette
+  std::int64_t samples = 0;                                 ///< ClusterCriteria::silhouette_samples
+};
+
+/// As cluster_criteria(), without the Davies-Bouldin criterion, which takes k^2 d operations.
+SimplifiedSilhouette simplified_silhouette(const Dataset& dataset,
+                                           std::span<const std::int32_t> labels,
+                                           std::int64_t clusters, std::int64_t block_rows = 1,
+                                           const StopFunction& stop = {});
+
 }  // namespace lloyd

@@ -164,10 +164,11 @@ double calinski_harabasz(const Partition& partition, std::int64_t samples, std::
 
 // `spreads`: S_c of each cluster.
 double davies_bouldin(const Partition& partition, const std::vector<double>& spreads,
-                      std::int64_t d) {
+                      std::int64_t d, const StopFunction& stop) {
   const std::int64_t k = partition.clusters();
   double sum = 0;
   for (std::int64_t c = 0; c < k; ++c) {
+    if (stop && stop()) throw Cancelled();
     double largest = 0;
     for (std::int64_t e = 0; e < k; ++e) {
       if (e == c) continue;
@@ -182,21 +183,16 @@ double davies_bouldin(const Partition& partition, const std::vector<double>& spr
   return sum / static_cast<double>(k);
 }
 
-}  // namespace
-
-ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::int32_t> labels,
-                                 std::int64_t clusters, std::int64_t block_rows,
-                                 const StopFunction& stop) {
-  const FloatEnvironment environment;
-  check_labels_in_range(dataset, labels, clusters);
-  const Partition partition(dataset, labels, clusters, block_rows, stop);
+// The number of clusters, the within sum of squares and the silhouette. `spreads` has a zero for
+// each cluster, to which the distances of its samples to its mean are added.
+ClusterCriteria criteria_of_distances(const Dataset& dataset, const Partition& partition,
+                                      std::int64_t block_rows, const StopFunction& stop,
+                                      std::vector<double>& spreads) {
   const std::int64_t n = dataset.samples();
   const std::int64_t d = dataset.features();
   const std::int64_t k = partition.clusters();
-
   ClusterCriteria criteria;
   criteria.clusters = k;
-  std::vector<double> spreads(static_cast<std::size_t>(k));
   const std::vector<std::int64_t> chosen =
       sampled_rows(n, k == 1 ? 0 : silhouette_samples(n, k, d));
   std::span<const std::int64_t> left = chosen;
@@ -211,14 +207,44 @@ ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::in
     silhouettes += silhouette_of(x, c, partition, d);
   });
   if (k == 1) return criteria;
+  criteria.silhouette_samples = std::ssize(chosen);
+  criteria.silhouette = silhouettes / static_cast<double>(chosen.size());
+  return criteria;
+}
+
+}  // namespace
+
+ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::int32_t> labels,
+                                 std::int64_t clusters, std::int64_t block_rows,
+                                 const StopFunction& stop) {
+  const FloatEnvironment environment;
+  check_labels_in_range(dataset, labels, clusters);
+  const Partition partition(dataset, labels, clusters, block_rows, stop);
+  const std::int64_t d = dataset.features();
+  const std::int64_t k = partition.clusters();
+  std::vector<double> spreads(static_cast<std::size_t>(k));
+  ClusterCriteria criteria = criteria_of_distances(dataset, partition, block_rows, stop, spreads);
+  if (k == 1) return criteria;
   for (std::int64_t c = 0; c < k; ++c) {
     spreads[static_cast<std::size_t>(c)] /= static_cast<double>(partition.count(c));
   }
-  criteria.silhouette_samples = std::ssize(chosen);
-  criteria.silhouette = silhouettes / static_cast<double>(chosen.size());
-  criteria.calinski_harabasz = calinski_harabasz(partition, n, d, criteria.within_sum_of_squares);
-  criteria.davies_bouldin = davies_bouldin(partition, spreads, d);
+  criteria.calinski_harabasz =
+      calinski_harabasz(partition, dataset.samples(), d, criteria.within_sum_of_squares);
+  criteria.davies_bouldin = davies_bouldin(partition, spreads, d, stop);
   return criteria;
+}
+
+SimplifiedSilhouette simplified_silhouette(const Dataset& dataset,
+                                           std::span<const std::int32_t> labels,
+                                           std::int64_t clusters, std::int64_t block_rows,
+                                           const StopFunction& stop) {
+  const FloatEnvironment environment;
+  check_labels_in_range(dataset, labels, clusters);
+  const Partition partition(dataset, labels, clusters, block_rows, stop);
+  std::vector<double> spreads(static_cast<std::size_t>(partition.clusters()));
+  const ClusterCriteria criteria =
+      criteria_of_distances(dataset, partition, block_rows, stop, spreads);
+  return {criteria.silhouette, criteria.silhouette_samples};
 }
 
 }  // namespace lloyd

@@ -134,7 +134,8 @@ class Search(TestCase):
                 ("fingerprint", changed(16, b"\0" * 8), other_build),
                 ("version", changed(28, b"\x63"), other_build.replace("5 1.[0-9.]+;", "5 1.99.[0-9]+;", 1)),
                 ("symbols", whole.replace(b"\0lloyd_hdf5_table\0", b"\0lloyd_hdf5_tablE\0"),
-                 "does not export the function lloyd_hdf5_table"),
+                 # A module that calls the function through its symbol is refused earlier.
+                 "(does not export the function lloyd_hdf5_table|cannot be loaded: .+undefined symbol: lloyd_hdf5_tabl.)"),
                 ("library", re.sub(rb"\0libhdf5[^\0]*", lambda name: b"\0libabsent".ljust(len(name[0]), b"!"), whole),
                  "cannot be loaded: libabsent!+: cannot open shared object file: No such file or directory")):
             with self.subTest(name):

@@ -119,6 +119,15 @@ TEST(ClusterCriteria, RefuseOtherLabels) {
   EXPECT_EQ(message({0, -1, 1}), "line: the label of row 1 (counted from 0) is -1, not in 0 to 1");
 }
 
+TEST(ClusterCriteria, TheSilhouetteAloneIsTheSame) {
+  const Dataset dataset("twenty", twenty_samples<float>());
+  const ClusterCriteria all = cluster_criteria(dataset, kTwentyLabels, 3);
+  const SimplifiedSilhouette silhouette = simplified_silhouette(dataset, kTwentyLabels, 3);
+  EXPECT_EQ(silhouette.value, all.silhouette);
+  EXPECT_EQ(silhouette.samples, all.silhouette_samples);
+  EXPECT_THROW(simplified_silhouette(dataset, {}, 3), InputError);
+}
+
 TEST(ClusterCriteria, StopOnRequest) {
   const Dataset dataset("twenty", twenty_samples<float>());
   EXPECT_THROW(cluster_criteria(dataset, kTwentyLabels, 3, 1, [] { return true; }), Cancelled);

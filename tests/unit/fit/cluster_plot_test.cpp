@@ -121,6 +121,22 @@ TEST(ClusterPlot, ListsTheLargestOfManyClusters) {
   EXPECT_EQ(count_in(svg, "class=\"c\""), 0U) << "so many centroids have no numbers";
 }
 
+TEST(ClusterPlot, DrawsTheCentroidsOfTheLargestClustersOnly) {
+  constexpr std::int32_t kClusters = 2010;
+  std::vector<double> values;
+  std::vector<std::int32_t> labels;
+  for (std::int32_t c = 0; c < kClusters; ++c) {
+    values.insert(values.end(), {static_cast<double>(c % 40), static_cast<double>(c)});
+    labels.push_back(c);
+  }
+  const std::vector<double> centroids = values;
+  const Dataset dataset("data", Matrix::from_values(values, kClusters, 2));
+  const std::string svg = cluster_plot_svg(dataset, fit_with(2, centroids, labels));
+  EXPECT_EQ(count_in(svg, "z\"><title>"), 2000U);
+  EXPECT_NE(svg.find("only the centroids of the 2000 largest clusters are drawn"),
+            std::string::npos);
+}
+
 TEST(ClusterPlot, LeavesOutTheCentroidsOfEmptyClusters) {
   const Dataset dataset("data", Matrix::from_values(std::vector<double>{0, 0, 2, 1}, 2, 2));
   const std::string svg = cluster_plot_svg(dataset, fit_with(2, {1, 0.5, 1e9, 0}, {0, 0}));
@@ -154,6 +170,11 @@ TEST(PlottedSamples, AreARandomSampleOfLargeData) {
   EXPECT_EQ(read.rows, drawn.rows);
   EXPECT_EQ(read.values, drawn.values);
   EXPECT_THROW(read_plotted_samples(blocks, [] { return true; }), Cancelled);
+}
+
+TEST(AxisRange, LabelsOfTicksFarFromZeroDiffer) {
+  EXPECT_NE(tick_below(0, 0, 1'700'000'040).find(">1700000040<"), std::string::npos);
+  EXPECT_NE(tick_beside(0, 0, 0, 0.1 + 0.2).find(">0.3<"), std::string::npos);
 }
 
 TEST(AxisRange, TicksOfValuesFarFromZeroEnd) {

@@ -230,6 +230,13 @@ TEST_F(MachineFiles, CgroupVersion1) {
   EXPECT_EQ(read_cgroup_limits(files()).memory_bytes, 512 << 20);
 }
 
+TEST_F(MachineFiles, CgroupVersion1InAFolderOfAnotherName) {
+  write("proc/self/cgroup", "3:cpuacct,cpu:/docker/1a");
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000");
+  write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(read_cgroup_limits(files()).cpus, 0.5);
+}
+
 TEST_F(MachineFiles, CgroupVersion1WithoutLimits) {
   write("proc/self/cgroup", "4:memory:/\n1:cpu:/");
   write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1");

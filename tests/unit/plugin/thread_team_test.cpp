@@ -81,6 +81,10 @@ class HeldThread {
     std::atomic<bool> met{false};
     team.run(team.threads(), [&](int thread) {
       if (thread == number) {
+        sigset_t set;  // the team's threads block signals
+        sigemptyset(&set);
+        sigaddset(&set, SIGUSR2);
+        ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
         handle = ::pthread_self();
         met = true;
       }
@@ -167,13 +171,45 @@ TEST(ThreadTeam, RunsOnTheCallerAloneInAForkedChild) {
     std::int64_t items = 0;
     team.for_each(3, 100, [&](int thread, std::int64_t) { items += thread == 0; });
     const bool alone = items == 100 && !team.has_threads();
+    // The handles of these threads are those of the team's threads in the parent.
+    std::atomic<bool> destroyed{false};
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 3; ++thread) {
+      threads.emplace_back([&] {
+        while (!destroyed) std::this_thread::yield();
+      });
+    }
     team.~ThreadTeam();
+    destroyed = true;
+    for (std::thread& thread : threads) thread.join();
     ::_exit(alone ? 0 : 1);
   }
   ASSERT_GT(child, 0);
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+TEST(ThreadTeam, LeavesSignalsToTheHost) {
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  ThreadTeam team(2);
+  std::atomic<bool> met{false}, blocked{false}, fault{true};
+  team.run(2, [&](int thread) {
+    if (thread == 1) {
+      sigset_t mask;
+      ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+      blocked = sigismember(&mask, SIGTERM) == 1;
+      fault = sigismember(&mask, SIGSEGV) == 1;
+      met = true;
+    }
+    while (!met) std::this_thread::yield();
+  });
+  EXPECT_TRUE(blocked);
+  EXPECT_FALSE(fault);
+  sigset_t own;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGTERM), sigismember(&before, SIGTERM));
 }
 
 }  // namespace

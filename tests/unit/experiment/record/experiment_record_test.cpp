@@ -283,6 +283,10 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/backend/devices", {1}),
             "'backend.devices' is a list with 1 in it, not a list of texts");
   EXPECT_EQ(with("/loop_ms", -1), "'loop_ms' is -1, not a number >= 0");
+  EXPECT_EQ(with("/adjusted_rand_index", 1e300),
+            "'adjusted_rand_index' is 1e+300, not a number from -1 to 1");
+  EXPECT_EQ(with("/simplified_silhouette", -1.5),
+            "'simplified_silhouette' is -1.5, not a number >= -1");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
   EXPECT_EQ(with("/machine/sockets", 0), "'machine.sockets' is 0, not an integer >= 1");

@@ -104,10 +104,13 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   SeedMessage seed;
   seed.options.clusters = 7;
   seed.options.restarts = 3;
+  seed.first_restart = 5;
   seed.options.seeding = {SeedingMethod::kmeans_parallel, 0xffff'ffff'ffff'fff0u, 1.0 / 3, 9};
   const auto seeding = parse_message(seed_message(seed));
   EXPECT_EQ(message_kind(seeding), MessageKind::seed);
-  const FitOptions seeded = read_seed_message(seeding).options;
+  const SeedMessage read_seed = read_seed_message(seeding);
+  EXPECT_EQ(read_seed.first_restart, 5);
+  const FitOptions& seeded = read_seed.options;
   EXPECT_EQ(seeded.clusters, 7);
   EXPECT_EQ(seeded.restarts, 3);
   EXPECT_EQ(seeded.seeding.method, SeedingMethod::kmeans_parallel);

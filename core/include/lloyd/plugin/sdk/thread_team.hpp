@@ -1,7 +1,9 @@
 // ThreadTeam: threads that share the work of many short parallel loops.
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,8 +40,10 @@ class ThreadTeam {
         threads_(std::max(threads, 1)) {}
 
   ~ThreadTeam() {
-    if (!has_threads()) {  // in a forked child, which has only the thread that forked
-      for (auto& worker : workers_) worker.release()->thread.detach();
+    if (!has_threads()) {
+      // In a forked child, which has only the thread that forked. The handles of the others are
+      // neither joined nor detached: they may be those of threads that the child has started.
+      for (auto& worker : workers_) static_cast<void>(worker.release());
       return;
     }
     closing_.store(true);
@@ -139,6 +143,27 @@ class ThreadTeam {
     value.wait(old, std::memory_order_acquire);
   }
 
+  // Blocks the signals of the process in this thread. New threads inherit that, so signals reach
+  // only threads of the host, which may wait for them. Faults and the timers of profilers reach the
+  // thread that causes them.
+  class BlockedSignals {
+   public:
+    BlockedSignals() {
+      sigset_t blocked;
+      sigfillset(&blocked);
+      for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {
+        sigdelset(&blocked, own);
+      }
+      pthread_sigmask(SIG_BLOCK, &blocked, &former_);
+    }
+    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+    BlockedSignals(const BlockedSignals&) = delete;
+    BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+   private:
+    sigset_t former_{};
+  };
+
   // Starts threads until there are `wanted`, or the system has no more.
   void start(std::size_t wanted) {
     if (workers_.size() >= wanted || !has_threads()) return;
@@ -146,6 +171,7 @@ class ThreadTeam {
       const int own = ::sched_getcpu();
       order_ = worker_processors(mask_.processors(), own, CoreNumbering::of_processor(own));
     }
+    const BlockedSignals blocked;
     try {
       while (workers_.size() < wanted) {
         auto worker = std::make_unique<Worker>();

@@ -128,7 +128,12 @@ inline double line_quota(const std::string& line, const std::string& mounts) {
   if (second == line.npos || line.compare(second + 1, 1, "/") != 0) return 0;
   const std::string controllers = line.substr(first + 1, second - first - 1);
   const std::string path = line.substr(second + 1);
-  if (!controllers.empty()) return smallest_quota(mounts + "/" + controllers, path, false);
+  if (!controllers.empty()) {
+    const double quota = smallest_quota(mounts + "/" + controllers, path, false);
+    if (("," + controllers + ",").find(",cpu,") == std::string::npos) return quota;
+    // The folder's name may have the controllers in another order; "cpu" is a link to it.
+    return smaller_quota(quota, smallest_quota(mounts + "/cpu", path, false));
+  }
   return smaller_quota(smallest_quota(mounts, path, true),
                        smallest_quota(mounts + "/unified", path, true));
 }
