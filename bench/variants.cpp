@@ -43,7 +43,7 @@ bool has_threads(const ParameterSet& defaults) {
 std::vector<std::int64_t> thread_counts(const ParameterSet& defaults) {
   if (!has_threads(defaults)) return {0};
   const auto all = static_cast<std::int64_t>(
-      machine::usable_processors(machine::allowed_processors(), machine::read_cgroup_limits().cpus)
+      machine::processors_within_quota(machine::allowed_processors(), machine::read_cgroup_limits().cpus)
           .size());
   return all > 1 ? std::vector<std::int64_t>{1, all} : std::vector<std::int64_t>{1};
 }
