@@ -61,7 +61,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, int socket
   descriptors[STDOUT_FILENO] = descriptors[STDERR_FILENO] = output.get();
   descriptors.back() = its.get();
   // A child inherits the affinity of this thread, which may have been bound since the start. This
-  // thread may stay unbound: it computes nothing from here on.
+  // thread stays unbound.
   machine::run_on(machine::processors_at_start());
   const std::vector<std::string> environment = worker_environment(scratch);
   process_.adopt(spawn(command, descriptors, &environment));
