@@ -42,9 +42,10 @@ bool has_threads(const ParameterSet& defaults) {
 // One thread, and all threads; 0 if the backend has no such parameter.
 std::vector<std::int64_t> thread_counts(const ParameterSet& defaults) {
   if (!has_threads(defaults)) return {0};
-  const auto all = static_cast<std::int64_t>(
-      machine::processors_within_quota(machine::allowed_processors(), machine::read_cgroup_limits().cpus)
-          .size());
+  const auto all =
+      static_cast<std::int64_t>(machine::processors_within_quota(machine::allowed_processors(),
+                                                                 machine::read_cgroup_limits().cpus)
+                                    .size());
   return all > 1 ? std::vector<std::int64_t>{1, all} : std::vector<std::int64_t>{1};
 }
 
