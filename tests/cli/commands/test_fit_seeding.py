@@ -42,7 +42,16 @@ class FitSeeding(TestCase):
         self.assertEqual(limited["counts"], free["counts"])
         self.assertEqual(limited["inertia"], free["inertia"])
 
-    def test_a_failing_search_leaves_the_seeding_to_the_core(self):
+    def test_each_restart_has_samples_of_its_own(self):
+        borrowed = run_json(*self.fit, "--restarts", "3")
+        self.assertEqual(borrowed["seeding"]["backend"], "openmp")
+        self.assertGreater(borrowed["restart"], 0)
+        own = run_json(*self.fit[:-1], "openmp", "--restarts", "3")
+        for key in ("restart", "counts", "inertia"):
+            self.assertEqual(borrowed[key], own[key])
+
+    def test_without_other_backends_the_core_seeds(self):
+        # Two plugins of one name are both left out.
         plugins = self.folder / "plugins"
         plugins.mkdir()
         shutil.copy(pathlib.Path(LLOYD).parent / "lloyd_openmp.so", plugins / "lloyd_again.so")

@@ -27,6 +27,16 @@ class MemoryPlans : public testing::Test {
     return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_, limit);
   }
 
+  // A plan of 1000 x 8 samples within 64 MiB.
+  MemoryPlan plan_beside(std::int64_t reading_bytes, std::int64_t output_bytes) {
+    ProblemShape shape;
+    shape.samples = 1000;
+    shape.features = shape.stride = 8;
+    shape.clusters = options_.clusters = 2;
+    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
+                       64 * kMiB, true, reading_bytes, output_bytes);
+  }
+
   std::shared_ptr<const LoadedBackend> backend_ = fake::make<fake::FakeStep>("fake");
   FitOptions options_;
 };
@@ -51,16 +61,8 @@ TEST_F(MemoryPlans, TakeBlocksWhereTheWholeDoesNotFit) {
 }
 
 TEST_F(MemoryPlans, CountWhatReadingHolds) {
-  ProblemShape shape;
-  shape.samples = 1000;
-  shape.features = shape.stride = 8;
-  shape.clusters = options_.clusters = 2;
-  const auto planned = [&](std::int64_t reading_bytes) {
-    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
-                       64 * kMiB, true, reading_bytes);
-  };
-  EXPECT_EQ(planned(16 * kMiB).bytes, planned(0).bytes + 16 * kMiB);
-  const std::string message = message_of<InputError>([&] { planned(192 * kMiB); });
+  EXPECT_EQ(plan_beside(16 * kMiB, 0).bytes, plan_beside(0, 0).bytes + 16 * kMiB);
+  const std::string message = message_of<InputError>([&] { plan_beside(192 * kMiB, 0); });
   EXPECT_NE(
       message.find("and 192.0 MiB those of unpacking a chunk of the file; the limit is 64.0 MiB"),
       std::string::npos)
@@ -68,17 +70,9 @@ TEST_F(MemoryPlans, CountWhatReadingHolds) {
 }
 
 TEST_F(MemoryPlans, CountOutputs) {
-  ProblemShape shape;
-  shape.samples = 1000;
-  shape.features = shape.stride = 8;
-  shape.clusters = options_.clusters = 2;
-  const auto planned = [&](std::int64_t output_bytes) {
-    return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
-                       64 * kMiB, true, 0, output_bytes);
-  };
-  EXPECT_EQ(planned(16 * kMiB).bytes, planned(0).bytes + 16 * kMiB);
+  EXPECT_EQ(plan_beside(0, 16 * kMiB).bytes, plan_beside(0, 0).bytes + 16 * kMiB);
   EXPECT_NE(message_of<InputError>([&] {
-              planned(192 * kMiB);
+              plan_beside(0, 192 * kMiB);
             }).find("and 192.0 MiB those of the requested outputs; the limit is 64.0 MiB"),
             std::string::npos);
 }
