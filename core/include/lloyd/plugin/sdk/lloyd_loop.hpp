@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -73,7 +74,7 @@ class LloydLoop {
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
-      if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
+      if (plan_.is_integer()) add_block(*worker.sums, block, block_labels);
       const std::int32_t* const labels_by_row = labels - rows.begin;
       for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
@@ -85,7 +86,7 @@ class LloydLoop {
     sums.load(result.sums, result.counts);
     if (plan_.is_integer()) {
       for (LoopWorker& worker : workers_) {
-        if (worker.used) sums.merge(worker.sums);
+        if (worker.used) sums.merge(*worker.sums);
       }
     } else {
       add_block(sums, rows, labels);
@@ -108,14 +109,12 @@ class LloydLoop {
   using Clock = std::chrono::steady_clock;
 
   struct alignas(64) LoopWorker {
-    LoopWorker(const SumPlan& plan, std::int64_t clusters)
-        : sums(plan, clusters), counts(static_cast<std::size_t>(clusters)), farthest(0) {}
     bool used = false;  // received a block since clear(); with small data, most workers do not
-    ClusterSums sums;
+    std::int64_t changed = 0;
+    std::optional<ClusterSums> sums;  // these two: from the first block on
     std::vector<std::int64_t> counts;
     ExactSum inertia;
-    FarthestSamples farthest;
-    std::int64_t changed = 0;
+    FarthestSamples farthest{0};
   };
 
   // Calls begin_fit() of the step, and end_fit() in any case.
@@ -193,9 +192,7 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<LoopWorker> workers;
-      workers.reserve(static_cast<std::size_t>(step_.workers()));
-      for (int w = 0; w < step_.workers(); ++w) workers.emplace_back(plan_, clusters);
+      std::vector<LoopWorker> workers(static_cast<std::size_t>(step_.workers()));
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
@@ -203,19 +200,35 @@ class LloydLoop {
     for (LoopWorker& worker : workers_) clear(worker);
     observer_ = observer;
     stopped_ = false;
+    out_of_memory_ = false;
+  }
+
+  // Called on the worker's thread, so that only the memory of workers with a block is touched, and
+  // by the thread that uses it. Returns false if there is not enough memory.
+  bool begin_block(LoopWorker& worker) const {
+    if (!worker.sums) {
+      try {
+        worker.counts.resize(static_cast<std::size_t>(clusters_));
+        worker.sums.emplace(plan_, clusters_);
+      } catch (const std::bad_alloc&) {
+        return false;
+      }
+    }
+    worker.used = true;
+    return true;
   }
 
   void clear(LoopWorker& worker) const {
     if (!worker.used) return;
     worker.used = false;
-    worker.sums.clear();
+    worker.sums->clear();
     worker.counts.assign(static_cast<std::size_t>(clusters_), 0);
     worker.inertia = {};
     worker.changed = 0;
   }
 
   // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
-  // thread if the observer requests to stop.
+  // thread if the observer requests to stop, and std::bad_alloc if a worker has no memory.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
@@ -226,10 +239,15 @@ class LloydLoop {
       }
       const FloatEnvironment environment;
       LoopWorker& own = workers_[static_cast<std::size_t>(worker)];
-      own.used = true;
+      if (!begin_block(own)) {
+        out_of_memory_.store(true);
+        stopped_.store(true);
+        return false;
+      }
       body(own, block);
       return true;
     });
+    if (out_of_memory_.load()) throw std::bad_alloc();
     if (stopped_.load()) throw_cancelled();
   }
 
@@ -246,13 +264,13 @@ class LloydLoop {
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
-          LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
+          LabelChangeSums<T> changes(dataset_, *worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
           return;
         }
       }
       worker.changed += step_.assign(block, labels + block.begin);
-      if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
+      if (accumulate == Accumulate::sums) add_block(*worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
@@ -331,7 +349,7 @@ class LloydLoop {
       }
       if (accumulate_ == Accumulate::nothing) loop_.sum_by_worker(labels_);
       for (LoopWorker& worker : loop_.workers_) {
-        if (worker.used) sums.merge(worker.sums);
+        if (worker.used) sums.merge(*worker.sums);
       }
       return sums;
     }
@@ -360,7 +378,7 @@ class LloydLoop {
 
   void sum_by_worker(const std::int32_t* labels) {
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
-      add_block(worker.sums, block, labels + block.begin);
+      add_block(*worker.sums, block, labels + block.begin);
     });
   }
 
@@ -395,6 +413,7 @@ class LloydLoop {
     if (counts == nullptr) return;
     std::fill_n(counts, clusters_, 0);
     for (const LoopWorker& worker : workers_) {
+      if (!worker.used) continue;
       for (std::int64_t c = 0; c < clusters_; ++c) {
         counts[c] += worker.counts[static_cast<std::size_t>(c)];
       }
@@ -412,6 +431,7 @@ class LloydLoop {
   std::optional<ClusterSums> sums_;  ///< of all workers
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> out_of_memory_{false};
 };
 
 }  // namespace lloyd
