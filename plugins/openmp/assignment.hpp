@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -61,8 +62,9 @@ class Assignment {
   void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass. `any_order`: the
-  /// pass calls assign_positions(), otherwise assign().
-  void set_centroids(const double* centroids, std::int64_t k, bool any_order) {
+  /// pass calls assign_positions(), otherwise assign(). `threads`: of the pass; their numbers are
+  /// less than that.
+  void set_centroids(const double* centroids, std::int64_t k, bool any_order, int threads) {
     rows_.set_centroids(centroids, k);
     const DatasetScreen<T>& screens = rows_.screens();
     // A fit that stores no samples does not need the pages that earlier fits left in the cache.
@@ -78,9 +80,12 @@ class Assignment {
     }
     fit_begins_ = false;
     std::int64_t open_count = 0;
-    for (RowWorker<T>& worker : workers_) open_count += std::exchange(worker.open_count, 0);
+    for (RowWorker<T>& worker : workers_of_pass()) {
+      open_count += std::exchange(worker.open_count, 0);
+    }
     rows_.begin_pass(open_count);
-    for (RowWorker<T>& worker : workers_) rows_.prepare(worker);
+    threads_ = static_cast<std::size_t>(threads);
+    for (RowWorker<T>& worker : workers_of_pass()) rows_.prepare(worker);
   }
 
   /// RowAssignment::assign() with the scratch memory of thread number `thread`.
@@ -136,11 +141,13 @@ class Assignment {
     return decided;
   }
 
-  /// Returns the number of distances computed or screened since the last call. A distance that
+  /// Returns the number of distances that the last pass computed or screened. A distance that
   /// several screens compute counts once.
   std::int64_t take_distances() {
     std::int64_t distances = 0;
-    for (RowWorker<T>& worker : workers_) distances += std::exchange(worker.distances, 0);
+    for (RowWorker<T>& worker : workers_of_pass()) {
+      distances += std::exchange(worker.distances, 0);
+    }
     return distances;
   }
 
@@ -150,6 +157,9 @@ class Assignment {
     const bool without_bounds = algorithm == Algorithm::lloyd || algorithm == Algorithm::automatic;
     return without_bounds && SpatialScreen<T>::supports(n, d, min_samples);
   }
+
+  // The workers of the current or last pass: a pass over few samples touches no memory of others.
+  std::span<RowWorker<T>> workers_of_pass() { return std::span(workers_).first(threads_); }
 
   RowWorker<T>& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
 
@@ -182,7 +192,8 @@ class Assignment {
   bool spatial_allowed_;
   bool fit_begins_ = false;
   SpatialScreen<T> spatial_;
-  std::vector<RowWorker<T>> workers_;  // one per thread
+  std::vector<RowWorker<T>> workers_;  // one per thread of the team
+  std::size_t threads_ = 0;            // of the current or last pass
 };
 
 }  // namespace lloyd_openmp

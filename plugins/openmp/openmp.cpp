@@ -75,7 +75,8 @@ class OpenmpStep : public lloyd::StepBase {
   using value_type = T;
 
   OpenmpStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
-      : features_(dataset.features),
+      : samples_(dataset.samples),
+        features_(dataset.features),
         threads_(thread_count(parameters)),
         chooses_threads_(parameters.integer("threads") == 0),
         chunk_(parameters.integer("chunk")),
@@ -120,7 +121,7 @@ class OpenmpStep : public lloyd::StepBase {
   void for_each_block(lloyd::RowRange rows, Body&& body) const {
     const std::int64_t chunk = chunk_ > 0 ? std::min(chunk_, rows.size()) : automatic_chunk(rows);
     const std::int64_t blocks = chunk > 0 ? (rows.size() + chunk - 1) / chunk : 0;
-    team_->for_each(useful_threads(rows), blocks, [&](int thread, std::int64_t b) {
+    team_->for_each(useful_threads(rows.size()), blocks, [&](int thread, std::int64_t b) {
       thread_number = thread;
       const std::int64_t begin = rows.begin + b * chunk;
       body(thread, lloyd::RowRange{begin, std::min(begin + chunk, rows.end)});
@@ -140,7 +141,8 @@ class OpenmpStep : public lloyd::StepBase {
     clusters_ = clusters;
     ++passes_;
     allows_any_order_ = options.reports_changes && chunk_ % kBlockAlignment == 0;
-    assignment_.set_centroids(centroids, clusters, allows_any_order_);
+    // Some passes are over part of the samples: these use at most as many threads.
+    assignment_.set_centroids(centroids, clusters, allows_any_order_, useful_threads(samples_));
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
@@ -189,9 +191,9 @@ class OpenmpStep : public lloyd::StepBase {
     return block.size();
   }
 
-  int useful_threads(lloyd::RowRange rows) const {
+  int useful_threads(std::int64_t rows) const {
     if (!chooses_threads_) return threads_;
-    return lloyd_openmp::useful_threads(rows.size(), clusters_, features_, threads_);
+    return lloyd_openmp::useful_threads(rows, clusters_, features_, threads_);
   }
 
   // Small enough to balance the load, large enough to amortise scheduling. A multiple of the tile
@@ -205,6 +207,7 @@ class OpenmpStep : public lloyd::StepBase {
     return rows_each / unit * unit;
   }
 
+  std::int64_t samples_;
   std::int64_t features_;
   std::int64_t clusters_ = 0;
   std::int64_t passes_ = 0;        // of this fit

@@ -194,7 +194,7 @@ std::int64_t check_passes(const lloyd::Dataset& data,
       // Mixes passes in blocks of whole tiles, whose samples are stored, with passes in other
       // blocks, after which the spatial order has to read all labels again.
       const bool some = pass != 1 && pass != 5 && pass != 9;
-      assignment.set_centroids(passes[pass].data(), k, some);
+      assignment.set_centroids(passes[pass].data(), k, some, 1);
       const std::vector<std::int32_t> before = labels;
       std::int64_t reported = 0, changed = 0;
       const auto report = [&](const T* samples, std::int64_t stride,
@@ -366,7 +366,7 @@ TEST(OpenmpPruning, ForgetsBoundsOfAnotherFit) {
   Assignment<float> assignment(data.view(), team, InstructionSet(), Algorithm::hamerly);
   const std::vector<double> near = {0, 10}, swapped = {10, 0};
   const auto label = [&](const std::vector<double>& centroids, std::vector<std::int32_t> former) {
-    assignment.set_centroids(centroids.data(), 2, false);
+    assignment.set_centroids(centroids.data(), 2, false, 1);
     assignment.assign(0, {0, 4}, former.data(), kNobody);
     return former;
   };
@@ -413,7 +413,7 @@ TEST(OpenmpPruning, TakesAnyNumberOfClusters) {
       for (std::int64_t c = 0; c < k; ++c) centroids.push_back(3 * static_cast<double>(c));
       std::vector<std::int32_t> labels(7, -1);
       for (int pass = 0; pass < 6; ++pass) {
-        assignment.set_centroids(centroids.data(), k, false);
+        assignment.set_centroids(centroids.data(), k, false, 1);
         assignment.assign(0, {0, 7}, labels.data(), kNobody);
         for (std::size_t i = 0; i < 7; ++i) {
           EXPECT_EQ(labels[i],

@@ -251,7 +251,7 @@ void abandon_fit(Assignment<T>& assignment, const std::vector<double>& samples, 
   const std::int64_t n = std::ssize(samples) / d;
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
   assignment.begin_fit({.defer_labels = true});
-  assignment.set_centroids(samples.data(), k, true);
+  assignment.set_centroids(samples.data(), k, true, 1);
   for (std::int64_t begin = 0; begin < n / 2; begin += block_rows) {
     assignment.assign_positions(
         0, {begin, std::min(begin + block_rows, n)}, labels.data(),
@@ -291,7 +291,8 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
         // Some passes are by rows, after labels were written, as in a relocation.
         const bool by_rows = pass == presorted + 1 || pass == presorted + 4;
         if (by_rows) assignment.write_labels(labels.data());
-        assignment.set_centroids(centroids.data(), k, !by_rows);
+        const int threads = 1 + pass % 3;
+        assignment.set_centroids(centroids.data(), k, !by_rows, threads);
         int thread = 0;
         for (std::int64_t begin = 0; begin < n; begin += block_rows) {
           const lloyd::RowRange block{begin, std::min(begin + block_rows, n)};
@@ -299,7 +300,7 @@ void check_fits(const std::vector<double>& samples, std::int64_t d, std::int64_t
                                   const lloyd::LabelChange* changes, std::int64_t count) {
             sums.move<T>(moved, stride, changes, count, {});
           };
-          thread = (thread + 1) % 3;
+          thread = (thread + 1) % threads;
           if (by_rows) {
             assignment.assign(thread, block, labels.data() + begin, report);
           } else {
@@ -360,7 +361,7 @@ TEST(OpenmpSpatial, FallsBackToRowsIfNoDistancesAreSaved) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
   std::vector<std::int64_t> distances;
   for (int pass = 0; pass < 4; ++pass) {
-    assignment.set_centroids(centroids.data(), k, true);
+    assignment.set_centroids(centroids.data(), k, true, 1);
     assignment.assign_positions(
         0, {0, n}, labels.data(),
         [](const float*, std::int64_t, const lloyd::LabelChange*, std::int64_t) {});
