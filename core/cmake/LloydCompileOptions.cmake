@@ -7,15 +7,14 @@ set(options
 if(LLOYD_WERROR)
   list(APPEND options -Werror)
 endif()
-# Options without sanitizers, for test plugins that stand in for third-party ones.
+# Options without sanitizers, for test plugins that stand in for third-party ones. Optimised for compile time.
 add_library(lloyd_plain_options INTERFACE)
 target_compile_features(lloyd_plain_options INTERFACE cxx_std_20)
-target_compile_options(lloyd_plain_options INTERFACE ${options})
+target_compile_options(lloyd_plain_options INTERFACE ${options} $<IF:$<BOOL:${LLOYD_SANITIZE}>,-O0,-O1>)
 if(LLOYD_SANITIZE)
   list(APPEND options
     -fsanitize=${LLOYD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(lloyd_compile_options INTERFACE -fsanitize=${LLOYD_SANITIZE})
-  target_compile_options(lloyd_plain_options INTERFACE -O0)
 endif()
 # Omits UndefinedBehaviorSanitizer's checks of pointers, which double the code size. AddressSanitizer also finds null
 # pointers and out-of-bounds accesses. The core keeps all checks.
@@ -32,10 +31,13 @@ if(LLOYD_SANITIZE)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# For vectorised kernels. Makes AddressSanitizer's checks calls: inlined into unrolled loops, they keep the optimiser
+# For vectorised kernels. With sanitizers, they are compiled for fewer instruction sets. Makes AddressSanitizer's checks calls: inlined into unrolled loops, they keep the optimiser
 # busy for minutes.
 add_library(lloyd_kernel_options INTERFACE)
 target_link_libraries(lloyd_kernel_options INTERFACE lloyd_few_checks)
+if(LLOYD_SANITIZE)
+  target_compile_definitions(lloyd_kernel_options INTERFACE LLOYD_FEW_VECTOR_TARGETS)
+endif()
 if(LLOYD_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(lloyd_kernel_options INTERFACE
     "SHELL:-mllvm -asan-instrumentation-with-call-threshold=0")

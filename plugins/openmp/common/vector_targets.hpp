@@ -3,8 +3,16 @@
 
 // Excluded: vectors of unknown length, and sets that are no faster here. On x86, lower target bits
 // are newer instruction sets.
-#define HWY_DISABLED_TARGETS \
+#define LLOYD_EXCLUDED_TARGETS \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
+
+// Builds with sanitizers, which take minutes for these files, have the narrowest and the widest
+// vectors only.
+#if defined(LLOYD_FEW_VECTOR_TARGETS)
+#define HWY_DISABLED_TARGETS (LLOYD_EXCLUDED_TARGETS | HWY_SSE4 | HWY_AVX2)
+#else
+#define HWY_DISABLED_TARGETS LLOYD_EXCLUDED_TARGETS
+#endif
 
 /// The variant of an HWY_EXPORT function for an InstructionSet. HWY_DYNAMIC_DISPATCH would select
 /// one set per process; here every session has its own.
