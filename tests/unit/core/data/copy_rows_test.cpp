@@ -18,13 +18,6 @@
 #include "unit/support/file_size_limit.hpp"
 #include "unit/support/temporary_folder.hpp"
 
-#ifdef __SANITIZE_ADDRESS__
-// The HDF5 library leaks buffers that it could not write to a full disk.
-extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
-  return "leak:libhdf5";
-}
-#endif
-
 namespace lloyd {
 namespace {
 
