@@ -58,9 +58,9 @@ class OutOfTreeCase(TestCase):
         self.configure(source, lloyd, *options, compiler=compiler)
         return self.command("cmake", "--build", source / "build")
 
-    def ctest(self, source, status=0):
+    def ctest(self, source, *options, status=0):
         return self.command("ctest", "--test-dir", source / "build", "--no-tests=error",
-                            "--output-on-failure", status=status)
+                            "--output-on-failure", *options, status=status)
 
     def template(self, name="template", change=lambda backend: backend):
         """A copy of the example with a changed backend source."""

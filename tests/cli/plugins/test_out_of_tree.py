@@ -22,11 +22,10 @@ class Example(OutOfTreeCase):
         source = self.template()
         self.build(source, lloyd, "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Werror",
                    compiler=compiler)
-        plugin = source / "build" / "lloyd_plugin-template.so"
-        verified = self.command(lloyd / "bin" / "lloyd", "verify", plugin)
-        self.assertRegex(verified, r"plugin-template 0\.1\.0: [1-9][0-9]+ passed, 0 failed")
-        self.assertRegex(self.ctest(source), r"conformance\.plugin-template \.+ +Passed")
-        return plugin
+        tested = self.ctest(source, "--verbose")
+        self.assertRegex(tested, r"plugin-template 0\.1\.0: [1-9][0-9]+ passed, 0 failed")
+        self.assertRegex(tested, r"conformance\.plugin-template \.+ +Passed")
+        return source / "build" / "lloyd_plugin-template.so"
 
     def test_build_folder_gcc(self):
         self.check(BUILD_TREE, "g++")
