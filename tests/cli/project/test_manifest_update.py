@@ -1,4 +1,4 @@
-"""check_manifest.py --update adds the tests of a build, and keeps those that other machines have."""
+"""check_manifest.py: --update adds the tests of a build; a test that is not listed is a failure."""
 
 import pathlib
 import subprocess
@@ -73,6 +73,26 @@ class ManifestUpdate(TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("unit_tests is not built", done.stderr)
         self.assertEqual(pathlib.Path(file).read_text(), "Csv.Old\n")
+
+    def check(self, build, manifest):
+        """The status, and what was printed, of a check of results."""
+        file = self.write("manifest.txt", "".join(f"{name}\n" for name in manifest))
+        done = subprocess.run([sys.executable, "-B", CHECK_MANIFEST, build, file],
+                              capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_a_test_that_is_not_listed_is_a_failure(self):
+        results = self.folder / "build" / "test_results"
+        results.mkdir(parents=True)
+        (results / "unit.1.xml").write_text(
+            '<testsuites><testsuite name="Csv"><testcase name="New" status="run"/></testsuite></testsuites>')
+        (results / "conformance.1.xml").write_text(
+            '<testsuites><testsuite name="mine"><testcase name="cancel" status="run"/></testsuite></testsuites>')
+        (results / "ctest.xml").write_text('<testsuite><testcase name="unit.1" status="run"/></testsuite>')
+        self.assertEqual(self.check(self.folder / "build", ["Csv.New"]), (0, "2 passed, 0 skipped, 0 failed\n"))
+        status, printed = self.check(self.folder / "build", [])
+        self.assertEqual(status, 1)
+        self.assertRegex(printed, r"not in .*manifest\.txt: Csv\.New; ")
 
 
 if __name__ == "__main__":
