@@ -6,6 +6,7 @@
 #                  the static analyzer, which takes three quarters of the time
 #        tidy-all  the same for all files, with the analyzer; too slow for the default
 #        clang     the unit tests, built with clang++
+#        tsan      the conformance suite of openmp, with ThreadSanitizer
 #        aarch64   the conformance suite of the CPU backends (NEON), cross-built and run by qemu
 # Default: all but tidy-all.
 set -euo pipefail
@@ -17,7 +18,7 @@ source tests/parts.sh
 readonly last_release=ed69dd9
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(format tidy clang aarch64)
+[ ${#parts[@]} -gt 0 ] || parts=(format tidy clang tsan aarch64)
 packages=()
 for part in "${parts[@]}"; do
   case $part in
@@ -26,9 +27,10 @@ for part in "${parts[@]}"; do
       packages+=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang clang-tidy)
       ;;
     clang) packages+=("${build_packages[@]}" python3 libgtest-dev clang) ;;
+    tsan) packages+=("${build_packages[@]}" python3 libgtest-dev clang libclang-rt-dev) ;;
     aarch64) packages+=("${build_packages[@]}" python3 g++-aarch64-linux-gnu qemu-user) ;;
     *)
-      echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang aarch64" >&2
+      echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang tsan aarch64" >&2
       exit 2
       ;;
   esac
@@ -107,6 +109,11 @@ for part in "${parts[@]}"; do
     clang)
       step 'clang: build' build clang --target unit_tests
       step 'clang: test' run_tests clang 'unit.*'
+      ;;
+    tsan)
+      step 'tsan: build' build tsan --target conformance_tests
+      TSAN_OPTIONS=halt_on_error=1 step 'tsan: test' \
+        run_tests tsan 'conformance.*' 'sequential.*' 'conformance.sequential.*' # has one thread
       ;;
     aarch64)
       step 'aarch64: sysroot' make_sysroot "$PWD/build/tests/aarch64-sysroot"

@@ -28,7 +28,7 @@ run_tests() {
   rm -rf "$build/test_results"
   mkdir "$build/test_results"
   # More parallel tests than cores, because many wait for sleeping processes.
-  GTEST_FILTER="-$(IFS=: && echo "$*")" ctest --test-dir "$build" --no-tests=error -j 4 \
+  GTEST_FILTER="-$(IFS=: && echo "$*")" ctest --test-dir "$build" --no-tests=error -j $(($(nproc) + 4)) \
     --output-on-failure --output-junit "$build/test_results/ctest.xml" \
     -R "$(regex "$only")" -E "$(regex "$@")" | without_passed || status=1
   python3 tests/check_manifest.py "$build" tests/manifest.txt --only "$only" --without "$@" || status=1

@@ -2,15 +2,14 @@
 # Installs packages, makes clean builds, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
 # Parts: release; asan (AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those of
-# asan_omits.txt, then the fuzz targets with their seeds and a fixed number of executions); tsan
-# (ThreadSanitizer: only the conformance suite). Default: all three.
+# asan_omits.txt, then the fuzz targets with their seeds and a fixed number of executions). Default: both.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(release asan tsan)
+[ ${#parts[@]} -gt 0 ] || parts=(release asan)
 # clang: plugins are also built with another compiler than the program.
 packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
@@ -21,9 +20,9 @@ for part in "${parts[@]}"; do
       # missing.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)
       ;;
-    asan | tsan) packages+=(libclang-rt-dev) ;;
+    asan) packages+=(libclang-rt-dev) ;;
     *)
-      echo "tests/run.sh: unknown part '$part'; known: release asan tsan" >&2
+      echo "tests/run.sh: unknown part '$part'; known: release asan" >&2
       exit 2
       ;;
   esac
@@ -47,10 +46,6 @@ for part in "${parts[@]}"; do
       step 'asan: build' build asan
       step 'asan: test' run_tests asan '*' "${omitted[@]}"
       step 'asan: fuzz' bash tests/fuzz/run.sh --check build/tests/asan
-      ;;
-    tsan)
-      step 'tsan: build' build tsan --target conformance_tests
-      TSAN_OPTIONS=halt_on_error=1 step 'tsan: test' run_tests tsan 'conformance.*'
       ;;
   esac
 done
