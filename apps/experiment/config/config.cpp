@@ -238,9 +238,9 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name, const Overrides& overrides,
                            const std::filesystem::path& output) {
-  std::vector<std::string> keys = {"experiment", "backends",   "optional",  "baseline", "repeats",
-                                   "until",      "order_seed", "trace",     "sweep",    "reference",
-                                   "output",     "checks",     "silhouette"};
+  std::vector<std::string> keys = {
+      "experiment", "backends", "optional",  "baseline", "repeats", "until",      "order_seed",
+      "trace",      "sweep",    "reference", "output",   "checks",  "silhouette", "counters"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -284,6 +284,9 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   if (const ConfigNode* checks = map.find("checks")) experiment.checks = read_checks(*checks);
   if (const ConfigNode* silhouette = map.find("silhouette")) {
     experiment.silhouette = read_boolean(*silhouette, "silhouette");
+  }
+  if (const ConfigNode* counters = map.find("counters")) {
+    experiment.counters = read_boolean(*counters, "counters");
   }
   if (const ConfigNode* trace = map.find("trace")) {
     experiment.trace = read_boolean(*trace, "trace");

@@ -214,6 +214,7 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
       task.check_result ? encode_classes(task.dataset.classes) : std::vector<std::int32_t>();
   work.classes = classes;
   work.silhouette = plan().silhouette;
+  work.counters = plan().counters;
   TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();

@@ -8,6 +8,7 @@
 
 #include "experiment/trial/stopwatch.hpp"
 #include "external/backend.hpp"
+#include "machine/counters/cpu_counters.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/threads.hpp"
 #include "text/fnv1a.hpp"
@@ -115,8 +116,13 @@ void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observ
 
 void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,
                TrialOutcome& outcome) {
+  std::optional<machine::CpuCounters> counters;
+  if (work.counters && !external::is_program(work.backend->path())) counters.emplace();
+  if (counters) counters->start();
   Fit result = fit_restarts(session, work, observer);
+  if (counters) counters->stop();
   outcome.fit = measurements_of(result, session.open_ms());
+  if (counters) outcome.fit->counters = counters->read();
   if (result.cancelled) throw Cancelled();
   if (!work.check_result) return;
   const Stopwatch watch(outcome.check_ms);

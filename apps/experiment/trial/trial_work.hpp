@@ -56,6 +56,7 @@ struct TrialWork {
   /// With `check_result`: the class of each sample (n), for the adjusted Rand index. May be empty.
   std::span<const std::int32_t> classes = {};
   bool silhouette = false;  ///< with `check_result`: compute the simplified silhouette
+  bool counters = false;    ///< read the processor's counters, except for external programs
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().

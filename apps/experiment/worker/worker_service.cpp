@@ -147,6 +147,7 @@ class Service {
     };
     work.classes = classes_;
     work.silhouette = message.silhouette;
+    work.counters = message.counters;
     return run_trial_work(work, observer, session_);
   }
 

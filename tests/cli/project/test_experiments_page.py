@@ -12,8 +12,8 @@ from program import ROOT, TestCase, run
 PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
-        "checks", "silhouette", "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep",
-        "reference", "output"]
+        "checks", "silhouette", "counters", "order_seed", "trace", "isolate", "timeout",
+        "memory_limit", "cpus", "sweep", "reference", "output"]
 
 
 def examples(page):

@@ -1,4 +1,5 @@
 // run_trial_work(): results that were checked before.
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,48 @@ TEST(TrialWork, EqualLabelsAndCentroidsAreCheckedOnce) {
   ++other.digest;
   EXPECT_EQ(after_one({other}).labels.wrong, 0);
   EXPECT_EQ(after_one({other, marked}).labels.wrong, 77);
+}
+
+// One successful trial of a setting with few samples.
+class SmallTrial : public testing::Test {
+ protected:
+  // A backend that is a plugin, not an external program.
+  static std::shared_ptr<const LoadedBackend> plugin(const DeviceInfo& device = {}) {
+    return std::make_shared<const LoadedBackend>("fake.so", make_plugin_header("fake", "1"),
+                                                 new StepBackend<fake::FakeStep, fake::kInfo>,
+                                                 std::vector<DeviceInfo>{device}, "");
+  }
+
+  Measurements run(const std::shared_ptr<const LoadedBackend>& backend,
+                   const std::function<void(TrialWork&)>& change) {
+    const ParameterSet parameters = backend->default_parameters();
+    TrialWork work{backend, parameters, dataset_, options_, starts_};
+    change(work);
+    fake::Switch observer;
+    std::unique_ptr<BackendSession> session;
+    const TrialOutcome outcome = run_trial_work(work, observer, session);
+    EXPECT_EQ(outcome.failure, "");
+    return outcome.fit.value();
+  }
+
+  Dataset dataset_ = make_blobs({.samples = 500, .features = 3, .centers = 4});
+  FitOptions options_{.clusters = 4};
+  std::vector<std::vector<double>> starts_ = {seed_centroids(dataset_, 4, {})};
+};
+
+// Whether the kernel permits counters depends on the machine.
+TEST_F(SmallTrial, CountsOrRefusesIfRequested) {
+  EXPECT_FALSE(run(plugin(), [](TrialWork&) {}).counters);
+  const auto request = [](TrialWork& work) { work.counters = true; };
+  const Measurements fit = run(plugin(), request);
+  ASSERT_TRUE(fit.counters);
+  if (fit.counters->refusal.empty()) {
+    EXPECT_GT(fit.counters->instructions.value_or(0), 0);
+  } else {
+    EXPECT_FALSE(fit.counters->cycles && fit.counters->instructions && fit.counters->cache_misses);
+  }
+  const auto program = fake::load("sequential");  // has the path of an external program
+  EXPECT_FALSE(run(program, request).counters);
 }
 
 }  // namespace
