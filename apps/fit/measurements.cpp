@@ -112,6 +112,7 @@ ordered_json to_json(const Measurements& m) {
   json["silhouette_samples"] =
       m.silhouette_samples > 0 ? ordered_json(m.silhouette_samples) : ordered_json(nullptr);
   json["counters"] = m.counters ? counters_json(*m.counters) : ordered_json(nullptr);
+  json["energy_j"] = finite_or_null(m.energy_j);
   return json;
 }
 
@@ -143,6 +144,7 @@ Measurements measurements_from_json(const JsonFields& json) {
     m.silhouette_samples = json.integer("silhouette_samples", 1);
   }
   if (json.has("counters")) m.counters = counters_from_json(json.object("counters"));
+  m.energy_j = json.number_or_nothing("energy_j", 0);
   return m;
 }
 

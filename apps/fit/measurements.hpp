@@ -45,6 +45,9 @@ struct Measurements {
   /// Of all restarts. No value if the experiment does not request them, for external programs, and
   /// in records of earlier versions.
   std::optional<machine::CpuCounts> counters;
+  /// Energy that the GPU used during the timed fit (all restarts), in joules. NaN: no GPU, no
+  /// sensor, a fit too short for it, or a record of an earlier version.
+  double energy_j = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.

@@ -1,5 +1,6 @@
 // Three GPUs, with the functions of nvml.h that the sensors call. The multiprocessor clock of the
-// first GPU decreases by 10 MHz per call, which makes the order of a reader's calls visible.
+// first GPU decreases by 10 MHz per call, which makes the order of a reader's calls visible. The
+// energy grows by 2.5 J per call.
 #include <cstring>
 
 struct nvmlDevice_st {
@@ -15,6 +16,7 @@ nvmlDevice_st devices[3] = {{"GPU-00000000-0000-0000-0000-000000000000", "NVIDIA
                             {"GPU-11111111-1111-1111-1111-111111111111", "NVIDIA H200"},
                             {"GPU-22222222-2222-2222-2222-222222222222", "NVIDIA T4"}};
 unsigned clock_mhz = 1980;
+unsigned long long energy_mj = 7'000'000;
 
 constexpr nvmlReturn_t kNotSupported = 3;
 constexpr nvmlReturn_t kNotFound = 6;
@@ -89,6 +91,12 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsi
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) {
   if (is_t4(device)) return kNotSupported;
   *milliwatts = 123456;
+  return 0;
+}
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
+                                                 unsigned long long* millijoules) {
+  if (is_t4(device)) return kNotSupported;
+  *millijoules = energy_mj += 2500;
   return 0;
 }
 #ifdef OLD

@@ -1,13 +1,12 @@
 // MonitoredRunner: records the conditions of another runner's trials.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "experiment/environment/conditions.hpp"
+#include "experiment/environment/gpu_monitor.hpp"
 #include "experiment/run/trial.hpp"
-#include "machine/gpu/gpu_sensors.hpp"
 
 namespace lloyd::experiment {
 
@@ -22,19 +21,12 @@ class MonitoredRunner final : public TrialRunner {
   Record run(const PlannedFit& fit, std::int64_t repeat) override;
 
  private:
-  /// A GPU and its NVML handle; null if unknown.
-  struct UsedGpu {
-    std::string name;
-    machine::NvmlDevice device = nullptr;
-  };
-  std::optional<UsedGpu> used_gpu(const Variant& variant);
   std::optional<Conditions> conditions_before(const PlannedFit& fit, std::optional<UsedGpu>& gpu);
 
   const Plan& plan_;
   TrialRunner& runner_;
-  const char* nvml_;
+  GpuMonitor gpus_;
   std::vector<int> processors_;
-  std::unique_ptr<machine::GpuSensors> sensors_;  ///< opened for the first trial on a GPU
 };
 
 }  // namespace lloyd::experiment

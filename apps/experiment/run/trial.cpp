@@ -215,6 +215,7 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
   work.classes = classes;
   work.silhouette = plan().silhouette;
   work.counters = plan().counters;
+  work.gpu = gpus_.find(*variant.backend, variant.parameters);
   TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();

@@ -89,6 +89,15 @@ Fit fit_restarts(BackendSession& session, const TrialWork& work, Observer& obser
   return best;
 }
 
+// The energy that the GPU has used so far, in joules; none if it is not measured. Fits of external
+// programs include an exchange of files, see whole_ms().
+std::optional<double> energy_j(const TrialWork& work) {
+  if (!work.gpu || work.gpu->device == nullptr || external::is_program(work.backend->path())) {
+    return {};
+  }
+  return work.gpu->sensors->energy_j(work.gpu->device);
+}
+
 int begin(const TrialWork& work) {
   return work.processor ? machine::begin_on(*work.processor) : machine::current_processor();
 }
@@ -118,11 +127,17 @@ void fit_whole(BackendSession& session, const TrialWork& work, Observer& observe
                TrialOutcome& outcome) {
   std::optional<machine::CpuCounters> counters;
   if (work.counters && !external::is_program(work.backend->path())) counters.emplace();
+  const std::optional<double> energy_before = energy_j(work);
   if (counters) counters->start();
   Fit result = fit_restarts(session, work, observer);
   if (counters) counters->stop();
+  const std::optional<double> energy_after = energy_j(work);
   outcome.fit = measurements_of(result, session.open_ms());
   if (counters) outcome.fit->counters = counters->read();
+  // The sensor restarts from 0 with the driver.
+  if (result.fit_ms >= work.min_energy_ms && energy_before && energy_after >= energy_before) {
+    outcome.fit->energy_j = *energy_after - *energy_before;
+  }
   if (result.cancelled) throw Cancelled();
   if (!work.check_result) return;
   const Stopwatch watch(outcome.check_ms);

@@ -14,6 +14,7 @@
 
 #include "experiment/config/checks.hpp"
 #include "experiment/environment/conditions.hpp"
+#include "experiment/environment/gpu_monitor.hpp"
 #include "fit/measurements.hpp"
 
 namespace lloyd::experiment {
@@ -57,6 +58,10 @@ struct TrialWork {
   std::span<const std::int32_t> classes = {};
   bool silhouette = false;  ///< with `check_result`: compute the simplified silhouette
   bool counters = false;    ///< read the processor's counters, except for external programs
+  /// The GPU whose energy is measured, except for external programs; none: no energy.
+  std::optional<UsedGpu> gpu = std::nullopt;
+  /// The energy of shorter fits is not recorded, in milliseconds: the sensor is too slow for them.
+  double min_energy_ms = 500;
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().

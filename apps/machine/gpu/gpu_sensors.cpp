@@ -131,4 +131,11 @@ GpuState GpuSensors::read(NvmlDevice device) const {
   return state;
 }
 
+std::optional<double> GpuSensors::energy_j(NvmlDevice device) const {
+  unsigned long long millijoules = 0;
+  const NvmlReturn code = nvml_.call<NvmlDevice, unsigned long long*>(
+      "nvmlDeviceGetTotalEnergyConsumption", device, &millijoules);
+  return code == 0 ? std::optional<double>(static_cast<double>(millijoules) / 1e3) : std::nullopt;
+}
+
 }  // namespace lloyd::machine

@@ -72,6 +72,7 @@ Record example() {
   fit.adjusted_rand_index = 0.75;
   fit.simplified_silhouette = -0.5;
   fit.silhouette_samples = 99;
+  fit.energy_j = 321.5;
   fit.counters = machine::CpuCounts{5000, 12000, {}, "cache misses: no such counter"};
   record.after_one = AfterOne{0.2, {0, -1, 1, 100}};
   record.seeding.backend = "openmp";
@@ -107,10 +108,10 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key :
-       {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
-        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels",
-        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples", "counters"}) {
+  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions",
+                          "isolate", "start_ms", "order", "plan.until", "plan.order_seed",
+                          "seeding.backend", "checked_labels", "adjusted_rand_index",
+                          "simplified_silhouette", "silhouette_samples", "counters", "energy_j"}) {
     if (path == key) return true;
   }
   return false;
@@ -289,6 +290,7 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/simplified_silhouette", -1.5),
             "'simplified_silhouette' is -1.5, not a number >= -1");
   EXPECT_EQ(with("/counters/cycles", -1), "'counters.cycles' is -1, not an integer >= 0");
+  EXPECT_EQ(with("/energy_j", -1), "'energy_j' is -1, not a number >= 0");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
   EXPECT_EQ(with("/machine/sockets", 0), "'machine.sockets' is 0, not an integer >= 1");

@@ -1,4 +1,5 @@
 // run_trial_work(): results that were checked before.
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -81,6 +82,35 @@ TEST_F(SmallTrial, CountsOrRefusesIfRequested) {
   }
   const auto program = fake::load("sequential");  // has the path of an external program
   EXPECT_FALSE(run(program, request).counters);
+}
+
+TEST_F(SmallTrial, MeasuresTheEnergyOfLongFits) {
+  const auto backend = plugin(fake::gpu_device());
+  GpuMonitor gpus(LLOYD_FAKE_NVML "new.so");
+  const auto energy = [&](double min_ms) {
+    return run(backend,
+               [&](TrialWork& work) {
+                 work.gpu = gpus.find(*backend, work.parameters);
+                 EXPECT_TRUE(work.gpu && work.gpu->device != nullptr);
+                 work.min_energy_ms = min_ms;
+               })
+        .energy_j;
+  };
+  // The sensor's value grows by 2.5 J between the two readings of a trial.
+  EXPECT_DOUBLE_EQ(energy(0), 2.5);
+  EXPECT_TRUE(std::isnan(energy(1e300)));
+}
+
+TEST_F(SmallTrial, HasNoEnergyWithoutASensor) {
+  const auto on_gpu = plugin(fake::gpu_device());
+  for (const auto& backend : {on_gpu, plugin()}) {
+    GpuMonitor gpus(backend == on_gpu ? LLOYD_FAKE_NVML "mute.so" : LLOYD_FAKE_NVML "new.so");
+    const Measurements fit = run(backend, [&](TrialWork& work) {
+      work.gpu = gpus.find(*backend, work.parameters);
+      work.min_energy_ms = 0;
+    });
+    EXPECT_TRUE(std::isnan(fit.energy_j));
+  }
 }
 
 }  // namespace

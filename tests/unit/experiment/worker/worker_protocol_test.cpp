@@ -33,6 +33,7 @@ TrialOutcome example_outcome() {
   fit.adjusted_rand_index = 2.0 / 3;
   fit.simplified_silhouette = 1.0 / 7;
   fit.silhouette_samples = 1000;
+  fit.energy_j = 0.1;
   fit.counters = machine::CpuCounts{1, 2, 3, {}};
   outcome.process = TrialProcess{3, {{"libgomp", "/lib/libgomp.so.1", 2}}, 5};
   return outcome;
