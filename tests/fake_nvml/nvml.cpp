@@ -1,6 +1,7 @@
 // Three GPUs, with the functions of nvml.h that the sensors call. The multiprocessor clock of the
 // first GPU decreases by 10 MHz per call, which makes the order of a reader's calls visible. The
 // energy grows by 2.5 J per call.
+#include <cstdlib>
 #include <cstring>
 
 struct nvmlDevice_st {
@@ -23,6 +24,12 @@ constexpr nvmlReturn_t kNotFound = 6;
 
 bool is_t4(nvmlDevice_t device) {
   return device == devices + 2;
+}
+
+// The value of an environment variable, by which tests change the state of the GPU.
+unsigned long long given(const char* variable, unsigned long long otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 }  // namespace
@@ -78,11 +85,19 @@ nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned
   if (type == 2) {
     *mhz = 3201;
   } else {
-    *mhz = clock_mhz;
+    *mhz = static_cast<unsigned>(given("FAKE_NVML_SM_MHZ", clock_mhz));
     if (device == devices) clock_mhz -= 10;
   }
   return 0;
 }
+#ifndef OLD
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned type, unsigned* mhz) {
+  if (is_t4(device)) return kNotSupported;
+  if (type != 1) return 2;
+  *mhz = 2000;
+  return 0;
+}
+#endif
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsigned* celsius) {
   if (sensor != 0) return 2;
   *celsius = is_t4(device) ? 71 : 42;
@@ -105,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device,
 #else
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* bits) {
 #endif
-  *bits = is_t4(device) ? 0x28 : 0x4;
+  *bits = given("FAKE_NVML_REASONS", is_t4(device) ? 0x28 : 0x4);
   return 0;
 }
 

@@ -238,9 +238,10 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name, const Overrides& overrides,
                            const std::filesystem::path& output) {
-  std::vector<std::string> keys = {
-      "experiment", "backends", "optional",  "baseline", "repeats", "until",      "order_seed",
-      "trace",      "sweep",    "reference", "output",   "checks",  "silhouette", "counters"};
+  std::vector<std::string> keys = {"experiment", "backends",  "optional",        "baseline",
+                                   "repeats",    "until",     "order_seed",      "trace",
+                                   "sweep",      "reference", "output",          "checks",
+                                   "silhouette", "counters",  "repeat_throttled"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -287,6 +288,9 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
   if (const ConfigNode* counters = map.find("counters")) {
     experiment.counters = read_boolean(*counters, "counters");
+  }
+  if (const ConfigNode* repeat = map.find("repeat_throttled")) {
+    experiment.repeat_throttled = read_boolean(*repeat, "repeat_throttled");
   }
   if (const ConfigNode* trace = map.find("trace")) {
     experiment.trace = read_boolean(*trace, "trace");

@@ -34,6 +34,7 @@ struct Experiment {
   bool silhouette = false;       ///< compute the simplified silhouette of each checked result
   bool counters = false;         ///< read the processor's counters in each timed fit
   Isolation isolation;           ///< how trials are separated from this process and limited
+  bool repeat_throttled = true;  ///< run trials again in which the GPU was throttled
   bool trace = false;  ///< run one more, untimed fit of each setting and variant to record a trace
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };

@@ -12,7 +12,7 @@ from program import ROOT, TestCase, run
 PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
-        "checks", "silhouette", "counters", "order_seed", "trace", "isolate", "timeout",
+        "checks", "silhouette", "counters", "repeat_throttled", "order_seed", "trace", "isolate", "timeout",
         "memory_limit", "cpus", "sweep", "reference", "output"]
 
 

@@ -79,6 +79,15 @@ TEST(GpuSensors, WhatADeviceDoesNotSupportIsNotKnown) {
   EXPECT_EQ(state.throttle, (Texts{"hw_slowdown", "sw_thermal_slowdown"}));
 }
 
+TEST(GpuSensors, TheMaximumClockIsUnknownIfTheDriverLacksIt) {
+  const Visible all(nullptr);
+  const GpuSensors sensors(kNew);
+  EXPECT_EQ(sensors.max_sm_mhz(sensors.find(0, kName)), 2000);
+  EXPECT_FALSE(sensors.max_sm_mhz(sensors.find(2, "NVIDIA T4")));
+  const GpuSensors old(kOld);
+  EXPECT_FALSE(old.max_sm_mhz(old.find(0, kName)));
+}
+
 TEST(GpuSensors, EnergyIsInJoules) {
   const Visible all(nullptr);
   const GpuSensors sensors(kNew);

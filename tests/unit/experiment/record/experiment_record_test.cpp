@@ -95,6 +95,7 @@ Record example() {
   conditions.before = {0.25, 1 << 19, 2596};
   conditions.gpu.emplace().name = "a GPU";
   conditions.gpu->before = {1980, 3201, 42, 123.5, std::vector<std::string>{"sw_power_cap"}};
+  conditions.gpu->discarded = 2;
   record.time = "2026-01-31T12:00:01Z";
   return record;
 }
