@@ -107,12 +107,12 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
 // Equal for equal settings, however they were written.
 std::string identity(const Setting& setting) {
   const FitOptions& options = setting.options;
-  return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {}", setting.dataset.key(),
+  return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {} {}", setting.dataset.key(),
                      options.clusters, static_cast<int>(options.seeding.method),
                      options.seeding.seed, options.seeding.oversampling, options.seeding.rounds,
                      options.seeding.file, options.restarts, options.max_iterations,
                      options.fixed_iterations, options.tolerance,
-                     static_cast<int>(options.empty_clusters), options.profile);
+                     static_cast<int>(options.empty_clusters), options.profile, setting.cold_l2);
 }
 
 // `at` and `earlier` are the axis positions of two equal settings.

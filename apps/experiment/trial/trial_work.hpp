@@ -57,6 +57,7 @@ struct TrialWork {
   /// With `check_result`: the class of each sample (n), for the adjusted Rand index. May be empty.
   std::span<const std::int32_t> classes = {};
   bool silhouette = false;  ///< with `check_result`: compute the simplified silhouette
+  bool cold_l2 = false;     ///< before each timed fit, evict the L2 of the GPU that is used, if any
   bool counters = false;    ///< read the processor's counters, except for external programs
   /// The GPU whose energy is measured, except for external programs; none: no energy.
   std::optional<UsedGpu> gpu = std::nullopt;

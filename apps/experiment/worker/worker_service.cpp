@@ -147,6 +147,7 @@ class Service {
     };
     work.classes = classes_;
     work.silhouette = message.silhouette;
+    work.cold_l2 = message.cold_l2;
     work.counters = message.counters;
     work.gpu = gpus_.find(*backend_, *parameters_);
     return run_trial_work(work, observer, session_);

@@ -54,6 +54,7 @@ Record example() {
   record.seeding.ms = 1.5;
   record.stop = {{"max_iterations", 30}, {"tolerance", 1e-4}};
   record.empty_clusters = "relocate";
+  record.cold_l2 = true;
   record.isolation.emplace().timeout = 2.5;
   record.isolation->cpus = {0, 1, 3};
   record.repeat = 3;
@@ -109,10 +110,11 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key : {"published", "notes", "check", "plan.hash", "process", "conditions",
-                          "isolate", "start_ms", "order", "plan.until", "plan.order_seed",
-                          "seeding.backend", "checked_labels", "adjusted_rand_index",
-                          "simplified_silhouette", "silhouette_samples", "counters", "energy_j"}) {
+  for (const char* key :
+       {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
+        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels",
+        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples", "counters",
+        "energy_j", "cold_l2"}) {
     if (path == key) return true;
   }
   return false;
@@ -291,6 +293,7 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
   EXPECT_EQ(with("/simplified_silhouette", -1.5),
             "'simplified_silhouette' is -1.5, not a number >= -1");
   EXPECT_EQ(with("/counters/cycles", -1), "'counters.cycles' is -1, not an integer >= 0");
+  EXPECT_EQ(with("/cold_l2", 1), "'cold_l2' is 1, not true or false");
   EXPECT_EQ(with("/energy_j", -1), "'energy_j' is -1, not a number >= 0");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");

@@ -1,13 +1,18 @@
-// run_trial_work(): results that were checked before.
+// run_trial_work(): results that were checked before, counters, energy and cold caches.
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <lloyd/data/blobs.hpp>
+#include <lloyd/plugin/abi/device_cache.hpp>
 
+#include "bad_plugins/support/misbehaving.hpp"
 #include "experiment/trial/trial_work.hpp"
 #include "unit/support/experiment_fake_run.hpp"
 
@@ -52,14 +57,19 @@ class SmallTrial : public testing::Test {
                                                  std::vector<DeviceInfo>{device}, "");
   }
 
-  Measurements run(const std::shared_ptr<const LoadedBackend>& backend,
-                   const std::function<void(TrialWork&)>& change) {
+  TrialOutcome outcome_of(const std::shared_ptr<const LoadedBackend>& backend,
+                          const std::function<void(TrialWork&)>& change) {
     const ParameterSet parameters = backend->default_parameters();
     TrialWork work{backend, parameters, dataset_, options_, starts_};
     change(work);
     fake::Switch observer;
     std::unique_ptr<BackendSession> session;
-    const TrialOutcome outcome = run_trial_work(work, observer, session);
+    return run_trial_work(work, observer, session);
+  }
+
+  Measurements run(const std::shared_ptr<const LoadedBackend>& backend,
+                   const std::function<void(TrialWork&)>& change) {
+    const TrialOutcome outcome = outcome_of(backend, change);
     EXPECT_EQ(outcome.failure, "");
     return outcome.fit.value();
   }
@@ -111,6 +121,65 @@ TEST_F(SmallTrial, HasNoEnergyWithoutASensor) {
     });
     EXPECT_TRUE(std::isnan(fit.energy_j));
   }
+}
+
+// Writes "e" for an eviction, and returns `status` from it.
+struct LoggedCache final : DeviceCache {
+  Status evict() noexcept override {
+    log += 'e';
+    return status;
+  }
+  std::string log;
+  Status status;
+};
+
+class ColdTrial : public SmallTrial {
+ protected:
+  ColdTrial() { starts_ = std::vector<std::vector<double>>(3, starts_.front()); }
+
+  // A backend whose fits write "f" into the log of cache_, which its sessions offer.
+  std::shared_ptr<const LoadedBackend> logging(const DeviceInfo& device) {
+    bad::Misbehaviour how;
+    how.fit = [this](Session& honest, const FitSpec& spec, Observer* observer, FitResult& result) {
+      cache_.log += 'f';
+      return honest.fit(spec, observer, result);
+    };
+    how.query = [this](Session& honest, const char* name) -> void* {
+      if (std::string_view(name) != kDeviceCache) return honest.query(name);
+      return static_cast<DeviceCache*>(&cache_);
+    };
+    return std::make_shared<const LoadedBackend>(
+        "fake.so", make_plugin_header("fake", "1"),
+        new bad::MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>),
+        std::vector<DeviceInfo>{device}, "");
+  }
+
+  LoggedCache cache_;
+};
+
+TEST_F(ColdTrial, EvictsTheCacheBeforeEachTimedFit) {
+  const auto cold = [](TrialWork& work) { work.cold_l2 = true; };
+  run(logging(fake::gpu_device()), cold);
+  EXPECT_EQ(cache_.log, "fefefef") << "the warm-up, then three restarts";
+  cache_.log.clear();
+  run(logging(fake::gpu_device()), [](TrialWork&) {});
+  EXPECT_EQ(cache_.log, "ffff") << "not requested";
+  cache_.log.clear();
+  run(logging({}), cold);
+  EXPECT_EQ(cache_.log, "ffff") << "not on a GPU";
+}
+
+TEST_F(ColdTrial, FailsIfTheCacheCannotBeEvicted) {
+  const auto cold = [](TrialWork& work) { work.cold_l2 = true; };
+  cache_.status = Status::error(StatusCode::out_of_memory, "the device ran out of memory");
+  const TrialOutcome failed = outcome_of(logging(fake::gpu_device()), cold);
+  EXPECT_EQ(failed.failure, "fake: the device ran out of memory");
+  EXPECT_FALSE(failed.probe_failed);
+  EXPECT_EQ(cache_.log, "fe");
+  EXPECT_EQ(outcome_of(plugin(fake::gpu_device()), cold).failure,
+            "fake: 'cold_l2' needs a backend that can evict the L2 of its GPU (interface "
+            "lloyd.device_cache/1)");
+  EXPECT_EQ(outcome_of(plugin(), cold).failure, "");
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.one_session = true;
   message.checks = {5000, 2.5};
   message.silhouette = true;
+  message.cold_l2 = true;
   message.counters = true;
   message.checked_before = {*example_outcome().after_one};
   const auto trial = parse_message(trial_message(message));
@@ -81,6 +82,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_EQ(read.checks.samples, 5000);
   EXPECT_EQ(read.checks.seconds, 2.5);
   EXPECT_TRUE(read.silhouette);
+  EXPECT_TRUE(read.cold_l2);
   EXPECT_TRUE(read.counters);
   ASSERT_EQ(read.checked_before.size(), 1u);
   EXPECT_EQ(read.checked_before.front().digest, example_outcome().after_one->digest);
