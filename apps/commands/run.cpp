@@ -208,7 +208,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   if (plan.isolation.mode != IsolateMode::none) {
     trials->seed_also_with([&context] { return available_seeding_backends(context); });
   }
-  MonitoredRunner runner(plan, *trials);
+  MonitoredRunner runner(plan, *trials, [] { return pause_for_cooling(interrupted); });
   RunResult result;
   {
     Progress progress(plan, write_message, messages_go_to_terminal());

@@ -9,6 +9,8 @@
 namespace lloyd::experiment {
 
 using apps::finite_or_null;
+using apps::text_or_null;
+using apps::value_or_null;
 using nlohmann::ordered_json;
 
 namespace {
@@ -36,6 +38,22 @@ double share_from_json(const JsonFields& json, const char* key) {
   const double value = json.number_or_nothing(key, -1);
   if (value > 1) json.fail(key, "a number from -1 to 1");
   return value;
+}
+
+ordered_json counters_json(const machine::CpuCounts& counts) {
+  return {{"cycles", value_or_null(counts.cycles)},
+          {"instructions", value_or_null(counts.instructions)},
+          {"cache_misses", value_or_null(counts.cache_misses)},
+          {"refused", text_or_null(counts.refusal)}};
+}
+
+machine::CpuCounts counters_from_json(const JsonFields& json) {
+  machine::CpuCounts counts;
+  if (json.has("cycles")) counts.cycles = json.integer("cycles", 0);
+  if (json.has("instructions")) counts.instructions = json.integer("instructions", 0);
+  if (json.has("cache_misses")) counts.cache_misses = json.integer("cache_misses", 0);
+  counts.refusal = json.text_or_nothing("refused");
+  return counts;
 }
 
 }  // namespace
@@ -93,6 +111,8 @@ ordered_json to_json(const Measurements& m) {
   json["simplified_silhouette"] = finite_or_null(m.simplified_silhouette);
   json["silhouette_samples"] =
       m.silhouette_samples > 0 ? ordered_json(m.silhouette_samples) : ordered_json(nullptr);
+  json["counters"] = m.counters ? counters_json(*m.counters) : ordered_json(nullptr);
+  json["energy_j"] = finite_or_null(m.energy_j);
   return json;
 }
 
@@ -123,6 +143,8 @@ Measurements measurements_from_json(const JsonFields& json) {
   if (json.has("silhouette_samples")) {
     m.silhouette_samples = json.integer("silhouette_samples", 1);
   }
+  if (json.has("counters")) m.counters = counters_from_json(json.object("counters"));
+  m.energy_j = json.number_or_nothing("energy_j", 0);
   return m;
 }
 

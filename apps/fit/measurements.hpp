@@ -11,6 +11,8 @@
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/json_fields.hpp>
 
+#include "machine/counters/cpu_counters.hpp"
+
 namespace lloyd::experiment {
 
 /// Times are wall times in milliseconds; see FitResult for the meaning of loop and closing.
@@ -40,6 +42,12 @@ struct Measurements {
   /// one cluster, if the result was not checked, or if the record is from an earlier version.
   double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
   std::int64_t silhouette_samples = 0;  ///< number of samples in this average; 0: none
+  /// Of all restarts. No value if the experiment does not request them, for external programs, and
+  /// in records of earlier versions.
+  std::optional<machine::CpuCounts> counters;
+  /// Energy that the GPU used during the timed fit (all restarts), in joules. NaN: no GPU, no
+  /// sensor, a fit too short for it, or a record of an earlier version.
+  double energy_j = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// `open_ms`: milliseconds that opening the session took. Inertia is NaN if the fit has none.

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 
@@ -26,6 +27,24 @@ class MarkedNotes final : public SessionNotes {
  private:
   SupervisionBoard& board_;
   SessionNotes* plugin_ = nullptr;
+};
+
+class MarkedCache final : public DeviceCache {
+ public:
+  explicit MarkedCache(SupervisionBoard& board) : board_(board) {}
+  /// Wraps the object; null for null.
+  DeviceCache* around(DeviceCache* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  Status evict() noexcept override {
+    const MarkedCall call(board_, PluginCall::evict);
+    return plugin_->evict();
+  }
+
+ private:
+  SupervisionBoard& board_;
+  DeviceCache* plugin_ = nullptr;
 };
 
 class MarkedKernels final : public SeedingKernels {
@@ -53,7 +72,7 @@ class MarkedKernels final : public SeedingKernels {
 class MarkedSession final : public Session {
  public:
   MarkedSession(Session& plugin, SupervisionBoard& board)
-      : plugin_(plugin), board_(board), notes_(board), kernels_(board) {}
+      : plugin_(plugin), board_(board), notes_(board), cache_(board), kernels_(board) {}
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     const MarkedCall call(board_, PluginCall::fit);
@@ -75,6 +94,9 @@ class MarkedSession final : public Session {
     if (std::strcmp(name, kSessionNotes) == 0) {
       return notes_.around(static_cast<SessionNotes*>(offered));
     }
+    if (std::strcmp(name, kDeviceCache) == 0) {
+      return cache_.around(static_cast<DeviceCache*>(offered));
+    }
     if (std::strcmp(name, kSeedingKernels) == 0) {
       return kernels_.around(static_cast<SeedingKernels*>(offered));
     }
@@ -90,6 +112,7 @@ class MarkedSession final : public Session {
   Session& plugin_;
   SupervisionBoard& board_;
   MarkedNotes notes_;
+  MarkedCache cache_;
   MarkedKernels kernels_;
 };
 

@@ -77,6 +77,7 @@ bool is_short(PluginCall call) {
     case PluginCall::load:
     case PluginCall::supports:
     case PluginCall::estimate:
+    case PluginCall::evict:
     case PluginCall::query:
     case PluginCall::notes:
     case PluginCall::release_session:

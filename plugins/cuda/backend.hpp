@@ -7,10 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/plugin.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 
+#include "cuda/device/buffer.hpp"
+#include "cuda/device/check.hpp"
 #include "cuda/device/device.hpp"
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_estimate.hpp"
@@ -45,7 +48,9 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
 
 /// A session that runs DeviceLoop over a step of `Plugin` and passes the step's notes on.
 template <class Plugin, class T>
-class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
+class CudaSession final : public lloyd::Session,
+                          public lloyd::SessionNotes,
+                          public lloyd::DeviceCache {
  public:
   /// Makes the data set resident on the device. Throws StatusError.
   CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
@@ -70,8 +75,22 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
     return on_device([&] { parts_->loop.partial(request, observer, result); });
   }
   void* query(const char* interface_name) noexcept override {
-    if (std::string_view(interface_name) != lloyd::kSessionNotes) return nullptr;
-    return static_cast<lloyd::SessionNotes*>(this);
+    const std::string_view name(interface_name);
+    if (name == lloyd::kSessionNotes) return static_cast<lloyd::SessionNotes*>(this);
+    if (name == lloyd::kDeviceCache) return static_cast<lloyd::DeviceCache*>(this);
+    return nullptr;
+  }
+  lloyd::Status evict() noexcept override {
+    return on_device([&] {
+      if (parts_->evictor.size() == 0) {
+        int l2_bytes = 0;
+        check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device_),
+              "reading the size of the device's L2");
+        parts_->evictor.resize(l2_bytes);
+      }
+      parts_->evictor.fill_bytes(0, parts_->stream);  // replaces the content of the L2
+      parts_->stream.synchronize();
+    });
   }
   const char* notes() const noexcept override {
     // The returned text stays valid until the next request.
@@ -95,6 +114,7 @@ class CudaSession final : public lloyd::Session, public lloyd::SessionNotes {
     Stream stream;
     std::unique_ptr<Step<T>> step;
     DeviceLoop<T> loop;
+    DeviceBuffer<char> evictor;  // as large as the L2; empty before the first evict()
   };
 
   template <class Body>

@@ -6,6 +6,7 @@
 
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 
@@ -247,5 +248,8 @@ int main() {
   std::printf("%s\n", lloyd::kSessionNotes);
   std::printf("SessionNotes\n");
   METHOD(SessionNotes, notes);
+  std::printf("%s\n", lloyd::kDeviceCache);
+  std::printf("DeviceCache\n");
+  METHOD(DeviceCache, evict);
   print_values();
 }

@@ -25,6 +25,7 @@ std::vector<Case> all_cases() {
   add_cancel_cases(cases);
   add_session_cases(cases);
   add_notes_cases(cases);
+  add_device_cache_cases(cases);
   add_environment_cases(cases);
   add_partial_cases(cases);
   add_partial_fit_cases(cases);

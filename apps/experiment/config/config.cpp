@@ -107,12 +107,12 @@ std::vector<ConfigNode> read_axes(const ConfigNode& sweep,
 // Equal for equal settings, however they were written.
 std::string identity(const Setting& setting) {
   const FitOptions& options = setting.options;
-  return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {}", setting.dataset.key(),
+  return fmt::format("{} {} {} {} {} {} {:?} {} {} {} {} {} {} {}", setting.dataset.key(),
                      options.clusters, static_cast<int>(options.seeding.method),
                      options.seeding.seed, options.seeding.oversampling, options.seeding.rounds,
                      options.seeding.file, options.restarts, options.max_iterations,
                      options.fixed_iterations, options.tolerance,
-                     static_cast<int>(options.empty_clusters), options.profile);
+                     static_cast<int>(options.empty_clusters), options.profile, setting.cold_l2);
 }
 
 // `at` and `earlier` are the axis positions of two equal settings.
@@ -238,9 +238,10 @@ bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes
 Experiment read_experiment(ConfigNode document, const std::filesystem::path& folder,
                            const std::string& fallback_name, const Overrides& overrides,
                            const std::filesystem::path& output) {
-  std::vector<std::string> keys = {"experiment", "backends",   "optional",  "baseline", "repeats",
-                                   "until",      "order_seed", "trace",     "sweep",    "reference",
-                                   "output",     "checks",     "silhouette"};
+  std::vector<std::string> keys = {"experiment", "backends",  "optional",        "baseline",
+                                   "repeats",    "until",     "order_seed",      "trace",
+                                   "sweep",      "reference", "output",          "checks",
+                                   "silhouette", "counters",  "repeat_throttled"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
   const MapReader map(document, "", keys);
@@ -284,6 +285,12 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   if (const ConfigNode* checks = map.find("checks")) experiment.checks = read_checks(*checks);
   if (const ConfigNode* silhouette = map.find("silhouette")) {
     experiment.silhouette = read_boolean(*silhouette, "silhouette");
+  }
+  if (const ConfigNode* counters = map.find("counters")) {
+    experiment.counters = read_boolean(*counters, "counters");
+  }
+  if (const ConfigNode* repeat = map.find("repeat_throttled")) {
+    experiment.repeat_throttled = read_boolean(*repeat, "repeat_throttled");
   }
   if (const ConfigNode* trace = map.find("trace")) {
     experiment.trace = read_boolean(*trace, "trace");

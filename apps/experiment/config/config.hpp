@@ -32,7 +32,9 @@ struct Experiment {
   std::uint64_t order_seed = 0;  ///< seed of the random order of trials
   Checks checks;                 ///< how many labels are checked
   bool silhouette = false;       ///< compute the simplified silhouette of each checked result
+  bool counters = false;         ///< read the processor's counters in each timed fit
   Isolation isolation;           ///< how trials are separated from this process and limited
+  bool repeat_throttled = true;  ///< run trials again in which the GPU was throttled
   bool trace = false;  ///< run one more, untimed fit of each setting and variant to record a trace
   std::filesystem::path output;  ///< default: results/<name>; relative to the working directory
 };

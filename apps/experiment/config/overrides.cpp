@@ -33,7 +33,8 @@ void check_key_text(const std::string& option, const std::string& key) {
 
 void check_key(const std::string& key, const ConfigNode& value) {
   std::vector<std::string> known = setting_keys();
-  known.insert(known.end(), {"backends", "baseline", "trace", "checks", "silhouette"});
+  known.insert(known.end(), {"backends", "baseline", "trace", "checks", "silhouette", "counters",
+                             "repeat_throttled"});
   known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
   const std::string root = key.substr(0, key.find('.'));
   if (std::find(known.begin(), known.end(), root) == known.end()) {

@@ -269,7 +269,7 @@ std::string DatasetSetting::key() const {
 
 const std::vector<std::string>& setting_keys() {
   static const std::vector<std::string> keys = {"dataset", "clusters",       "seeding", "restarts",
-                                                "stop",    "empty_clusters", "profile"};
+                                                "stop",    "empty_clusters", "profile", "cold_l2"};
   return keys;
 }
 
@@ -316,6 +316,9 @@ Setting read_setting(const ConfigNode& document, const fs::path& folder) {
   }
   if (const ConfigNode* profile = find("profile")) {
     options.profile = read_boolean(*profile, "profile");
+  }
+  if (const ConfigNode* cold = find("cold_l2")) {
+    setting.cold_l2 = read_boolean(*cold, "cold_l2");
   }
   return setting;
 }

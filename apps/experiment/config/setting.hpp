@@ -41,7 +41,8 @@ struct AxisValue {
 
 struct Setting {
   DatasetSetting dataset;
-  FitOptions options;  ///< seeding.centroids are read by make_plan(), see plan.hpp
+  FitOptions options;    ///< seeding.centroids are read by make_plan(), see plan.hpp
+  bool cold_l2 = false;  ///< evict the L2 of a GPU before each timed fit
   std::vector<AxisValue> axes;
   Place clusters_place;
   Place seeding_place;

@@ -70,7 +70,8 @@ ordered_json to_json(const Conditions& conditions) {
            {"driver", text_or_null(conditions.gpu->driver)},
            {"cuda", text_or_null(conditions.gpu->cuda)},
            {"before", gpu_state_json(conditions.gpu->before)},
-           {"after", gpu_state_json(conditions.gpu->after)}};
+           {"after", gpu_state_json(conditions.gpu->after)},
+           {"discarded", conditions.gpu->discarded}};
   }
   return {{"before", state_json(conditions.before)},
           {"after", state_json(conditions.after)},
@@ -92,6 +93,7 @@ Conditions conditions_from_json(const JsonFields& json) {
   conditions.gpu = {gpu.text_or_nothing("name"), gpu.text_or_nothing("driver"),
                     gpu.text_or_nothing("cuda"), gpu_state_from_json(gpu.object("before")),
                     gpu_state_from_json(gpu.object("after"))};
+  if (gpu.has("discarded")) conditions.gpu->discarded = gpu.integer("discarded", 0);
   return conditions;
 }
 

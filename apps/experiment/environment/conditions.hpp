@@ -29,6 +29,9 @@ struct GpuConditions {
   std::string cuda;    ///< newest CUDA version that the driver supports; empty: unknown
   machine::GpuState before;
   machine::GpuState after;
+  /// Number of throttled attempts at the trial before this one, which were discarded. 0 in records
+  /// of earlier versions.
+  std::int64_t discarded = 0;
 };
 
 /// The state right before and right after a trial. In the first repeat of a fit, the untimed fit

@@ -190,6 +190,8 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.order_seed = experiment.order_seed;
   plan.checks = experiment.checks;
   plan.silhouette = experiment.silhouette;
+  plan.counters = experiment.counters;
+  plan.repeat_throttled = experiment.repeat_throttled;
   plan.isolation = experiment.isolation;
   check_processors(plan.isolation, machine::processors_at_start());
   plan.trace = experiment.trace;

@@ -40,7 +40,9 @@ struct Plan {
   std::optional<Until> until;    ///< rule for further rounds after the repeats
   std::uint64_t order_seed = 0;  ///< see trial_order.hpp
   Checks checks;
-  bool silhouette = false;  ///< compute the simplified silhouette of each checked result
+  bool silhouette = false;       ///< compute the simplified silhouette of each checked result
+  bool counters = false;         ///< read the processor's counters in each timed fit
+  bool repeat_throttled = true;  ///< see MonitoredRunner
   Isolation isolation;
   bool trace = false;  ///< record a trace of each fit, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;

@@ -84,6 +84,8 @@ std::string hash_setting(const Setting& setting, const DatasetFacts& dataset) {
     definition["oversampling"] = options.seeding.oversampling;
     definition["rounds"] = options.seeding.rounds;
   }
+  // Absent by default: the hash is that of earlier versions.
+  if (setting.cold_l2) definition["cold_l2"] = true;
   apps::Fnv1a hash;
   const std::string text = dump(definition);
   hash.add(text.data(), text.size());

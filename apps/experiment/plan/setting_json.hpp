@@ -16,7 +16,7 @@ nlohmann::ordered_json source_json(const DatasetSetting& setting);
 nlohmann::ordered_json stop_json(const FitOptions& options);
 
 /// Returns 16 hexadecimal digits, equal on every machine for equal settings: data, clusters,
-/// seeding, restarts, stop, empty clusters, profile. A file is identified by its name and
+/// seeding, restarts, stop, empty clusters, profile, cold L2. A file is identified by its name and
 /// fingerprint.
 std::string hash_setting(const Setting& setting, const DatasetFacts& dataset);
 

@@ -33,6 +33,7 @@ TrialDigest::TrialDigest(const Record& record) : status(record.status), repeat(r
     closing_ms = record.fit->closing_ms;
     fit_ms = record.fit->fit_ms;
     rare.phases = record.fit->phases;
+    rare.counters = record.fit->counters;
   }
   own_threads = std::max({record.machine.cores, record.machine.physical_cores,
                           record.process ? record.process->threads : std::int64_t{0}});
@@ -42,7 +43,7 @@ TrialDigest::TrialDigest(const Record& record) : status(record.status), repeat(r
     cpu_mhz = record.conditions->after.cpu_mhz;
     rare.gpu = record.conditions->gpu;
   }
-  if (!rare.reason.empty() || rare.gpu || rare.phases.assignment_ms >= 0) {
+  if (!rare.reason.empty() || rare.gpu || rare.counters || rare.phases.assignment_ms >= 0) {
     extras = std::make_shared<const Extras>(std::move(rare));
   }
 }

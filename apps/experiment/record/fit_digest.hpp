@@ -30,6 +30,7 @@ struct TrialDigest {
     std::string reason;
     PhaseTimes phases;
     std::optional<GpuConditions> gpu;
+    std::optional<machine::CpuCounts> counters;
   };
 
   TrialStatus status;

@@ -103,6 +103,7 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.stop = stop_json(options);
   record.empty_clusters = apps::to_string(options.empty_clusters);
   record.profile = options.profile;
+  record.cold_l2 = plan.settings[fit.setting].setting.cold_l2;
   record.isolation = plan.isolation;
   record.repeat = repeat;
   record.memory = fit.memory;

@@ -93,6 +93,7 @@ struct Record {
   nlohmann::ordered_json stop;
   std::string empty_clusters;
   bool profile = false;
+  bool cold_l2 = false;  ///< false in records of earlier versions
   /// The process and limits of the trial; none in records of earlier versions.
   std::optional<Isolation> isolation;
 

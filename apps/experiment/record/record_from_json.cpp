@@ -162,6 +162,7 @@ Record record_from_json(const ordered_json& object) {
   check_stop(record.stop);
   record.empty_clusters = json.name("empty_clusters", apps::parse_empty_clusters);
   record.profile = json.boolean("profile");
+  if (json.has("cold_l2")) record.cold_l2 = json.boolean("cold_l2");
   // With `until`, the experiment's repeats are only the minimum.
   record.repeat =
       json.integer("repeat", 0, record.plan.until ? kMaxCount : record.plan.repeats - 1);

@@ -82,6 +82,7 @@ ordered_json to_json(const Record& record) {
   json["stop"] = record.stop;
   json["empty_clusters"] = record.empty_clusters;
   json["profile"] = record.profile;
+  json["cold_l2"] = record.cold_l2;
   add_isolation(json, record.isolation);
   json["repeat"] = record.repeat;
   json["order"] = record.order ? ordered_json(*record.order) : ordered_json(nullptr);

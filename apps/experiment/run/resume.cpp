@@ -59,7 +59,7 @@ std::string known_difference(const std::string& path, const ordered_json& before
 std::string setting_difference(const ordered_json& before, const ordered_json& now) {
   if (before["setting"] == now["setting"]) return {};
   std::string found = known_difference("dataset", before["dataset"], now["dataset"]);
-  for (const char* key : {"clusters", "restarts", "stop", "empty_clusters", "profile"}) {
+  for (const char* key : {"clusters", "restarts", "stop", "empty_clusters", "profile", "cold_l2"}) {
     if (found.empty()) found = leaf_difference(key, before[key], now[key]);
   }
   if (found.empty()) found = known_difference("seeding", before["seeding"], now["seeding"]);

@@ -214,6 +214,9 @@ TrialOutcome InProcessRunner::attempt(const Task& task, Record& record) {
       task.check_result ? encode_classes(task.dataset.classes) : std::vector<std::int32_t>();
   work.classes = classes;
   work.silhouette = plan().silhouette;
+  work.cold_l2 = plan().settings[task.fit.setting].setting.cold_l2;
+  work.counters = plan().counters;
+  work.gpu = gpus_.find(*variant.backend, variant.parameters);
   TrialOutcome outcome = run_trial_work(work, observer(), session_);
   if (external::is_program(variant.backend->path())) {  // a program cannot end this process
     session_.reset();

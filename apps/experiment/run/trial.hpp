@@ -162,6 +162,7 @@ class InProcessRunner final : public SharedStartRunner {
   DatasetCache& datasets_;
   std::shared_ptr<const Dataset> dataset_;
   std::unique_ptr<BackendSession> session_;
+  GpuMonitor gpus_;
 };
 
 }  // namespace lloyd::experiment

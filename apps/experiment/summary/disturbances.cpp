@@ -57,6 +57,7 @@ void add_clocks(const FitDigest& fit, Disturbances& disturbances) {
 }
 
 void add_throttling(const GpuConditions& gpu, Throttling& throttling) {
+  throttling.repeated += gpu.discarded > 0;
   if (!gpu.before.throttle && !gpu.after.throttle) return;
   ++throttling.trials;
   bool throttled = false;
@@ -131,6 +132,11 @@ std::string disturbances_text(const Disturbances& disturbances) {
     parts.push_back(fmt::format("the GPU was throttled in {} of {} ({})", throttling.throttled,
                                 format_count(throttling.trials, "trial"),
                                 fmt::join(throttling.reasons, ", ")));
+  }
+  if (throttling.repeated > 0) {
+    parts.push_back(fmt::format("{} of {} {} repeated because the GPU was throttled",
+                                throttling.repeated, format_count(throttling.trials, "trial"),
+                                throttling.repeated == 1 ? "was" : "were"));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

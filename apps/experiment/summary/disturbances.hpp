@@ -46,6 +46,7 @@ struct ClockReadings {
 struct Throttling {
   std::int64_t trials = 0;           ///< trials that recorded the throttling state
   std::int64_t throttled = 0;        ///< those throttled before or after the trial
+  std::int64_t repeated = 0;         ///< those repeated because an attempt at them was throttled
   std::vector<std::string> reasons;  ///< distinct, in order of first occurrence
 };
 

@@ -80,6 +80,7 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
   row.phases = phases_of(fit);
+  row.counters = counters_of(fit);
   // No rate if the clock's resolution is too coarse for the iteration.
   const double iteration_ms = median(iteration_times);
   if (iteration_ms > 0 && !row.fewer_distances) row.rates = rates_of(fit, iteration_ms);
@@ -206,6 +207,11 @@ bool has_phases(const Summary& summary) {
                      [](const SummaryRow& row) { return row.phases.has_value(); }) ||
          std::any_of(published.begin(), published.end(),
                      [](const Quantity* quantity) { return quantity->profiled; });
+}
+
+bool has_counters(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.counters.has_value(); });
 }
 
 std::vector<const Quantity*> published_quantities(const Summary& summary) {

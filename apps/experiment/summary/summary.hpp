@@ -45,8 +45,9 @@ struct SummaryRow {
   /// FitDigest::adjusted_rand_index and simplified_silhouette; NaN: not computed
   double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
   double simplified_silhouette = std::numeric_limits<double>::quiet_NaN();
-  std::optional<PhaseSummary> phases;  ///< if phases were measured
-  std::optional<Rates> rates;          ///< if all distances were evaluated
+  std::optional<PhaseSummary> phases;      ///< if phases were measured
+  std::optional<Rates> rates;              ///< if all distances were evaluated
+  std::optional<CounterSummary> counters;  ///< if counters were requested
   std::vector<Published> published;
   /// with the baseline; none for the baseline itself, and without one
   std::optional<Comparison> comparison;
@@ -115,6 +116,8 @@ std::string setting_text(const Summary& summary, const SummaryRow& row);
 /// True if phases were measured, or profiled quantities published, so that tables of phases are
 /// shown.
 bool has_phases(const Summary& summary);
+/// True if counters were requested.
+bool has_counters(const Summary& summary);
 /// The quantities with a published value in any row, in the order of quantities().
 std::vector<const Quantity*> published_quantities(const Summary& summary);
 /// Returns the published value of a quantity, or null if there is none.

@@ -30,6 +30,13 @@ void add_phases(ordered_json& json, const std::optional<PhaseSummary>& phases) {
   add("overhead_percent", &PhaseSummary::overhead_percent);
 }
 
+void add_counters(ordered_json& json, const std::optional<CounterSummary>& counters) {
+  const CounterSummary counts = counters.value_or(CounterSummary());
+  json["cycles"] = finite_or_null(counts.cycles);
+  json["instructions"] = finite_or_null(counts.instructions);
+  json["cache_misses"] = finite_or_null(counts.cache_misses);
+}
+
 // Adds a value and its source for each quantity published in any row.
 void add_published(ordered_json& json, const Summary& summary, const SummaryRow& row) {
   for (const Quantity* quantity : published_quantities(summary)) {
@@ -84,6 +91,7 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   json["gflop_per_s"] = row.rates ? finite_or_null(row.rates->gflop_per_s) : ordered_json(nullptr);
   json["gb_per_s"] = row.rates ? finite_or_null(row.rates->gb_per_s) : ordered_json(nullptr);
   if (has_phases(summary)) add_phases(json, row.phases);
+  if (has_counters(summary)) add_counters(json, row.counters);
   if (!summary.baseline.empty()) {
     const bool said = row.comparison && row.comparison->speedup;
     const auto speedup = [&](double MedianInterval::*part) {

@@ -157,6 +157,40 @@ std::vector<Column> rate_columns() {
           {"gb_per_s", find_quantity("gb_per_s").header, true, cell(&Rates::gb_per_s)}};
 }
 
+std::vector<Column> counter_columns() {
+  const auto cell = [](const auto& value) {
+    return [value](const SummaryRow& row) {
+      const double number = row.counters ? value(row) : std::nan("");
+      return std::isfinite(number) ? format_number(number) : std::string();
+    };
+  };
+  return {
+      {"", "Mcycles", true, cell([](const SummaryRow& row) { return row.counters->cycles / 1e6; })},
+      {"", "Minstructions", true,
+       cell([](const SummaryRow& row) { return row.counters->instructions / 1e6; })},
+      {"", "instructions/cycle", true,
+       cell([](const SummaryRow& row) { return row.counters->instructions_per_cycle; })},
+      {"", "cache misses/sample", true, cell([](const SummaryRow& row) {
+         return row.counters->cache_misses / static_cast<double>(row.quality.samples);
+       })}};
+}
+
+// False if the kernel refused all counters.
+bool counts_anything(const Summary& summary) {
+  const std::vector<Column> columns = counter_columns();
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const Column& column) { return in_any_row(summary, column.cell); });
+}
+
+// The counters that the kernel refused, with the first reason; empty if there are none.
+std::string refused_counters_text(const Summary& summary) {
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.counters || row.counters->refusal.empty()) continue;
+    return fmt::format("counters: the kernel refused {}", row.counters->refusal);
+  }
+  return "";
+}
+
 // A table of axes, backends, the columns, and the published values of the quantities in `names`.
 Table table_of(const Summary& summary, const std::vector<Column>& columns,
                const std::vector<std::string>& names) {
@@ -370,6 +404,12 @@ std::vector<Section> sections_of(const Summary& summary) {
                         {"GFLOP/s: nk(3d + 2) + d(n + k) operations per iteration; GB/s: every "
                          "sample read once for each centroid, whatever the caches save"}});
   }
+  if (counts_anything(summary)) {
+    sections.push_back({table_of(summary, counter_columns(), {}),
+                        {"of a whole fit, all threads, in user mode; M: millions"}});
+  }
+  const std::string refused = refused_counters_text(summary);
+  if (!refused.empty()) sections.back().notes.push_back(refused);
   std::vector<std::string>& last = sections.back().notes;
   for (std::string& note : source_notes(summary)) last.push_back(std::move(note));
   return sections;

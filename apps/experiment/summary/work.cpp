@@ -58,6 +58,36 @@ std::optional<PhaseSummary> phases_of(const FitDigest& fit) {
   return phases;
 }
 
+std::optional<CounterSummary> counters_of(const FitDigest& fit) {
+  CounterSummary summary;
+  std::vector<double> cycles;
+  std::vector<double> instructions;
+  std::vector<double> cache_misses;
+  std::vector<double> instructions_per_cycle;
+  bool requested = false;
+  const auto add = [](const std::optional<std::int64_t>& count, std::vector<double>& counts) {
+    if (count) counts.push_back(static_cast<double>(*count));
+  };
+  for (const TrialDigest& trial : fit.trials) {
+    if (!trial.counts() || !trial.extras || !trial.extras->counters) continue;
+    const machine::CpuCounts& counts = *trial.extras->counters;
+    requested = true;
+    add(counts.cycles, cycles);
+    add(counts.instructions, instructions);
+    add(counts.cache_misses, cache_misses);
+    if (counts.instructions && counts.cycles && *counts.cycles > 0) {
+      instructions_per_cycle.push_back(instructions.back() / cycles.back());
+    }
+    if (summary.refusal.empty()) summary.refusal = counts.refusal;
+  }
+  if (!requested) return {};
+  summary.cycles = median(cycles);
+  summary.instructions = median(instructions);
+  summary.cache_misses = median(cache_misses);
+  summary.instructions_per_cycle = median(instructions_per_cycle);
+  return summary;
+}
+
 Rates rates_of(const FitDigest& fit, double iteration_ms) {
   const auto n = static_cast<double>(fit.samples);
   const auto d = static_cast<double>(fit.features);

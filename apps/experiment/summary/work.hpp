@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "experiment/record/fit_digest.hpp"
@@ -25,6 +26,18 @@ struct PhaseSummary {
 
 /// Returns none if no phase was measured.
 std::optional<PhaseSummary> phases_of(const FitDigest& fit);
+
+/// Medians over the trials of one fit that counted, of a whole fit. NaN: not counted.
+struct CounterSummary {
+  double cycles = std::numeric_limits<double>::quiet_NaN();
+  double instructions = std::numeric_limits<double>::quiet_NaN();
+  double cache_misses = std::numeric_limits<double>::quiet_NaN();
+  double instructions_per_cycle = std::numeric_limits<double>::quiet_NaN();
+  std::string refusal;  ///< CpuCounts::refusal of the first trial that has one
+};
+
+/// Returns none if no successful trial requested counters.
+std::optional<CounterSummary> counters_of(const FitDigest& fit);
 
 /// Rates by the work of one iteration of Lloyd's algorithm that evaluates every distance: nk(3d +
 /// 2) + d(n + k) operations (M. Zechner and M. Granitzer, 2009, equation 4), and nkd features read,

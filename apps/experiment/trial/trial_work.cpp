@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <new>
 
+#include <fmt/format.h>
+
 #include <lloyd/criteria.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/abi/device_cache.hpp>
 
 #include "experiment/trial/stopwatch.hpp"
 #include "external/backend.hpp"
+#include "machine/counters/cpu_counters.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/processors/threads.hpp"
 #include "text/fnv1a.hpp"
@@ -70,11 +75,30 @@ double whole_ms(const TrialWork& work, const Fit& fit) {
   return fit.result.loop_ms + fit.result.closing_ms;
 }
 
-Fit fit_restarts(BackendSession& session, const TrialWork& work, Observer& observer) {
+// Evicts the cache of the GPU that the backend uses; a processor's caches are left alone.
+void evict_cache(BackendSession& session, const TrialWork& work) {
+  const std::string& backend = work.backend->name();
+  const DeviceInfo* const device = used_device(*work.backend, work.parameters);
+  if (device == nullptr || device->kind != DeviceKind::gpu) return;
+  auto* const cache = static_cast<DeviceCache*>(session.session().query(kDeviceCache));
+  if (cache == nullptr) {
+    throw BackendError(StatusCode::unsupported,
+                       fmt::format("{}: 'cold_l2' needs a backend that can evict the L2 of its GPU "
+                                   "(interface {})",
+                                   backend, kDeviceCache));
+  }
+  throw_unless_ok(backend, cache->evict());
+}
+
+Fit fit_restarts(BackendSession& session, const TrialWork& work, Observer& observer,
+                 machine::CpuCounters* counters) {
   Fit best;
   double fit_ms = 0;
   for (std::size_t restart = 0; restart < work.starts.size(); ++restart) {
+    if (work.cold_l2) evict_cache(session, work);
+    if (counters != nullptr) counters->start();
     Fit next = session.fit_from(work.starts[restart], work.options, &observer);
+    if (counters != nullptr) counters->stop();
     next.restart = static_cast<std::int64_t>(restart);
     fit_ms += whole_ms(work, next);
     const bool cancelled = next.cancelled;
@@ -86,6 +110,15 @@ Fit fit_restarts(BackendSession& session, const TrialWork& work, Observer& obser
   }
   best.fit_ms = fit_ms;
   return best;
+}
+
+// The energy that the GPU has used so far, in joules; none if it is not measured. Fits of external
+// programs include an exchange of files, see whole_ms().
+std::optional<double> energy_j(const TrialWork& work) {
+  if (!work.gpu || work.gpu->device == nullptr || external::is_program(work.backend->path())) {
+    return {};
+  }
+  return work.gpu->sensors->energy_j(work.gpu->device);
 }
 
 int begin(const TrialWork& work) {
@@ -115,8 +148,17 @@ void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observ
 
 void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,
                TrialOutcome& outcome) {
-  Fit result = fit_restarts(session, work, observer);
+  std::optional<machine::CpuCounters> counters;
+  if (work.counters && !external::is_program(work.backend->path())) counters.emplace();
+  const std::optional<double> energy_before = energy_j(work);
+  Fit result = fit_restarts(session, work, observer, counters ? &*counters : nullptr);
+  const std::optional<double> energy_after = energy_j(work);
   outcome.fit = measurements_of(result, session.open_ms());
+  if (counters) outcome.fit->counters = counters->read();
+  // The sensor restarts from 0 with the driver.
+  if (result.fit_ms >= work.min_energy_ms && energy_before && energy_after >= energy_before) {
+    outcome.fit->energy_j = *energy_after - *energy_before;
+  }
   if (result.cancelled) throw Cancelled();
   if (!work.check_result) return;
   const Stopwatch watch(outcome.check_ms);

@@ -14,6 +14,7 @@
 
 #include "experiment/config/checks.hpp"
 #include "experiment/environment/conditions.hpp"
+#include "experiment/environment/gpu_monitor.hpp"
 #include "fit/measurements.hpp"
 
 namespace lloyd::experiment {
@@ -56,6 +57,12 @@ struct TrialWork {
   /// With `check_result`: the class of each sample (n), for the adjusted Rand index. May be empty.
   std::span<const std::int32_t> classes = {};
   bool silhouette = false;  ///< with `check_result`: compute the simplified silhouette
+  bool cold_l2 = false;     ///< before each timed fit, evict the L2 of the GPU that is used, if any
+  bool counters = false;    ///< read the processor's counters, except for external programs
+  /// The GPU whose energy is measured, except for external programs; none: no energy.
+  std::optional<UsedGpu> gpu = std::nullopt;
+  /// The energy of shorter fits is not recorded, in milliseconds: the sensor is too slow for them.
+  double min_energy_ms = 500;
 };
 
 /// A worker sends it to `lloyd run`, see answer_outcome().

@@ -130,6 +130,8 @@ std::string trial_message(const TrialMessage& message) {
   json["checked_samples"] = message.checks.samples;
   json["check_seconds"] = message.checks.seconds;
   json["silhouette"] = message.silhouette;
+  json["cold_l2"] = message.cold_l2;
+  json["counters"] = message.counters;
   json["checked_before"] = ordered_json::array();
   for (const AfterOne& before : message.checked_before) {
     json["checked_before"].push_back(after_one_json(before));
@@ -253,6 +255,8 @@ TrialMessage read_trial_message(const ordered_json& message) {
   trial.checks.samples = json.integer("checked_samples", 0);
   trial.checks.seconds = json.number("check_seconds", 0);
   trial.silhouette = json.boolean("silhouette");
+  trial.cold_l2 = json.boolean("cold_l2");
+  trial.counters = json.boolean("counters");
   for (const ordered_json& before : json.list_or_nothing("checked_before")) {
     trial.checked_before.push_back(read_after_one(JsonFields(before, "checked_before")));
   }

@@ -39,6 +39,8 @@ struct TrialMessage {
   bool check_result = true;
   Checks checks;                         ///< see TrialWork
   bool silhouette = false;               ///< TrialWork::silhouette
+  bool cold_l2 = false;                  ///< TrialWork::cold_l2
+  bool counters = false;                 ///< TrialWork::counters
   std::vector<AfterOne> checked_before;  ///< see TrialWork
   std::optional<int> processor;          ///< processor on which the timed fit begins
   bool one_session = false;              ///< see TrialWork

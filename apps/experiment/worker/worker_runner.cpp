@@ -387,6 +387,8 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
   message.check_result = task.check_result;
   message.checks = plan().checks;
   message.silhouette = plan().silhouette;
+  message.cold_l2 = plan().settings[task.fit.setting].setting.cold_l2;
+  message.counters = plan().counters;
   message.checked_before.assign(task.checked_before.begin(), task.checked_before.end());
   message.processor = processor_of_round(plan(), task.fit.setting, record.repeat, processors_);
   message.one_session = failed_releases_.contains(variant);

@@ -147,6 +147,9 @@ class Service {
     };
     work.classes = classes_;
     work.silhouette = message.silhouette;
+    work.cold_l2 = message.cold_l2;
+    work.counters = message.counters;
+    work.gpu = gpus_.find(*backend_, *parameters_);
     return run_trial_work(work, observer, session_);
   }
 
@@ -206,6 +209,7 @@ class Service {
   std::string stage_;      ///< stage of the last report()
   bool reported_ = false;  ///< a report of this stage was sent, but not that of its end
   std::chrono::steady_clock::time_point next_report_;
+  GpuMonitor gpus_;
   bool releases_ = false;
   std::unique_ptr<BackendSession> session_;  ///< session of the trial or trace last answered
 };

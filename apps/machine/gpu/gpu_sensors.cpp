@@ -23,6 +23,8 @@ constexpr std::pair<unsigned long long, const char*> kReasons[] = {{0x1, "idle"}
                                                                    {0x80, "hw_power_brake"},
                                                                    {0x100, "display_clocks"}};
 
+constexpr unsigned kSmClock = 1;  // NVML_CLOCK_SM
+
 // Entry `index` of CUDA_VISIBLE_DEVICES; empty if there are fewer.
 std::string_view visible_at(std::string_view list, std::int64_t index) {
   for (; index > 0; --index) {
@@ -107,7 +109,6 @@ GpuState GpuSensors::read(NvmlDevice device) const {
         nvml_.call<NvmlDevice, unsigned, unsigned*>("nvmlDeviceGetClockInfo", device, kind, &mhz);
     return code == 0 ? std::optional<std::int64_t>(mhz) : std::nullopt;
   };
-  constexpr unsigned kSmClock = 1;
   constexpr unsigned kMemoryClock = 2;
   constexpr unsigned kGpuSensor = 0;
   state.sm_mhz = clock(kSmClock);
@@ -129,6 +130,20 @@ GpuState GpuSensors::read(NvmlDevice device) const {
     break;
   }
   return state;
+}
+
+std::optional<std::int64_t> GpuSensors::max_sm_mhz(NvmlDevice device) const {
+  unsigned mhz = 0;
+  const NvmlReturn code = nvml_.call<NvmlDevice, unsigned, unsigned*>("nvmlDeviceGetMaxClockInfo",
+                                                                      device, kSmClock, &mhz);
+  return code == 0 ? std::optional<std::int64_t>(mhz) : std::nullopt;
+}
+
+std::optional<double> GpuSensors::energy_j(NvmlDevice device) const {
+  unsigned long long millijoules = 0;
+  const NvmlReturn code = nvml_.call<NvmlDevice, unsigned long long*>(
+      "nvmlDeviceGetTotalEnergyConsumption", device, &millijoules);
+  return code == 0 ? std::optional<double>(static_cast<double>(millijoules) / 1e3) : std::nullopt;
 }
 
 }  // namespace lloyd::machine

@@ -38,6 +38,11 @@ class GpuSensors {
   NvmlDevice find(std::int64_t index, std::string_view name) const;
   /// `device`: from find(), not null.
   GpuState read(NvmlDevice device) const;
+  /// Maximum SM clock; none if the driver does not report it. `device` as in read().
+  std::optional<std::int64_t> max_sm_mhz(NvmlDevice device) const;
+  /// Energy that the whole GPU has used since the driver was loaded, in joules; none before Volta.
+  /// The driver updates it every 20 to 100 ms. `device` as in read().
+  std::optional<double> energy_j(NvmlDevice device) const;
 
  private:
   std::string name_of(NvmlDevice device) const;

@@ -51,7 +51,7 @@ BAD = [
 # With this seed, the last of six backends also comes last in the first round.
 LAST_IS_LAST = "\norder_seed: 27"
 TIMES = {"open_ms", "loop_ms", "closing_ms", "fit_ms", "phase_ms", "start_ms", "seeding", "time",
-         "run", "machine", "process", "conditions", "order"}
+         "run", "machine", "process", "conditions", "order", "counters", "energy_j"}
 
 
 class Workers(WorkerCase):

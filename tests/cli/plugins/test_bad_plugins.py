@@ -82,6 +82,8 @@ FAILED = [
      "the backend prints to standard output: '{\"iterations\": NaN'", None),
     ("garbled-notes", "notes/text", "notes/text/float32",
      r"after fit\(\): byte 7 of the notes is 0x0a, a control character", None),
+    ("failing-eviction", "device-cache/evict", "device-cache/evict/float32",
+     r"before the first fit\(\): evict\(\) failed: the device does not answer", None),
 ]
 
 CONFIG = """

@@ -10,10 +10,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import ROOT, TestCase, run
 
 PAGE = ROOT / "docs" / "experiments.md"
-SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile"]
+SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile", "cold_l2"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
-        "checks", "silhouette", "order_seed", "trace", "isolate", "timeout", "memory_limit", "cpus", "sweep",
-        "reference", "output"]
+        "checks", "silhouette", "counters", "repeat_throttled", "order_seed", "trace", "isolate", "timeout",
+        "memory_limit", "cpus", "sweep", "reference", "output"]
 
 
 def examples(page):
@@ -48,7 +48,7 @@ class Documentation(TestCase):
 
     def test_page_has_every_key_and_no_other(self):
         section = PAGE.read_text().split("## Keys")[1].split("## Axes")[0]
-        documented = set(re.findall(r"(?m)^\| `([a-z_.]+)` \|", section))
+        documented = set(re.findall(r"(?m)^\| `([a-z0-9_.]+)` \|", section))
         self.assertEqual({key for key in documented if "." not in key}, set(KEYS))
         for key in sorted(documented):
             with self.subTest(key):
@@ -79,7 +79,7 @@ class Documentation(TestCase):
         record = json.loads((self.folder / "out" / "records.jsonl").read_text())
         section = PAGE.read_text().split("## Records")[1].split("## Summary")[0]
         rows = re.findall(r"(?m)^\| (`.*?) \| ", section)
-        documented = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
+        documented = {key for row in rows for key in re.findall(r"`([a-z0-9_]+)`", row)}
         # This record lacks release_failure because the session was released without an error.
         self.assertEqual(documented - {"release_failure"}, set(record))
 

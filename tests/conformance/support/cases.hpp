@@ -35,6 +35,7 @@ void add_observer_cases(std::vector<Case>& cases);
 void add_cancel_cases(std::vector<Case>& cases);
 void add_session_cases(std::vector<Case>& cases);
 void add_notes_cases(std::vector<Case>& cases);
+void add_device_cache_cases(std::vector<Case>& cases);
 void add_environment_cases(std::vector<Case>& cases);
 void add_partial_cases(std::vector<Case>& cases);
 void add_partial_fit_cases(std::vector<Case>& cases);

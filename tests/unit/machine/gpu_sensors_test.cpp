@@ -79,6 +79,25 @@ TEST(GpuSensors, WhatADeviceDoesNotSupportIsNotKnown) {
   EXPECT_EQ(state.throttle, (Texts{"hw_slowdown", "sw_thermal_slowdown"}));
 }
 
+TEST(GpuSensors, TheMaximumClockIsUnknownIfTheDriverLacksIt) {
+  const Visible all(nullptr);
+  const GpuSensors sensors(kNew);
+  EXPECT_EQ(sensors.max_sm_mhz(sensors.find(0, kName)), 2000);
+  EXPECT_FALSE(sensors.max_sm_mhz(sensors.find(2, "NVIDIA T4")));
+  const GpuSensors old(kOld);
+  EXPECT_FALSE(old.max_sm_mhz(old.find(0, kName)));
+}
+
+TEST(GpuSensors, EnergyIsInJoules) {
+  const Visible all(nullptr);
+  const GpuSensors sensors(kNew);
+  const NvmlDevice device = sensors.find(0, kName);
+  const double before = sensors.energy_j(device).value();
+  EXPECT_GE(before, 7000);
+  EXPECT_EQ(sensors.energy_j(device), before + 2.5);
+  EXPECT_FALSE(sensors.energy_j(sensors.find(2, "NVIDIA T4")));
+}
+
 TEST(GpuSensors, WithoutADriverNothingIsKnown) {
   for (const char* library : {kMute, "/none/libnvidia-ml.so.1"}) {
     const GpuSensors sensors(library);

@@ -28,6 +28,8 @@ TEST(ExperimentConfig, MissingKeysTakeTheDefaults) {
   EXPECT_EQ(experiment.checks.samples, 0) << "all";
   EXPECT_EQ(experiment.checks.seconds, 10);
   EXPECT_FALSE(experiment.silhouette);
+  EXPECT_FALSE(experiment.counters);
+  EXPECT_TRUE(experiment.repeat_throttled);
   EXPECT_EQ(experiment.order_seed, 0u);
   EXPECT_FALSE(experiment.baseline);
   ASSERT_EQ(experiment.settings.size(), 1u);
@@ -76,6 +78,8 @@ repeats: 7
 until: {relative_error: 0.01, max_seconds: 5}
 checks: {samples: 5000, seconds: 2.5}
 silhouette: true
+counters: true
+repeat_throttled: false
 order_seed: 3
 output: there
 )");
@@ -86,6 +90,8 @@ output: there
   EXPECT_EQ(experiment.checks.samples, 5000);
   EXPECT_EQ(experiment.checks.seconds, 2.5);
   EXPECT_TRUE(experiment.silhouette);
+  EXPECT_TRUE(experiment.counters);
+  EXPECT_FALSE(experiment.repeat_throttled);
   EXPECT_EQ(experiment.order_seed, 3u);
   const Setting& setting = experiment.settings.at(0);
   EXPECT_EQ(setting.dataset.file, "/data/points.tsv");

@@ -54,6 +54,7 @@ Record example() {
   record.seeding.ms = 1.5;
   record.stop = {{"max_iterations", 30}, {"tolerance", 1e-4}};
   record.empty_clusters = "relocate";
+  record.cold_l2 = true;
   record.isolation.emplace().timeout = 2.5;
   record.isolation->cpus = {0, 1, 3};
   record.repeat = 3;
@@ -72,6 +73,8 @@ Record example() {
   fit.adjusted_rand_index = 0.75;
   fit.simplified_silhouette = -0.5;
   fit.silhouette_samples = 99;
+  fit.energy_j = 321.5;
+  fit.counters = machine::CpuCounts{5000, 12000, {}, "cache misses: no such counter"};
   record.after_one = AfterOne{0.2, {0, -1, 1, 100}};
   record.seeding.backend = "openmp";
   record.memory.emplace().host_bytes = 4096;
@@ -93,6 +96,7 @@ Record example() {
   conditions.before = {0.25, 1 << 19, 2596};
   conditions.gpu.emplace().name = "a GPU";
   conditions.gpu->before = {1980, 3201, 42, 123.5, std::vector<std::string>{"sw_power_cap"}};
+  conditions.gpu->discarded = 2;
   record.time = "2026-01-31T12:00:01Z";
   return record;
 }
@@ -109,7 +113,8 @@ bool is_new(const std::string& path) {
   for (const char* key :
        {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
         "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels",
-        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples"}) {
+        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples", "counters",
+        "energy_j", "cold_l2"}) {
     if (path == key) return true;
   }
   return false;
@@ -287,6 +292,9 @@ TEST(ExperimentRecord, WrongTypesAndValuesOutOfRangeAreRefused) {
             "'adjusted_rand_index' is 1e+300, not a number from -1 to 1");
   EXPECT_EQ(with("/simplified_silhouette", -1.5),
             "'simplified_silhouette' is -1.5, not a number >= -1");
+  EXPECT_EQ(with("/counters/cycles", -1), "'counters.cycles' is -1, not an integer >= 0");
+  EXPECT_EQ(with("/cold_l2", 1), "'cold_l2' is 1, not true or false");
+  EXPECT_EQ(with("/energy_j", -1), "'energy_j' is -1, not a number >= 0");
   EXPECT_EQ(with("/notes", 1), "'notes' is 1, not a text");
   EXPECT_EQ(with("/stop", {{"tolerance", 1}}), "'stop.max_iterations' is missing");
   EXPECT_EQ(with("/machine/sockets", 0), "'machine.sockets' is 0, not an integer >= 1");

@@ -1,6 +1,11 @@
 // The conditions of trials, as stored in records.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +25,8 @@ class ExperimentConditions : public testing::Test {
         std::string("{dataset: {blobs: {samples: 50}}, backends: [") + backend + "], repeats: 1}";
     const Plan plan = fake::plan_of(text, datasets_);
     InProcessRunner trials(plan, datasets_, observer_, "run", this_machine());
-    MonitoredRunner runner(plan, trials, nvml);
+    MonitoredRunner runner(
+        plan, trials, [] { return true; }, nvml);
     return runner.run(plan.fits.front(), 0);
   }
 
@@ -70,6 +76,132 @@ TEST_F(ExperimentConditions, AreLeftOutWhereTheDriverDoesNotAnswer) {
     EXPECT_TRUE(json.at("conditions").at("gpu").at("before").at("sm_mhz").is_null());
     EXPECT_EQ(to_json(record_from_json(json)), json);
   }
+}
+
+// Runs trials with another runner. `clocks` are the SM clocks right after the attempts, in MHz; the
+// last one stays.
+class ThrottledRunner final : public TrialRunner {
+ public:
+  ThrottledRunner(TrialRunner& runner, std::vector<int> clocks)
+      : runner_(runner), clocks_(std::move(clocks)) {}
+
+  Record run(const PlannedFit& fit, std::int64_t repeat) override {
+    const std::size_t last = clocks_.size() - 1;
+    ::setenv("FAKE_NVML_SM_MHZ", std::to_string(clocks_[std::min(attempts++, last)]).c_str(), 1);
+    Record record = runner_.run(fit, repeat);
+    if (fails) record.status = TrialStatus::failed;
+    return record;
+  }
+
+  std::size_t attempts = 0;
+  bool fails = false;
+
+ private:
+  TrialRunner& runner_;
+  std::vector<int> clocks_;
+};
+
+class ThrottledTrials : public testing::Test {
+ protected:
+  ThrottledTrials() { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
+  ~ThrottledTrials() override {
+    ::unsetenv("FAKE_NVML_SM_MHZ");
+    ::unsetenv("FAKE_NVML_REASONS");
+  }
+
+  // Runs `repeats` trials of a backend on a GPU whose maximum clock is 2000 MHz.
+  std::vector<Record> run(std::vector<int> clocks, std::int64_t repeats = 1,
+                          const std::string& keys = "silhouette: true") {
+    const Plan plan = fake::plan_of("{dataset: {blobs: {samples: 50}}, backends: [gpu], repeats: " +
+                                        std::to_string(repeats) + ", " + keys + "}",
+                                    datasets_);
+    InProcessRunner trials(plan, datasets_, observer_, "run", this_machine());
+    ThrottledRunner throttled(trials, std::move(clocks));
+    throttled.fails = fails_;
+    const auto pause = [this] {
+      ++pauses_;
+      return !interrupted_;
+    };
+    MonitoredRunner runner(plan, throttled, pause, nvml_);
+    std::vector<Record> records;
+    for (std::int64_t repeat = 0; repeat < repeats; ++repeat) {
+      records.push_back(runner.run(plan.fits.front(), repeat));
+    }
+    attempts_ = throttled.attempts;
+    return records;
+  }
+
+  static std::int64_t discarded(const Record& record) {
+    return record.conditions.value().gpu.value().discarded;
+  }
+
+  DatasetCache datasets_;
+  fake::Switch observer_;
+  const char* nvml_ = LLOYD_FAKE_NVML "new.so";
+  bool fails_ = false;
+  bool interrupted_ = false;
+  int pauses_ = 0;
+  std::size_t attempts_ = 0;
+};
+
+TEST_F(ThrottledTrials, AreRunAgainAfterAPause) {
+  const Record record = run({1499, 1499, 1500}).front();
+  EXPECT_EQ(record.status, TrialStatus::ok);
+  EXPECT_EQ(discarded(record), 2);
+  EXPECT_EQ(pauses_, 2);
+  EXPECT_EQ(record.conditions->gpu->after.sm_mhz, 1500);
+  // Only the first attempt, which was discarded, checks the result.
+  EXPECT_TRUE(record.fit->check);
+  EXPECT_TRUE(std::isfinite(record.fit->simplified_silhouette));
+  EXPECT_EQ(record.fit->silhouette_samples, 50);
+  EXPECT_TRUE(record.after_one);
+  const nlohmann::ordered_json json = to_json(record);
+  EXPECT_EQ(json.at("conditions").at("gpu").at("discarded"), 2);
+  EXPECT_EQ(to_json(record_from_json(json)), json);
+}
+
+TEST_F(ThrottledTrials, AreNotRepeatedIfTheGpuStaysThrottled) {
+  const std::vector<Record> records = run({1000}, 3);
+  EXPECT_EQ(discarded(records[0]), 3);
+  EXPECT_EQ(discarded(records[1]), 0);
+  EXPECT_EQ(discarded(records[2]), 0);
+  EXPECT_EQ(attempts_, 6u);
+  EXPECT_EQ(records[0].status, TrialStatus::ok);
+}
+
+TEST_F(ThrottledTrials, AreKeptIfTheExperimentSaysSo) {
+  EXPECT_EQ(discarded(run({1000}, 1, "repeat_throttled: false").front()), 0);
+  EXPECT_EQ(attempts_, 1u);
+}
+
+TEST_F(ThrottledTrials, AreKeptIfTheRunIsInterrupted) {
+  interrupted_ = true;
+  const Record record = run({1000}).front();
+  EXPECT_EQ(record.status, TrialStatus::ok);
+  EXPECT_EQ(discarded(record), 0);
+  EXPECT_EQ(attempts_, 1u);
+}
+
+TEST_F(ThrottledTrials, NeedALowClockAndAReason) {
+  run({1500});
+  EXPECT_EQ(attempts_, 1u);
+  ::setenv("FAKE_NVML_REASONS", "1", 1);  // idle
+  run({1000});
+  EXPECT_EQ(attempts_, 1u);
+  ::unsetenv("FAKE_NVML_REASONS");
+  nvml_ = LLOYD_FAKE_NVML "old.so";  // does not know the maximum clock
+  run({1000});
+  EXPECT_EQ(attempts_, 1u);
+}
+
+TEST_F(ThrottledTrials, AreNotRepeatedIfTheyFail) {
+  fails_ = true;
+  EXPECT_EQ(run({1000}).front().status, TrialStatus::failed);
+  EXPECT_EQ(attempts_, 1u);
+}
+
+TEST(PauseForCooling, EndsWithTheRun) {
+  EXPECT_FALSE(pause_for_cooling([] { return true; }));
 }
 
 }  // namespace

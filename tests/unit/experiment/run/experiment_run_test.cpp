@@ -172,6 +172,11 @@ TEST_F(ExperimentRun, TheHashOfASettingIsStable) {
   EXPECT_EQ(plan_.settings[0].hash, first);
   make("{dataset: {blobs: {}}, backends: [sequential]}");
   EXPECT_EQ(plan_.settings[0].hash, "a369bd685e97f578");
+  EXPECT_FALSE(plan_.settings[0].setting.cold_l2);
+  make("{dataset: {blobs: {}}, backends: [sequential], sweep: {cold_l2: [false, true]}}");
+  EXPECT_EQ(plan_.settings[0].hash, "a369bd685e97f578");
+  EXPECT_NE(plan_.settings[1].hash, "a369bd685e97f578");
+  EXPECT_TRUE(plan_.settings[1].setting.cold_l2);
 }
 
 TEST_F(ExperimentRun, EachTrialLeavesARecord) {

@@ -131,6 +131,14 @@ TEST(ExperimentDisturbances, ThrottlingHasItsReasons) {
             "the GPU was throttled in 2 of 9 trials (sw_power_cap, hw_thermal_slowdown)");
 }
 
+TEST(ExperimentDisturbances, TrialsThatWereRepeatedAreCounted) {
+  std::vector<Record> row = row_of(gpu_trial());
+  row[3].conditions->gpu->discarded = 2;
+  EXPECT_EQ(text_of({row}), "1 of 10 trials was repeated because the GPU was throttled");
+  row[4].conditions->gpu->discarded = 3;
+  EXPECT_EQ(text_of({row}), "2 of 10 trials were repeated because the GPU was throttled");
+}
+
 TEST(ExperimentDisturbances, AllAreReportedInOneLine) {
   Record record = gpu_trial();
   record.conditions->before.load = 12;

@@ -10,6 +10,8 @@
 namespace lloyd::experiment {
 namespace {
 
+using nlohmann::ordered_json;
+
 // 10 samples of 2 features in 3 clusters: 4 iterations of `ms` each.
 Record trial(double ms) {
   Record record;
@@ -75,6 +77,51 @@ TEST(ExperimentWork, ProfiledRunsHaveTablesOfPhasesAndRates) {
   const std::string without = summary_table(summarize({{plain}}));
   EXPECT_EQ(without.find("assignment"), std::string::npos) << without;
   EXPECT_NE(summary_csv(summarize({{plain}})).find("gflop_per_s"), std::string::npos);
+}
+
+TEST(ExperimentWork, CountersAreMediansOfWholeFits) {
+  const auto counted = [](std::int64_t cycles, std::int64_t instructions) {
+    Record record = trial(1);
+    record.fit->counters = machine::CpuCounts{cycles, instructions, 40, {}};
+    return record;
+  };
+  const CounterSummary counters =
+      counters_of(FitDigest({counted(100, 100), counted(400, 800), counted(200, 600)})).value();
+  EXPECT_DOUBLE_EQ(counters.cycles, 200);
+  EXPECT_DOUBLE_EQ(counters.instructions, 600);
+  EXPECT_DOUBLE_EQ(counters.cache_misses, 40);
+  EXPECT_DOUBLE_EQ(counters.instructions_per_cycle, 2);
+  EXPECT_FALSE(counters_of(FitDigest({trial(1)})));
+
+  const Summary summary = summarize({{counted(3'000'000, 6'000'000)}});
+  const std::string table = summary_table(summary);
+  EXPECT_NE(
+      table.find("backend  Mcycles  Minstructions  instructions/cycle  cache misses/sample\n"),
+      std::string::npos)
+      << table;
+  EXPECT_NE(
+      table.find("one         3.00           6.00                2.00                 4.00\n"),
+      std::string::npos)
+      << table;
+  const ordered_json row = summary_json(summary, "folder").at("rows").at(0);
+  EXPECT_EQ(row.at("cycles"), 3e6);
+  EXPECT_EQ(row.at("instructions"), 6e6);
+  EXPECT_EQ(row.at("cache_misses"), 40);
+  EXPECT_FALSE(summary_json(summarize({{trial(1)}}), "folder").at("rows").at(0).contains("cycles"));
+}
+
+TEST(ExperimentWork, RefusedCountersAreReportedOnce) {
+  Record refused = trial(1);
+  refused.fit->counters = machine::CpuCounts{{}, {}, {}, "cycles: forbidden"};
+  Record other = refused;
+  other.plan.setting = 1;
+  const Summary summary = summarize({{refused}, {other}});
+  const std::string table = summary_table(summary);
+  const std::string note = "counters: the kernel refused cycles: forbidden\n";
+  EXPECT_NE(table.find(note), std::string::npos) << table;
+  EXPECT_EQ(table.find(note), table.rfind(note)) << table;
+  EXPECT_EQ(table.find("Mcycles"), std::string::npos) << "nothing was counted: " << table;
+  EXPECT_TRUE(summary_json(summary, "folder").at("rows").at(0).at("cycles").is_null());
 }
 
 TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {

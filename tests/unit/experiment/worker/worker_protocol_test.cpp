@@ -33,6 +33,8 @@ TrialOutcome example_outcome() {
   fit.adjusted_rand_index = 2.0 / 3;
   fit.simplified_silhouette = 1.0 / 7;
   fit.silhouette_samples = 1000;
+  fit.energy_j = 0.1;
+  fit.counters = machine::CpuCounts{1, 2, 3, {}};
   outcome.process = TrialProcess{3, {{"libgomp", "/lib/libgomp.so.1", 2}}, 5};
   return outcome;
 }
@@ -60,6 +62,8 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   message.one_session = true;
   message.checks = {5000, 2.5};
   message.silhouette = true;
+  message.cold_l2 = true;
+  message.counters = true;
   message.checked_before = {*example_outcome().after_one};
   const auto trial = parse_message(trial_message(message));
   EXPECT_EQ(message_kind(trial), MessageKind::trial);
@@ -78,6 +82,8 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_EQ(read.checks.samples, 5000);
   EXPECT_EQ(read.checks.seconds, 2.5);
   EXPECT_TRUE(read.silhouette);
+  EXPECT_TRUE(read.cold_l2);
+  EXPECT_TRUE(read.counters);
   ASSERT_EQ(read.checked_before.size(), 1u);
   EXPECT_EQ(read.checked_before.front().digest, example_outcome().after_one->digest);
   EXPECT_EQ(read.checked_before.front().labels.samples, 1000);
