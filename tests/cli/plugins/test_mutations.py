@@ -43,7 +43,7 @@ MUTATIONS = [
 # Replaces the closing assignment: counts and inertia of the last iteration's labels.
 LAST_LABELS = """
   void sum_labels(const std::int32_t* labels) {
-    for (LoopWorker& worker : workers_) clear(worker);
+    clear_workers();
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for (std::int64_t i = block.begin; i < block.end; ++i) {
         worker.inertia.add(own_distance(i, labels[i]));

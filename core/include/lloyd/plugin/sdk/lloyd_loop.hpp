@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <vector>
@@ -70,11 +71,11 @@ class LloydLoop {
         result.farthest == nullptr
             ? 0
             : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
-    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(farthest_count);
+    count_farthest(farthest_count);
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
-      if (plan_.is_integer()) add_block(*worker.sums, block, block_labels);
+      if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
       const std::int32_t* const labels_by_row = labels - rows.begin;
       for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
@@ -85,9 +86,7 @@ class LloydLoop {
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
     if (plan_.is_integer()) {
-      for (LoopWorker& worker : workers_) {
-        if (worker.used) sums.merge(*worker.sums);
-      }
+      merge_into(sums);
     } else {
       add_block(sums, rows, labels);
     }
@@ -95,11 +94,11 @@ class LloydLoop {
     result.sum_form = plan_.form;
     result.changed = 0;
     FarthestSamples farthest(farthest_count);
-    for (const LoopWorker& worker : workers_) {
+    for_each_worker([&](const LoopWorker& worker) {
       result.changed += worker.changed;
       if (result.inertia != nullptr) result.inertia->add(worker.inertia);
       farthest.add(worker.farthest);
-    }
+    });
     const std::vector<FarSample> found = farthest.sorted();
     std::copy(found.begin(), found.end(), result.farthest);
     result.farthest_count = static_cast<std::int64_t>(found.size());
@@ -109,12 +108,16 @@ class LloydLoop {
   using Clock = std::chrono::steady_clock;
 
   struct alignas(64) LoopWorker {
-    bool used = false;  // received a block since clear(); with small data, most workers do not
+    LoopWorker(const SumPlan& plan, std::int64_t clusters, std::int64_t farthest_count)
+        : sums(plan, clusters),
+          counts(static_cast<std::size_t>(clusters)),
+          farthest(farthest_count) {}
+    bool used = true;  // received a block since clear()
     std::int64_t changed = 0;
-    std::optional<ClusterSums> sums;  // these two: from the first block on
+    ClusterSums sums;
     std::vector<std::int64_t> counts;
     ExactSum inertia;
-    FarthestSamples farthest{0};
+    FarthestSamples farthest;
   };
 
   // Calls begin_fit() of the step, and end_fit() in any case.
@@ -192,39 +195,61 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<LoopWorker> workers(static_cast<std::size_t>(step_.workers()));
+      std::vector<std::unique_ptr<LoopWorker>> workers(static_cast<std::size_t>(step_.workers()));
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
     }
-    for (LoopWorker& worker : workers_) clear(worker);
+    clear_workers();
     observer_ = observer;
     stopped_ = false;
     out_of_memory_ = false;
   }
 
-  // Called on the worker's thread, so that only the memory of workers with a block is touched, and
-  // by the thread that uses it. Returns false if there is not enough memory.
-  bool begin_block(LoopWorker& worker) const {
-    if (!worker.sums) {
+  // The worker of a block, null if there is no memory for it. A worker is made for its first block,
+  // on its thread: with small data most workers get no block, and passes touch no memory of them.
+  LoopWorker* worker_of_block(int number) {
+    std::unique_ptr<LoopWorker>& worker = workers_[static_cast<std::size_t>(number)];
+    if (worker == nullptr) {
       try {
-        worker.counts.resize(static_cast<std::size_t>(clusters_));
-        worker.sums.emplace(plan_, clusters_);
+        worker = std::make_unique<LoopWorker>(plan_, clusters_, farthest_count_);
       } catch (const std::bad_alloc&) {
-        return false;
+        return nullptr;
       }
     }
-    worker.used = true;
-    return true;
+    worker->used = true;
+    return worker.get();
   }
 
-  void clear(LoopWorker& worker) const {
-    if (!worker.used) return;
-    worker.used = false;
-    worker.sums->clear();
-    worker.counts.assign(static_cast<std::size_t>(clusters_), 0);
-    worker.inertia = {};
-    worker.changed = 0;
+  // Calls use(worker) for all workers that have been made.
+  template <class Use>
+  void for_each_worker(const Use& use) {
+    for (const std::unique_ptr<LoopWorker>& worker : workers_) {
+      if (worker != nullptr) use(*worker);
+    }
+  }
+
+  void clear_workers() {
+    for_each_worker([this](LoopWorker& worker) {
+      if (!worker.used) return;
+      worker.used = false;
+      worker.changed = 0;
+      worker.sums.clear();
+      worker.counts.assign(static_cast<std::size_t>(clusters_), 0);
+      worker.inertia = {};
+    });
+  }
+
+  void merge_into(ClusterSums& sums) {
+    for_each_worker([&](LoopWorker& worker) {
+      if (worker.used) sums.merge(worker.sums);
+    });
+  }
+
+  // Each worker keeps its `count` farthest samples from now on.
+  void count_farthest(std::int64_t count) {
+    farthest_count_ = count;
+    for_each_worker([&](LoopWorker& worker) { worker.farthest = FarthestSamples(count); });
   }
 
   // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
@@ -238,13 +263,13 @@ class LloydLoop {
         return false;
       }
       const FloatEnvironment environment;
-      LoopWorker& own = workers_[static_cast<std::size_t>(worker)];
-      if (!begin_block(own)) {
+      LoopWorker* const own = worker_of_block(worker);
+      if (own == nullptr) {
         out_of_memory_.store(true);
         stopped_.store(true);
         return false;
       }
-      body(own, block);
+      body(*own, block);
       return true;
     });
     if (out_of_memory_.load()) throw std::bad_alloc();
@@ -257,20 +282,20 @@ class LloydLoop {
   void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
                   double* squared_distances = nullptr) {
     centroids_ = centroids;
-    for (LoopWorker& worker : workers_) clear(worker);
+    clear_workers();
     StepPassOptions options;
     options.reports_changes = accumulate == Accumulate::changes;
     step_.begin_pass(centroids_, clusters_, options);
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
-          LabelChangeSums<T> changes(dataset_, *worker.sums, sum_kernels());
+          LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
           return;
         }
       }
       worker.changed += step_.assign(block, labels + block.begin);
-      if (accumulate == Accumulate::sums) add_block(*worker.sums, block, labels + block.begin);
+      if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
         worker.inertia.add(distance);
@@ -299,7 +324,7 @@ class LloydLoop {
       loop_.assign_all(centroids().data(), labels_, accumulate_);
       distances_ += loop_.pass_distances();
       changed_ = 0;
-      for (const LoopWorker& worker : loop_.workers_) changed_ += worker.changed;
+      loop_.for_each_worker([&](const LoopWorker& worker) { changed_ += worker.changed; });
       sums_match_labels_ = true;
     }
 
@@ -348,9 +373,7 @@ class LloydLoop {
         return sums;
       }
       if (accumulate_ == Accumulate::nothing) loop_.sum_by_worker(labels_);
-      for (LoopWorker& worker : loop_.workers_) {
-        if (worker.used) sums.merge(*worker.sums);
-      }
+      loop_.merge_into(sums);
       return sums;
     }
     std::int64_t changed() const override { return changed_; }
@@ -378,46 +401,45 @@ class LloydLoop {
 
   void sum_by_worker(const std::int32_t* labels) {
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
-      add_block(*worker.sums, block, labels + block.begin);
+      add_block(worker.sums, block, labels + block.begin);
     });
   }
 
   std::vector<FarSample> find_farthest(const std::int32_t* labels, std::int64_t wanted) {
-    for (LoopWorker& worker : workers_) worker.farthest = FarthestSamples(wanted);
+    count_farthest(wanted);
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
         worker.farthest.add({i, distance, labels[i], 0});
       });
     });
     FarthestSamples farthest(wanted);
-    for (const LoopWorker& worker : workers_) farthest.add(worker.farthest);
+    for_each_worker([&](const LoopWorker& worker) { farthest.add(worker.farthest); });
     return farthest.sorted();
   }
 
   double sum_inertia(const std::int32_t* labels) {
-    for (LoopWorker& worker : workers_) worker.inertia = {};
+    for_each_worker([](LoopWorker& worker) { worker.inertia = {}; });
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for_each_own_distance(block, labels,
                             [&](std::int64_t, double distance) { worker.inertia.add(distance); });
     });
     ExactSum inertia;
-    for (const LoopWorker& worker : workers_) inertia.add(worker.inertia);
+    for_each_worker([&](const LoopWorker& worker) { inertia.add(worker.inertia); });
     return inertia.value();
   }
 
   void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
     ExactSum sum;
-    for (const LoopWorker& worker : workers_) sum.add(worker.inertia);
+    for_each_worker([&](const LoopWorker& worker) { sum.add(worker.inertia); });
     inertia = sum.value();
     valid = kValidInertia | (labels_wanted ? kValidLabels : 0u);
     if (counts == nullptr) return;
     std::fill_n(counts, clusters_, 0);
-    for (const LoopWorker& worker : workers_) {
-      if (!worker.used) continue;
+    for_each_worker([&](const LoopWorker& worker) {
       for (std::int64_t c = 0; c < clusters_; ++c) {
         counts[c] += worker.counts[static_cast<std::size_t>(c)];
       }
-    }
+    });
     valid |= kValidCounts;
   }
 
@@ -427,8 +449,9 @@ class LloydLoop {
   std::int64_t clusters_ = 0;
   const double* centroids_ = nullptr;  ///< of the last pass, k x d
   std::vector<std::int32_t> scratch_labels_;
-  std::vector<LoopWorker> workers_;
-  std::optional<ClusterSums> sums_;  ///< of all workers
+  std::vector<std::unique_ptr<LoopWorker>> workers_;  // null before their first block
+  std::int64_t farthest_count_ = 0;                   // samples that each worker keeps
+  std::optional<ClusterSums> sums_;                   ///< of all workers
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};
