@@ -137,7 +137,7 @@ condition_user() {
   mkdir -p "$scratch/home"
   chown 54321:54321 "$scratch/home"
   # Writable copies of the places that the tests write to: ctest's log, GoogleTest's results, the pages of
-  # the documentation, and the file list of cmake --install.
+  # the documentation, and the file lists of cmake --install.
   LLOYD_BUILD=$build run_suite user "$build" in_namespace '
     for name in Testing test_results docs; do
       mkdir -p "$LLOYD_BUILD/$name"
@@ -145,9 +145,11 @@ condition_user() {
       chown -R 54321:54321 "$1/$name"
       mount --bind "$1/$name" "$LLOYD_BUILD/$name"
     done
-    touch "$1/list" "$LLOYD_BUILD/install_manifest.txt"
-    chown 54321:54321 "$1/list"
-    mount --bind "$1/list" "$LLOYD_BUILD/install_manifest.txt"' "${as_user[@]}" env -u CCACHE_DIR HOME="$scratch/home"
+    for list in install_manifest.txt install_manifest_hdf5.txt; do
+      touch "$1/$list" "$LLOYD_BUILD/$list"
+      chown 54321:54321 "$1/$list"
+      mount --bind "$1/$list" "$LLOYD_BUILD/$list"
+    done' "${as_user[@]}" env -u CCACHE_DIR HOME="$scratch/home"
 }
 
 condition_locale() {
