@@ -23,7 +23,7 @@ struct UsedGpu {
   machine::NvmlDevice device = nullptr;  ///< null if the sensors do not know it
 };
 
-/// Finds the GPUs of backends. Loads the driver's library when the first one is asked for.
+/// Finds the GPUs of backends. Loads the driver's library when the first one is looked for.
 class GpuMonitor {
  public:
   /// `nvml`: file name for dlopen(3), see GpuSensors.
