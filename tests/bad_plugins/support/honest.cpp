@@ -1,6 +1,7 @@
 // A backend that fulfils its claims.
 #include <string_view>
 
+#include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
@@ -11,14 +12,17 @@ namespace lloyd::bad {
 namespace {
 
 template <class T>
-struct HonestStep : RowStep<HonestStep<T>, T>, SessionNotes {
+struct HonestStep : RowStep<HonestStep<T>, T>, SessionNotes, DeviceCache {
   using RowStep<HonestStep<T>, T>::RowStep;
   std::int32_t label(const T* x) const {
     return nearest_centroid(x, this->centroids, this->clusters, this->dataset.features).label;
   }
   const char* notes() const noexcept override { return "one sample after another"; }
+  Status evict() noexcept override { return {}; }
   void* query(std::string_view name) {
-    return name == kSessionNotes ? static_cast<SessionNotes*>(this) : nullptr;
+    if (name == kSessionNotes) return static_cast<SessionNotes*>(this);
+    if (name == kDeviceCache) return static_cast<DeviceCache*>(this);
+    return nullptr;
   }
 };
 
