@@ -3,9 +3,11 @@
 Usage: python3 tests/report_picture.py BUILD    (a build folder; needs Chromium)"""
 
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
@@ -14,6 +16,15 @@ from browser import Browser, find_browser  # noqa: E402
 
 SHOWN = ["summary", "speedup", "replay"]
 MOST_BYTES = 200_000
+
+
+def name_program(png, program):
+    """The PNG file with a text chunk `Software` (PNG specification, section 11.3.4.3), placed before the image data.
+    A test compares it with the program's version, so that the picture does not stay behind."""
+    data = b"tEXtSoftware\0" + program.encode("latin-1")
+    chunk = struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))
+    at = png.index(b"IDAT") - 4
+    return png[:at] + chunk + png[at:]
 
 
 def main():
@@ -50,6 +61,8 @@ def main():
             browser.wait("document.querySelector('#replay svg').viewBox.baseVal.width < 500")
             assert browser.errors() == [], browser.errors()
             browser.screenshot(picture)
+    version = subprocess.run([lloyd, "--version"], check=True, capture_output=True, text=True).stdout.split()[:2]
+    picture.write_bytes(name_program(picture.read_bytes(), " ".join(version)))
     size = picture.stat().st_size
     print(f"{picture}: {size} bytes")
     if size > MOST_BYTES:
