@@ -10,7 +10,12 @@ endif()
 # Options without sanitizers, for test plugins that stand in for third-party ones. Optimised for compile time.
 add_library(lloyd_plain_options INTERFACE)
 target_compile_features(lloyd_plain_options INTERFACE cxx_std_20)
-target_compile_options(lloyd_plain_options INTERFACE ${options} $<IF:$<BOOL:${LLOYD_SANITIZE}>,-O0,-O1>)
+target_compile_options(lloyd_plain_options INTERFACE ${options})
+if(LLOYD_SANITIZE)
+  target_compile_options(lloyd_plain_options INTERFACE -O0)
+else()
+  target_compile_options(lloyd_plain_options INTERFACE -O1)
+endif()
 if(LLOYD_SANITIZE)
   list(APPEND options
     -fsanitize=${LLOYD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
