@@ -6,10 +6,9 @@
 #define LLOYD_EXCLUDED_TARGETS \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
 
-// Builds with sanitizers, which take minutes for these files, have the narrowest and the widest
-// vectors only.
+// Builds with sanitizers, which take minutes for these files, have narrow and wide vectors only.
 #if defined(LLOYD_FEW_VECTOR_TARGETS)
-#define HWY_DISABLED_TARGETS (LLOYD_EXCLUDED_TARGETS | HWY_SSE4 | HWY_AVX2)
+#define HWY_DISABLED_TARGETS (LLOYD_EXCLUDED_TARGETS | HWY_AVX2)
 #else
 #define HWY_DISABLED_TARGETS LLOYD_EXCLUDED_TARGETS
 #endif

@@ -277,8 +277,10 @@ void check_moving(std::int64_t n, std::int64_t d, std::int64_t k, double scale, 
   const Moving<T> made = moving<T>(n, d, k, scale, offset);
   for (const Algorithm algorithm : kAlgorithms) {
     const std::int64_t distances = check_passes<T>(made.data, made.passes, algorithm);
-    // For other scales the bounds may be too coarse to prune anything.
-    if (scale == 1 && algorithm != Algorithm::lloyd) {
+    // For other scales the bounds may be too coarse to prune anything. With three centroids,
+    // measuring the distance to the own one may cost as much as is saved, depending on the
+    // instruction set.
+    if (scale == 1 && k > 3 && algorithm != Algorithm::lloyd) {
       EXPECT_LT(distances, n * k * std::ssize(made.passes));
     }
   }
