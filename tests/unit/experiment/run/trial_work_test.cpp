@@ -1,5 +1,6 @@
 // run_trial_work(): results that were checked before, counters, energy and cold caches.
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -95,6 +96,7 @@ TEST_F(SmallTrial, CountsOrRefusesIfRequested) {
 }
 
 TEST_F(SmallTrial, MeasuresTheEnergyOfLongFits) {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");  // the fake library has every device
   const auto backend = plugin(fake::gpu_device());
   GpuMonitor gpus(LLOYD_FAKE_NVML "new.so");
   const auto energy = [&](double min_ms) {
