@@ -4,7 +4,8 @@ Usage: check_manifest.py BUILD_FOLDER MANIFEST [--only GLOB] [--without GLOB...]
        check_manifest.py BUILD_FOLDER MANIFEST --update [--prune]
 
 The manifest has one test name per line. A test that ran but is not listed is a failure, except for those of a
-plugin, since a build may have further backends. --only selects names by a glob, with the prefix `unit.` for unit tests; --without excludes names.
+plugin, since a build may have further backends. --only selects names by a glob, with the prefix `unit.` for unit tests;
+--without excludes names.
 The outcomes are read from BUILD_FOLDER/test_results: ctest.xml, which `ctest --output-junit` writes, and one
 file per GoogleTest process; a test in none of these files did not run.
 

@@ -36,8 +36,8 @@ if(LLOYD_SANITIZE)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# For vectorised kernels. With sanitizers, they are compiled for fewer instruction sets. Makes AddressSanitizer's checks calls: inlined into unrolled loops, they keep the optimiser
-# busy for minutes.
+# For vectorised kernels. With sanitizers they are compiled for fewer instruction sets, and AddressSanitizer's checks are
+# calls: inlined into unrolled loops, they keep the optimiser busy for minutes.
 add_library(lloyd_kernel_options INTERFACE)
 target_link_libraries(lloyd_kernel_options INTERFACE lloyd_few_checks)
 if(LLOYD_SANITIZE)

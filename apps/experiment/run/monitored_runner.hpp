@@ -26,7 +26,7 @@ inline constexpr double kThrottledClock = 0.75;
 /// A successful trial is throttled if the GPU right after it has a throttling reason and its SM
 /// clock is below kThrottledClock. If the plan says so, such a trial is run again after a pause,
 /// until it is not throttled. The last attempt is recorded, with the number of those before it. If
-/// the last one is throttled, too, the GPU cannot do better, and later trials of the variant are
+/// the last one is throttled as well, the GPU cannot do better, and later trials of the variant are
 /// not repeated.
 class MonitoredRunner final : public TrialRunner {
  public:
@@ -56,7 +56,7 @@ class MonitoredRunner final : public TrialRunner {
   std::set<std::size_t> always_throttled_;  ///< variants whose trials are not repeated any more
 };
 
-/// Returns false as soon as `stop` does true; true after a second.
+/// Waits for a second and returns true, or returns false as soon as stop() returns true.
 bool pause_for_cooling(const std::function<bool()>& stop);
 
 }  // namespace lloyd::experiment
