@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 
 #include "commands/commands.hpp"
 #include "options/bounded_data.hpp"
+#include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "output/output.hpp"
 #include "progress/rows_progress.hpp"
@@ -43,8 +45,8 @@ struct BlobsOptions {
 
 // Runs `copy` to an absolute path, with progress, until interrupted().
 template <class Copy>
-int write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
-               CopyOptions options, const Copy& copy) {
+CopiedRows write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
+                      CopyOptions options, const Copy& copy) {
   const std::filesystem::path file = absolute_path(output);
   refuse_overwriting({file}, inputs);
   install_interrupt_handler();
@@ -60,7 +62,7 @@ int write_file(const std::string& output, const std::vector<std::filesystem::pat
     note_dropped_rows(inputs.front().string(), written.dropped, written.samples);
   }
   note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
-  return kDone;
+  return written;
 }
 
 int make_blobs_file(BlobsOptions options) {
@@ -68,10 +70,18 @@ int make_blobs_file(BlobsOptions options) {
   const auto rows = blob_rows(options.spec);
   CopyOptions copy;
   copy.threads = std::min(usable_processors(), 64);
-  return write_file(options.output, {}, copy,
-                    [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
-                      return copy_rows(*rows, file, with_progress);
-                    });
+  write_file(options.output, {}, copy,
+             [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+               return copy_rows(*rows, file, with_progress);
+             });
+  return kDone;
+}
+
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const DataOptions& options) {
+  for (const std::string& warning : rounding_warnings(losses, feature_names, options)) {
+    note("lloyd: warning: {}\n", warning);
+  }
 }
 
 int convert(DataOptions data, const std::string& output) {
@@ -80,15 +90,18 @@ int convert(DataOptions data, const std::string& output) {
   input.csv.memory_limit = text_memory();
   CopyOptions copy;
   if (!data.dtype.empty()) copy.dtype = parse_dtype(data.dtype);
-  return write_file(output, data.sources(), copy,
-                    [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
-                      if (data.selects() && find_format(data.file) != FileFormat::csv) {
-                        const auto rows = data.select(open_rows(data.file, input));
-                        return copy_rows(*rows, file, with_progress);
-                      }
-                      return with_missing_advice(
-                          [&] { return copy_file(data.file, input, file, with_progress); });
-                    });
+  const CopiedRows copied =
+      write_file(output, data.sources(), copy,
+                 [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
+                   if (data.selects() && find_format(data.file) != FileFormat::csv) {
+                     const auto rows = data.select(open_rows(data.file, input));
+                     return copy_rows(*rows, file, with_progress);
+                   }
+                   return with_missing_advice(
+                       [&] { return copy_file(data.file, input, file, with_progress); });
+                 });
+  warn_of_rounding(copied.rounding_losses, copied.feature_names, data);
+  return kDone;
 }
 
 std::string feature_name(const Dataset& dataset, std::size_t j) {
@@ -110,6 +123,7 @@ int describe(DataOptions data, bool json) {
   refuse_overwriting({}, data.sources());
   const Dataset dataset = describe_file(data);
   const auto& features = dataset.statistics();
+  warn_of_rounding(rounding_losses(dataset.rounding, features), dataset.feature_names, data);
   if (json) {
     nlohmann::ordered_json document = {
         {"name", dataset.name()},

@@ -22,6 +22,7 @@
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
+#include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "output/output.hpp"
 #include "progress/stage_line.hpp"
@@ -63,6 +64,10 @@ int predict(const Context& context, PredictOptions options) {
   const Model model = read_model(options.model, options.memory.limit);
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
+  for (const std::string& warning :
+       rounding_warnings(file.rounding_losses(), file.feature_names(), options.data)) {
+    note("lloyd: warning: {}\n", warning);
+  }
   if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();

@@ -141,6 +141,11 @@ std::vector<std::string> BoundedFile::feature_names() const {
   return text_ ? text_->feature_names : std::vector<std::string>();
 }
 
+std::vector<RoundingLoss> BoundedFile::rounding_losses() const {
+  if (!text_) return {};
+  return lloyd::rounding_losses(text_->rounding, text_->statistics());
+}
+
 BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
                               std::int64_t output_bytes) {
   const std::int64_t limit = limit_of(memory_.limit);

@@ -65,6 +65,8 @@ class BoundedFile {
   std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
   /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
+  /// Features of text that rounding to float32 distorts; none after standardize().
+  std::vector<RoundingLoss> rounding_losses() const;
 
   /// Standardizes the samples by their own statistics, and returns the map. Files other than text
   /// are read once more for it. `inspect` receives the data set before it is standardized. Call it

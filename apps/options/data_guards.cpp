@@ -64,12 +64,15 @@ bool counts_rows(const InspectedRows& rows, std::int64_t feature) {
   return true;
 }
 
-// True if the values ascend, or descend, strictly.
-bool is_monotonic(const InspectedRows& rows, std::int64_t feature) {
-  const bool ascends = rows.at(1, feature) > rows.at(0, feature);
+// True if the values ascend, or descend, strictly. If they were rounded, neighbours may be equal,
+// but not all values.
+bool is_monotonic(const InspectedRows& rows, std::int64_t feature, bool rounded) {
+  const double last = rows.at(rows.rows() - 1, feature);
+  if (last == rows.at(0, feature)) return false;
+  const bool ascends = last > rows.at(0, feature);
   for (std::int64_t i = 1; i < rows.rows(); ++i) {
     const double step = rows.at(i, feature) - rows.at(i - 1, feature);
-    if (ascends ? step <= 0 : step >= 0) return false;
+    if ((step == 0 && !rounded) || (step != 0 && (step > 0) != ascends)) return false;
   }
   return true;
 }
@@ -80,6 +83,14 @@ bool are_distinct(const InspectedRows& rows, std::int64_t feature) {
     if (!seen.insert(rows.at(i, feature)).second) return false;
   }
   return true;
+}
+
+// True if the integers of the feature are positive and have the same number of digits, at least 7,
+// as account numbers have.
+bool has_fixed_length(const FeatureStatistics& feature) {
+  constexpr double kLeast = 1e6;
+  if (feature.minimum < kLeast) return false;
+  return std::floor(std::log10(feature.minimum)) == std::floor(std::log10(feature.maximum));
 }
 
 // True for "id", "customer_id", "customerId", "ID", "index", "row" and the like.
@@ -106,6 +117,14 @@ bool may_be_classes(const FeatureStatistics& feature) {
          feature.maximum - feature.minimum < kMaxClasses;
 }
 
+// "'height'", or "column 3" without a name.
+std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
+                        std::int64_t feature) {
+  const std::string text = names.empty() ? "" : names[static_cast<std::size_t>(feature)];
+  return text.empty() ? fmt::format("column {}", options.column_of(feature))
+                      : fmt::format("'{}'", shown(text));
+}
+
 class Guards {
  public:
   Guards(const Dataset& dataset, const DataOptions& options)
@@ -125,7 +144,7 @@ class Guards {
       } else if (j == 0 && counts_rows(rows, j)) {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
-      } else if (is_monotonic(rows, j) || (named_as_identifier(j) && are_distinct(rows, j))) {
+      } else if (looks_like_identifier(rows, j)) {
         flag(j, fmt::format("{} looks like an identifier: its integers are all distinct", name(j)));
       }
     }
@@ -160,11 +179,14 @@ class Guards {
     return !names().empty() && names_identifier(names()[static_cast<std::size_t>(feature)]);
   }
 
-  // "'height'", or "column 3" without a name.
-  std::string name(std::int64_t feature) const {
-    const std::string text = names().empty() ? "" : names()[static_cast<std::size_t>(feature)];
-    return text.empty() ? fmt::format("column {}", options_.column_of(feature))
-                        : fmt::format("'{}'", shown(text));
+  std::string name(std::int64_t feature) const { return column_text(names(), options_, feature); }
+
+  bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
+    const auto j = static_cast<std::size_t>(feature);
+    const bool rounded = !dataset_.rounding.empty() && dataset_.rounding[j].error > 0;
+    if (is_monotonic(rows, feature, rounded)) return true;
+    if (!named_as_identifier(feature) && !has_fixed_length(features_[j])) return false;
+    return rounded || are_distinct(rows, feature);
   }
 
   // The value of an option that chooses the column: its name if a shell takes that as it is.
@@ -217,11 +239,39 @@ class Guards {
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized) {
-  if (dataset.samples() < kMinSamples) return {};
-  Guards guards(dataset, options);
-  if (options.columns.empty()) guards.check_columns();
-  if (!standardized) guards.check_scales();
-  return guards.take();
+  std::vector<std::string> warnings;
+  if (dataset.samples() >= kMinSamples) {
+    Guards guards(dataset, options);
+    if (options.columns.empty()) guards.check_columns();
+    if (!standardized) guards.check_scales();
+    warnings = guards.take();
+  }
+  const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
+  for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options)) {
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
+                                           const std::vector<std::string>& feature_names,
+                                           const DataOptions& options) {
+  std::vector<std::string> warnings;
+  for (const RoundingLoss& loss : losses) {
+    warnings.push_back(rounding_warning(options.file,
+                                        column_text(feature_names, options, loss.feature), loss,
+                                        "--dtype float64 keeps the values"));
+  }
+  return warnings;
+}
+
+std::string rounding_warning(const std::string& file, const std::string& feature,
+                             const RoundingLoss& loss, const std::string& advice) {
+  const std::string effect =
+      loss.deviation == 0 ? "which makes them equal"
+                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
+  return fmt::format("{}: rounding to float32 changes the values of {} by up to {:.3g}, {}; {}",
+                     file, feature, loss.error, effect, advice);
 }
 
 }  // namespace lloyd::apps

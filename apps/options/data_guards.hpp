@@ -1,10 +1,12 @@
 // Warnings about columns that make a clustering meaningless without making it fail.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/rounding.hpp>
 
 #include "options/data_options.hpp"
 
@@ -14,14 +16,26 @@ namespace lloyd::apps {
 /// that helps:
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct,
-///   and they either ascend or descend or the column's name is that of an identifier;
+///   and they either ascend or descend, or have the same number of digits (7 or more), or the
+///   column's name is that of an identifier;
 /// - a last column that looks like class numbers, if no other column does: integers in an interval
 ///   of at most 20 that begins at -1, 0 or 1;
-/// - standard deviations that differ by a factor of 1000 or more, unless `standardized`.
+/// - standard deviations that differ by a factor of 1000 or more, unless `standardized`;
+/// - those of rounding_warnings().
 /// The first three are left out if --columns chose the columns. Values are inspected in the first
-/// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are not inspected. Reads
-/// these rows if the data set is not in memory, and throws what reading throws.
+/// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only inspected for
+/// rounding. Reads these rows if the data set is not in memory, and throws what reading throws.
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized);
+
+/// One sentence for each feature that rounding to float32 distorts; `losses` and `feature_names`
+/// (d entries or none) are those of text that was read with `options`.
+std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
+                                           const std::vector<std::string>& feature_names,
+                                           const DataOptions& options);
+/// One such sentence. `feature` is the name of the feature in the sentence; `advice` says how to
+/// read it as float64.
+std::string rounding_warning(const std::string& file, const std::string& feature,
+                             const RoundingLoss& loss, const std::string& advice);
 
 }  // namespace lloyd::apps

@@ -7,9 +7,12 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/standardize.hpp>
 
 #include "options/bounded_data.hpp"
+#include "options/data_guards.hpp"
+#include "output/output.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -37,6 +40,19 @@ Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting) {
     return setting.standardize ? standardize(dataset) : std::move(dataset);
   } catch (const InputError& error) {
     setting.place.fail(error.what());
+  }
+}
+
+void warn_of_rounding(const Dataset& dataset, const DatasetSetting& setting) {
+  for (const RoundingLoss& loss : rounding_losses(dataset.rounding, dataset.statistics())) {
+    const std::string feature =
+        dataset.feature_names.empty()
+            ? fmt::format("feature {}", loss.feature)
+            : fmt::format("'{}'",
+                          shown(dataset.feature_names[static_cast<std::size_t>(loss.feature)]));
+    apps::note("lloyd: warning: {}\n",
+               apps::rounding_warning(setting.file, feature, loss,
+                                      "'dataset.dtype: float64' keeps the values"));
   }
 }
 
@@ -70,7 +86,9 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   const std::string key = setting.key();
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
-  last_ = std::make_shared<const Dataset>(prepare_dataset(make_dataset(setting, stop_), setting));
+  Dataset dataset = make_dataset(setting, stop_);
+  if (warned_.insert(setting.file).second) warn_of_rounding(dataset, setting);
+  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(dataset), setting));
   key_ = key;
   return last_;
 }

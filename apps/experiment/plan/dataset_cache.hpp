@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,7 @@ class DatasetCache {
   std::string key_;
   std::shared_ptr<const Dataset> last_;
   std::map<std::string, DatasetFacts> facts_;
+  std::set<std::string> warned_;  // files whose rounding was warned of
 };
 
 }  // namespace lloyd::experiment

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/rounding.hpp>
 
 namespace lloyd {
 
@@ -118,6 +119,9 @@ class Dataset {
   std::vector<std::string> feature_names;
   /// Number of rows of the file that were left out for missing values; see CsvOptions.
   std::int64_t dropped_rows = 0;
+  /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
+  /// rounded to float32. See rounding_losses().
+  std::vector<FeatureRounding> rounding;
 
  private:
   void describe(const std::function<void(StatisticsPass&)>& read);

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <lloyd/error.hpp>
 
 #include "data/csv/csv_rows.hpp"
+#include "dataset/statistics_pass.hpp"
 
 namespace lloyd {
 namespace {
@@ -172,16 +174,23 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
   PageBuffer<T> values;
   std::vector<std::string> classes;
   std::int64_t n = 0;
+  StatisticsPass statistics("", 0, d, DType::float32);
   for (std::int64_t count = block_rows(d); count == block_rows(d); n += count) {
     values.clear();
     classes.clear();
     rows.forget_classes();
     count = rows.read(block_rows(d), values, classes);
     writer.write(values.data(), count, classes);
+    if constexpr (std::is_same_v<T, float>) statistics.add(values.data(), d, count);
     tell(options, n + count, rows.fraction());
   }
   writer.commit();
-  return {n, d, rows.dropped()};
+  CopiedRows copied{n, d, rows.dropped()};
+  if constexpr (std::is_same_v<T, float>) {
+    copied.rounding_losses = rounding_losses(rows.rounding(), statistics.statistics());
+  }
+  copied.feature_names = rows.columns().feature_names;
+  return copied;
 }
 
 }  // namespace

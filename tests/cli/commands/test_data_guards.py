@@ -34,6 +34,10 @@ GUARDS = [
      "the last column, 'kind', holds only integers from 0 to 2, as classes do",
      "--label-column kind compares the clusters with them, and --drop-columns kind leaves it out",
      ["--label-column", "kind"]),
+    ("account numbers", table("x,account,y", X, [10**8 + (173 * i) % 30 * 10**6 for i in range(30)], Y),
+     "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
+    ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
+     "'nr' looks like an identifier", "--drop-columns nr leaves it out", ["--drop-columns", "nr"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
      "--standardize gives every feature the standard deviation 1", ["--standardize"]),
 ]
@@ -53,6 +57,41 @@ class Guards(TestCase):
                 self.assertTrue(found[0].startswith(f"{file}: {begin}"), found)
                 self.assertTrue(found[0].endswith(end), found)
                 self.assertEqual(self.warnings(file, *options), [])
+
+    def test_features_that_float32_distorts_are_named(self):
+        # float32 has a value every 128 units there: two of the times become equal.
+        times = self.write("t.csv", "time,x\n1700000000,1\n1700000020,2\n1700000190,4\n")
+        known = self.write("known.csv", "time,x\n1700000000,1\n1700000190,2\n")
+        sentence = (f"{times}: rounding to float32 changes the values of 'time' by up to 62, while its standard "
+                    "deviation is 60.3; --dtype float64 keeps the values")
+        model = self.folder / "m.json"
+        run("fit", known, "-k", "2", "--dtype", "float64", "--model", model)
+        convert = ("data", "convert", times, self.folder / "x.npy")
+        for command in (("fit", times, "-k", "2"), ("predict", model, times), ("data", "info", times), convert):
+            with self.subTest(command[0]):
+                found = [line for line in run(*command).stderr.splitlines() if "warning" in line]
+                self.assertEqual(found, ["lloyd: warning: " + sentence])
+                self.assertNotIn("warning", run(*command, "--dtype", "float64").stderr)
+        equal = self.write("e.csv", "1700000000,1\n1700000001,2\n1700000002,4\n")
+        self.assertIn("changes the values of column 0 by up to 2, which makes them equal", run("data", "info", equal).stderr)
+        for text in ("0.1,1\n0.1,2\n0.1,4\n", "1000.1,1\n1000.3,2\n1000.7,4\n", "16777215,1\n16777214,2\n16777213,4\n"):
+            self.assertNotIn("warning", run("data", "info", self.write("c.csv", text)).stderr)
+
+    def test_an_experiment_names_them(self):
+        times = self.write("t.csv", "time,x\n1700000000,1\n1700000020,2\n1700000190,4\n")
+        experiment = self.write("e.yaml", f"""
+            experiment: times
+            dataset: {{file: {times}, dtype: float32}}
+            clusters: 2
+            repeats: 1
+            backends: [sequential]
+            output: {self.folder}/o
+        """)
+        done = run("run", experiment)
+        self.assertEqual(done.stderr.count("rounding to float32 changes the values of 'time'"), 1, done.stderr)
+        self.assertIn("'dataset.dtype: float64' keeps the values", done.stderr)
+        done = run("run", experiment, "--set", "dataset.dtype=float64")
+        self.assertNotIn("rounding", done.stderr)
 
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),

@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/rounding.hpp>
 
 namespace lloyd {
 
@@ -21,11 +24,14 @@ struct CopyOptions {
   std::function<bool(std::int64_t rows, double fraction)> progress = {};
 };
 
-/// Size of the copied data.
+/// What was copied.
 struct CopiedRows {
   std::int64_t samples = 0;   ///< n
   std::int64_t features = 0;  ///< d
   std::int64_t dropped = 0;   ///< rows of text that were left out, see CsvOptions::drop_missing
+  /// Features of text that are distorted by rounding to float32.
+  std::vector<RoundingLoss> rounding_losses = {};
+  std::vector<std::string> feature_names = {};  ///< those of text; may be empty
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

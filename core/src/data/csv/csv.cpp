@@ -24,6 +24,7 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   dataset.classes = std::move(classes);
   dataset.feature_names = rows.columns().feature_names;
   dataset.dropped_rows = rows.dropped();
+  dataset.rounding = rows.rounding();
   return dataset;
 }
 

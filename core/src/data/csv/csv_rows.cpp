@@ -1,8 +1,10 @@
 #include "data/csv/csv_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -167,6 +169,30 @@ void CsvRows::note_zeros(CsvCursor row, const T* values) {
   }
 }
 
+// Reads a row again, as float64, to compare it with its float32 values.
+void CsvRows::measure_rounding(CsvCursor row, const float* values) {
+  constexpr std::int64_t kMaxRows = 1000;
+  constexpr std::int64_t kMaxValues = std::int64_t{1} << 17;
+  const std::int64_t count = std::ssize(columns_.roles);
+  if (rounding_rows_ >= std::clamp(kMaxValues / count, std::int64_t{2}, kMaxRows)) return;
+  ++rounding_rows_;
+  rounding_.resize(static_cast<std::size_t>(columns_.features));
+  for (std::int64_t column = 0; column < count; ++column) {
+    if (column > 0) row.take_delimiter();
+    const std::int64_t feature = columns_.roles[static_cast<std::size_t>(column)];
+    if (feature < 0) {
+      row.take_cell(column);
+      continue;
+    }
+    const auto value = row.take_number<double>(column);
+    FeatureRounding& rounding = rounding_[static_cast<std::size_t>(feature)];
+    const auto error = std::fabs(value - static_cast<double>(values[feature]));
+    rounding.error = std::max(rounding.error, error);
+    rounding.minimum = std::min(rounding.minimum, value);
+    rounding.maximum = std::max(rounding.maximum, value);
+  }
+}
+
 // Skips the cell if its value is missing.
 bool CsvRows::skip_missing_value(std::int64_t column) {
   CsvCursor after = cursor_;
@@ -200,6 +226,9 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
   if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
+  if constexpr (std::is_same_v<T, float>) {
+    if (complete) measure_rounding(start, row);
+  }
   cursor_.next_line();
   if (!complete) {
     values.resize(values.size() - width);

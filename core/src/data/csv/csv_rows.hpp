@@ -36,6 +36,9 @@ class CsvRows {
   std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
   /// Number of rows left out so far for missing values.
   std::int64_t dropped() const { return dropped_; }
+  /// How read<float>() changed the features of the first rows (up to 1000, fewer if they are long);
+  /// empty if only read<double>() was called.
+  const std::vector<FeatureRounding>& rounding() const { return rounding_; }
   /// Tells that the caller has freed the classes that were read so far.
   void forget_classes() { class_bytes_ = 0; }
 
@@ -44,6 +47,7 @@ class CsvRows {
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
   bool skip_missing_value(std::int64_t column);
+  void measure_rounding(CsvCursor row, const float* values);
   template <class T>
   void note_zeros(CsvCursor row, const T* values);
   template <class T>
@@ -69,10 +73,12 @@ class CsvRows {
   std::vector<RoundedToZero> rounded_to_zero_;  // first one of each column
   std::vector<bool> has_rounded_;               // per feature: has an entry in it
   std::vector<bool> has_nonzero_;               // per feature
-  std::int64_t kept_ = 0;                       // rows
-  std::int64_t dropped_ = 0;                    // rows
-  std::int64_t fixed_bytes_ = 0;                // memory of the text and of the column descriptions
-  std::int64_t class_bytes_ = 0;                // memory of the classes
+  std::vector<FeatureRounding> rounding_;
+  std::int64_t rounding_rows_ = 0;  // kept rows whose rounding was measured
+  std::int64_t kept_ = 0;           // rows
+  std::int64_t dropped_ = 0;        // rows
+  std::int64_t fixed_bytes_ = 0;    // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;    // memory of the classes
 };
 
 }  // namespace lloyd

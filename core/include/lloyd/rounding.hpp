@@ -1,0 +1,35 @@
+// Finds features whose differences are lost by rounding the numbers of a text file to float32.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <lloyd/plugin/abi/dataset_view.hpp>
+
+namespace lloyd {
+
+/// How rounding changed one feature in the first rows of a text file, in the feature's units.
+struct FeatureRounding {
+  double error = 0;  ///< largest absolute change of a value
+  /// Smallest value before rounding.
+  double minimum = std::numeric_limits<double>::infinity();
+  /// Largest value before rounding.
+  double maximum = -std::numeric_limits<double>::infinity();
+};
+
+/// A feature that rounding distorts.
+struct RoundingLoss {
+  std::int64_t feature = 0;  ///< its number, from 0
+  double error = 0;          ///< largest absolute change of a value, in the feature's units
+  double deviation = 0;      ///< standard deviation of the rounded values
+};
+
+/// The features that rounding changes by more than a thousandth of their standard deviation; not
+/// those with equal values before rounding. `rounding` and `statistics` (of the rounded values)
+/// have d entries each, or `rounding` is empty if nothing was rounded.
+std::vector<RoundingLoss> rounding_losses(std::span<const FeatureRounding> rounding,
+                                          std::span<const FeatureStatistics> statistics);
+
+}  // namespace lloyd
