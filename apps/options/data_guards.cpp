@@ -88,8 +88,8 @@ bool are_distinct(const InspectedRows& rows, std::int64_t feature) {
 // True if the integers of the feature are positive and have the same number of digits, at least 7,
 // as account numbers have.
 bool has_fixed_length(const FeatureStatistics& feature) {
-  constexpr double kLeast = 1e6;
-  if (feature.minimum < kLeast) return false;
+  constexpr double kMinNumber = 1e6;
+  if (feature.minimum < kMinNumber) return false;
   return std::floor(std::log10(feature.minimum)) == std::floor(std::log10(feature.maximum));
 }
 
