@@ -43,8 +43,9 @@ struct PredictOptions {
 
 void check_features(const std::string& file, const Model& model, const BoundedFile& data) {
   if (data.features() != model.features) {
-    throw InputError(fmt::format("{} has {} features, but the model {} has {}", data.name(),
-                                 data.features(), file, model.features));
+    throw InputError(fmt::format("{} has {} features, but the model {} has {}{}", data.name(),
+                                 data.features(), file, model.features,
+                                 advise_columns(data, model.features, model.feature_names)));
   }
   check_feature_names(data, model.feature_names, "the model " + file);
 }
@@ -61,6 +62,9 @@ int predict(const Context& context, PredictOptions options) {
   try_outputs({options.labels, options.distances});
   supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = read_model(options.model, options.memory.limit);
+  if (const std::string text = scaling_warning(options.model, model); !text.empty()) {
+    note("lloyd: warning: {}\n", text);
+  }
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   if (model.standardization) file.standardize(*model.standardization);
@@ -110,7 +114,7 @@ int predict(const Context& context, PredictOptions options) {
                     {"open_ms", session.open_ms()},
                     {"label_ms", result.label_ms},
                     {"check", experiment::to_json(check)}});
-      } else if (options.labels.empty()) {
+      } else if (options.labels.empty() && options.distances.empty()) {
         for (const std::int32_t label : labels) write_result(fmt::format("{}\n", label));
       } else {
         print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
@@ -141,13 +145,15 @@ void add_predict_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<PredictOptions>();
   command
       ->add_option("MODEL", options->model,
-                   "A model written by 'lloyd fit', or a data file of centroids")
+                   "A model written by 'lloyd fit', or a data file of centroids, which lacks the "
+                   "scaling of --standardize")
       ->required();
   options->data.add_to(*command);
   options->backend.add_to(*command);
   options->memory.add_to(*command);
   command->add_option("--labels", options->labels,
-                      "Write the labels to this .csv or .npy file (default: standard output)");
+                      "Write the labels to this .csv or .npy file (default, without --distances: "
+                      "standard output)");
   command->add_option(
       "--distances", options->distances,
       "Write the distance of each sample to its centroid to this .csv or .npy file");

@@ -221,6 +221,19 @@ std::string columns_option(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string advise_columns(const BoundedFile& data, std::int64_t features,
+                           const std::vector<std::string>& names) {
+  if (data.features() <= features) return {};
+  const std::vector<std::string> given = utf8_texts(data.feature_names());
+  const std::vector<std::string> needed = utf8_texts(names);
+  const bool has_all = std::all_of(needed.begin(), needed.end(), [&](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  });
+  const std::string option = needed.empty() || !has_all ? "" : columns_option(needed);
+  return option.empty() ? "; --columns chooses the features of the model among the columns"
+                        : fmt::format("; --columns {} chooses its features", option);
+}
+
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
                          const std::string& owner) {
   constexpr std::size_t kMaxNameBytes = 100;

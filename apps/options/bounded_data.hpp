@@ -93,6 +93,11 @@ class BoundedFile {
 /// relies on the backend's own estimate. No effect without the option.
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
 
+/// Advice for a message about data with more features than a model, which has `features` of these
+/// `names` (possibly none): "; --columns ..."; empty if the data does not have more.
+std::string advise_columns(const BoundedFile& data, std::int64_t features,
+                           const std::vector<std::string>& names);
+
 /// Features are matched by position. If both sides have names, throws InputError unless they agree
 /// in order. `names`: those of `owner`, e.g. "the model m.json".
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,

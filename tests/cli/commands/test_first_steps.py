@@ -1,4 +1,4 @@
-"""What new users of fit do first, and the messages that lead them on."""
+"""What new users of fit and predict do first, and the messages that lead them on."""
 
 import pathlib
 import sys
@@ -49,6 +49,40 @@ class Fit(TestCase):
         self.assertNotIn("earlier", run("fit", IRIS, "-k", "2..4", "-o", out).stderr)
         said = run("fit", IRIS, "-k", "3", "-o", out, "--format", "npy").stderr
         self.assertIn(f"lloyd: labels.csv, centroids.csv and criteria.svg in {out} are from an earlier fit\n", said)
+
+
+class Predict(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "out"
+
+    def test_distances_alone_print_no_labels(self):
+        run("fit", IRIS, "-k", "3", "-o", self.out)
+        done = run("predict", self.out / "model.json", IRIS, "--distances", self.folder / "d.csv")
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertIn("labelled 150 samples", done.stdout)
+
+    def test_centroids_of_a_standardized_fit_are_warned_of(self):
+        fit = ["fit", IRIS, "-k", "3", "--standardize"]
+        run(*fit, "-o", self.out)
+        labels = ["--labels", self.folder / "l.csv"]
+        found = warnings(run("predict", self.out / "centroids.csv", IRIS, *labels))
+        self.assertEqual(len(found), 1)
+        self.assertIn("the samples are not standardized as in the fit", found[0])
+        self.assertTrue(found[0].endswith(f"{self.out / 'model.json'} has the scaling"), found)
+        self.assertEqual(warnings(run("predict", self.out / "model.json", IRIS, *labels)), [])
+        self.assertIn("--model FILE.json does", run(*fit, "--centroids", self.folder / "c.csv").stderr)
+        run("fit", IRIS, "-k", "3", "-o", self.out)
+        self.assertEqual(warnings(run("predict", self.out / "centroids.csv", IRIS, *labels)), [])
+
+    def test_further_columns_name_the_option_that_chooses(self):
+        run("fit", IRIS, "-k", "3", "--columns", "petal_length,sepal_width", "-o", self.out)
+        self.assertIn("; --columns petal_length,sepal_width chooses its features\n",
+                      run("predict", self.out / "model.json", IRIS, status=2).stderr)
+        bare = self.write("d.csv", "1,2\n3,4\n")
+        run("fit", bare, "-k", "2", "-o", self.out)
+        self.assertIn("; --columns chooses the features of the model among the columns\n",
+                      run("predict", self.out / "model.json", IRIS, status=2).stderr)
 
 
 if __name__ == "__main__":
