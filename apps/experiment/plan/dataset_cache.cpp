@@ -10,6 +10,7 @@
 #include <lloyd/standardize.hpp>
 
 #include "options/bounded_data.hpp"
+#include "options/option_names.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -21,7 +22,7 @@ Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>&
   try {
     return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
   } catch (const InputError& error) {
-    setting.place.fail(error.what());
+    setting.place.fail(apps::with_key_names(error.what()));
   }
 }
 

@@ -73,7 +73,7 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop,
               options.decimal_comma ? std::optional(delimiter_of(file, options)) : std::nullopt),
       block_(blocks_.next(1)),
-      cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
+      cursor_(blocks_.path(), block_, delimiter_of(file, options), options.decimal_comma) {
   // The second row tells whether the first is a header. Empty lines between them are skipped once,
   // however many blocks they take.
   bool more = find_row();
