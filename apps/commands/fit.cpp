@@ -168,7 +168,10 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
     }
     return;
   }
-  write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
+  write(options.labels, [&](const std::filesystem::path& file) {
+    write_labels(file, in_file_rows(fit.labels, dataset.dropped_row_numbers, kNoLabel));
+  });
+  if (!options.labels.empty()) note_unlabelled_rows(dataset);
   write_plot(options, report, delivery);
 }
 
@@ -337,7 +340,8 @@ int run_fit(const Context& context, FitCommandOptions options) {
   planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.standardize) warn(dataset);
-  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
+  if (!options.labels.empty())
+    require_labels_space(options.labels, dataset.samples() + dataset.dropped_rows);
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 

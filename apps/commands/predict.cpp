@@ -1,7 +1,10 @@
 // lloyd predict: labels new samples by the centroids of a model.
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,8 +82,9 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(chosen, planned, distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
-  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
-  if (!options.distances.empty()) require_matrix_space(options.distances, dataset.samples());
+  const std::int64_t rows = dataset.samples() + dataset.dropped_rows;  // of the file
+  if (!options.labels.empty()) require_labels_space(options.labels, rows);
+  if (!options.distances.empty()) require_matrix_space(options.distances, rows);
   GuestScope labelling;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
@@ -98,8 +102,11 @@ int predict(const Context& context, PredictOptions options) {
     labelling.end();
     std::vector<double> distances;
     if (!options.distances.empty()) {
-      distances = distances_to_centroids(dataset, model.centroids, labels);
+      distances =
+          in_file_rows(distances_to_centroids(dataset, model.centroids, labels),
+                       dataset.dropped_row_numbers, std::numeric_limits<double>::quiet_NaN());
     }
+    labels = in_file_rows(std::move(labels), dataset.dropped_row_numbers, kNoLabel);
 
     Delivery delivery;
     delivery.print([&] {
@@ -132,6 +139,9 @@ int predict(const Context& context, PredictOptions options) {
     if (!options.distances.empty() && delivery.write(options.distances, write_distances)) {
       note("wrote {}\n", options.distances);
     }
+    const bool gives_labels =
+        !options.labels.empty() || (!options.json && options.distances.empty());
+    if (gives_labels) note_unlabelled_rows(dataset);
     delivery.finish();
     note_memory_beyond(options.memory, chosen.backend->name());
     return kDone;

@@ -102,7 +102,7 @@ BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
     give_back_what_is_freed();
     text_ = data.read(text_memory(memory.limit));
   } else {
-    source_ = data.open_rows();
+    source_ = data.open_rows(&dropped_rows_);
   }
 }
 
@@ -134,6 +134,8 @@ void BoundedFile::standardize(const Standardization& map) {
   Dataset mapped(text_->name(), matrix_of(*rows));
   mapped.classes = std::move(text_->classes);
   mapped.feature_names = std::move(text_->feature_names);
+  mapped.dropped_rows = text_->dropped_rows;
+  mapped.dropped_row_numbers = std::move(text_->dropped_row_numbers);
   text_.emplace(std::move(mapped));
 }
 
@@ -142,6 +144,16 @@ std::vector<std::string> BoundedFile::feature_names() const {
 }
 
 BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
+                              std::int64_t output_bytes) {
+  BoundedData data = load(chosen, options, output_bytes);
+  if (!dropped_rows_.empty()) {
+    data.dataset.dropped_rows = std::ssize(dropped_rows_);
+    data.dataset.dropped_row_numbers = std::move(dropped_rows_);
+  }
+  return data;
+}
+
+BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& options,
                               std::int64_t output_bytes) {
   const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
@@ -175,6 +187,12 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   give_back_what_is_freed();
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
           limit - planned.bytes};
+}
+
+void note_unlabelled_rows(const Dataset& dataset) {
+  if (dataset.dropped_rows == 0) return;
+  note("lloyd: the labels have a line for every row of the file: {} for the {} left out\n",
+       kNoLabel, dataset.dropped_rows);
 }
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {

@@ -82,12 +82,39 @@ class BoundedFile {
                    std::int64_t output_bytes = 0);
 
  private:
+  BoundedData load(const ChosenBackend& chosen, const FitOptions& options,
+                   std::int64_t output_bytes);
+
   const DataOptions& data_;
   const MemoryOption& memory_;
   std::optional<Dataset> text_;
   std::unique_ptr<RowSource> source_;
+  std::vector<std::int64_t> dropped_rows_;  ///< of source_
   std::optional<Standardization> standardization_;
 };
+
+/// Written in place of the label of a row that was left out.
+inline constexpr std::int32_t kNoLabel = -1;
+
+/// Notes on standard error that such rows have no label, if there are any.
+void note_unlabelled_rows(const Dataset& dataset);
+
+/// Extends values of samples (n) to all rows of the file, with `filler` for those that were left
+/// out for missing values. `dropped`: Dataset::dropped_row_numbers.
+template <class T>
+std::vector<T> in_file_rows(std::vector<T> values, const std::vector<std::int64_t>& dropped,
+                            T filler) {
+  if (dropped.empty()) return values;
+  std::vector<T> all;
+  all.reserve(values.size() + dropped.size());
+  auto next = dropped.begin();
+  for (const T& value : values) {
+    for (; next != dropped.end() && *next == std::ssize(all); ++next) all.push_back(filler);
+    all.push_back(value);
+  }
+  all.resize(values.size() + dropped.size(), filler);
+  return all;
+}
 
 /// Notes on standard error if the peak memory of this process clearly exceeded the limit: the plan
 /// relies on the backend's own estimate. No effect without the option.

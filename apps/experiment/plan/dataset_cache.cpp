@@ -71,7 +71,11 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   const std::string key = setting.key();
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
-  last_ = std::make_shared<const Dataset>(prepare_dataset(make_dataset(setting, stop_), setting));
+  Dataset made = make_dataset(setting, stop_);
+  if (noted_.insert(setting.file).second) {
+    apps::note_dropped_rows(setting.file.string(), made.dropped_rows, made.samples());
+  }
+  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting));
   key_ = key;
   return last_;
 }

@@ -24,6 +24,7 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   dataset.classes = std::move(classes);
   dataset.feature_names = rows.columns().feature_names;
   dataset.dropped_rows = rows.dropped();
+  dataset.dropped_row_numbers = rows.dropped_rows();
   return dataset;
 }
 

@@ -114,7 +114,7 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
     if (read_row(values, classes)) {
       ++rows;
     } else {
-      ++dropped_;
+      dropped_.push_back(kept_ + rows + dropped());
     }
   }
   kept_ += rows;
@@ -180,7 +180,8 @@ template <class T>
 bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
   const CsvCursor start = cursor_;
   const auto width = static_cast<std::size_t>(columns_.features);
-  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T)));
+  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T) +
+                                         dropped_.capacity() * sizeof(std::int64_t)));
   values.resize(values.size() + width);
   T* const row = values.data() + values.size() - width;
   const std::int64_t count = std::ssize(columns_.roles);
