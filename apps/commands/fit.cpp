@@ -419,6 +419,7 @@ void add_fit_command(CLI::App& app, Context& context) {
   command
       ->add_option("--empty-clusters", options->empty_clusters,
                    "What to do with an empty cluster: relocate, keep or error")
+      ->type_name("TEXT:{relocate,keep,error}")
       ->capture_default_str();
   command->add_option("--labels", options->labels, "Write the labels to this .csv or .npy file");
   command->add_option("--centroids", options->centroids,

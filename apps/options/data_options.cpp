@@ -84,11 +84,15 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");
   command.add_flag("--no-header", no_header, "Text: the first line is a sample");
-  auto* used = command.add_option("--columns", columns,
-                                  "Columns to use: names or numbers from 0, as in a,b,3");
+  auto* used = command
+                   .add_option("--columns", columns,
+                               "Columns to use: names or numbers from 0, as in a,b,3; classes are "
+                               "then read with --label-column only")
+                   ->type_name("LIST");
   command
       .add_option("--drop-columns", drop_columns,
-                  "Columns to leave out, such as row numbers and identifiers: names or numbers")
+                  "Columns to leave out, such as row numbers and identifiers, as in a,b,3")
+      ->type_name("LIST")
       ->excludes(used);
   command.add_flag(
       "--drop-missing", drop_missing,
@@ -97,7 +101,8 @@ void DataOptions::add_to(CLI::App& command) {
                    "Text: read 2,5 as 2.5; the delimiter is then ';' by default");
   command.add_option("--label-column,--labels-column", label_column,
                      "Text: column with the class of each sample, by name or number");
-  command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
+  command.add_option("--dtype", dtype, "Text: float32 (default) or float64")
+      ->type_name("TEXT:{float32,float64}");
   command.add_option("--dataset", array_name,
                      "HDF5: the data set's path in the file; .npz: the name of the array");
 }
