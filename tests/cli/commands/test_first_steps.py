@@ -51,6 +51,11 @@ class Fit(TestCase):
         self.assertIn(f"lloyd: labels.csv, centroids.csv and criteria.svg in {out} are from an earlier fit\n", said)
 
 
+    def test_a_small_limit_of_memory_is_printed_in_bytes(self):
+        self.assertIn("; the limit is 1000 bytes\n",
+                      run("fit", IRIS, "-k", "3", "--memory-limit", "1KB", status=2).stderr)
+
+
 class Predict(TestCase):
     def setUp(self):
         super().setUp()
