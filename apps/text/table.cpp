@@ -34,13 +34,14 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// True if the character before `end` is a hyphen between letters.
+// True if the character before `end` is a hyphen after two letters and before one; that of k-means
+// is not.
 bool ends_part(const std::string& text, std::size_t end) {
-  return end >= 2 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
-         is_letter(text[end]);
+  return end >= 3 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
+         is_letter(text[end - 3]) && is_letter(text[end]);
 }
 
-// Position after the last hyphen between letters in the first `limit` bytes, else after the last of
+// Position after the last hyphen of ends_part() in the first `limit` bytes, else after the last of
 // the signs =/_,; `limit` if there is none.
 std::size_t end_of_part(const std::string& text, std::size_t limit) {
   for (std::size_t end = limit; end >= 2; --end) {

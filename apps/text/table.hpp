@@ -55,7 +55,8 @@ class Table {
 };
 
 /// Splits a text into lines of at most `width` UTF-8 code points: at blanks if possible, else after
-/// a hyphen between letters, else after one of =/_, else anywhere. Control characters become '?'.
+/// a hyphen between parts of two or more letters, else after one of =/_, else anywhere. Control
+/// characters become '?'.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
 /// Escapes a text for Markdown, cells of tables included; unprintable characters become '?'.

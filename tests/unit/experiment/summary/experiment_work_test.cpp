@@ -154,15 +154,15 @@ TEST(ExperimentTable, ATextBetweenCellsTakesTheAvailableWidth) {
 TEST(ExperimentTable, WordsAndNumbersStayWholeInTooManyColumns) {
   EXPECT_EQ(wrap("program=/some/path", 14), (std::vector<std::string>{"program=/some/", "path"}));
   Table table({{"one header", true}, {"instructions", true}, {"c", false}}, 20);
-  table.add({"123456.5", "0.25 45%", "abcdefghijklmnopqrstuvwxyz"});
+  table.add({"k-means++", "0.25 45%", "abcdefghijklmnopqrstuvwxyz"});
   table.add({"1"}, "a text", {});
   EXPECT_EQ(table.str(),
-            "     one  instructions  c\n"
-            "  header\n"
-            "------------------------------------------\n"
-            "123456.5      0.25 45%  abcdefghijklmnopqrst\n"
-            "                        uvwxyz\n"
-            "       1  a text\n");
+            "      one  instructions  c\n"
+            "   header\n"
+            "---------------------------------------------\n"
+            "k-means++      0.25 45%  abcdefghijklmnopqrst\n"
+            "                         uvwxyz\n"
+            "        1  a text\n");
 }
 
 TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
