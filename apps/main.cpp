@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -49,6 +51,18 @@ void take_one_value_each(CLI::App& app) {
   for (CLI::App* subcommand : app.get_subcommands({})) take_one_value_each(*subcommand);
 }
 
+// Help without " ...", CLI11's mark of options that may be repeated: they take one value each time.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    constexpr std::string_view kRepeated = " ...";
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::size_t at = option->nonpositional() ? text.find(kRepeated) : std::string::npos;
+    if (at != std::string::npos) text.erase(at, kRepeated.size());
+    return text;
+  }
+};
+
 // What --version prints. Reads the headers of the plugins, without loading them.
 std::string version_text(const std::vector<std::filesystem::path>& plugin_folders) {
   const lloyd::Registry registry(lloyd::Registry::default_folders(plugin_folders));
@@ -87,7 +101,7 @@ void list_plugin_options(CLI::App& app) {
   for (const char* name : {"run", "fit", "predict", "backends", "new-plugin", "doctor"}) {
     app.get_subcommand(name)->footer(
         "Options for plugins:\n"
-        "  --plugin-dir DIR ...        Search this folder for plugins first (may be repeated)\n"
+        "  --plugin-dir DIR            Search this folder for plugins first (may be repeated)\n"
         "  --plugin-timeout SECONDS    Time limit for a plugin to load, answer and exit\n\n" +
         app.get_footer());
   }
@@ -104,6 +118,7 @@ int main(int argc, char** argv) {
   machine::processors_at_start();  // records the affinity mask before any plugin is loaded
 
   CLI::App app("Lloyd: k-means clustering with plugin backends");
+  app.formatter(std::make_shared<HelpFormatter>());  // before subcommands, which copy it
   app.require_subcommand(1);
   app.fallthrough();
   // Otherwise CLI11 accepts "--dry-run=no" as an unset flag, and the experiment would run.

@@ -6,6 +6,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "options/option_names.hpp"
 #include "output/result_stream.hpp"
 #include "process/exit_status.hpp"
 #include "supervision/interrupt.hpp"
@@ -24,7 +25,7 @@ int run_to_report(const std::function<int()>& body) {
   } catch (const SupervisedEnd& end) {
     return end.status;
   } catch (const InputError& error) {
-    report_failure(error.what());
+    report_failure(with_option_names(error.what()));
     return kBadInput;
   } catch (const BackendError& error) {
     report_failure(error.what());

@@ -189,6 +189,7 @@ void add_blobs(CLI::App& parent, Context& context) {
       ->check(seed_number())
       ->capture_default_str();
   command->add_option("--dtype", options->dtype, "Type of the samples: float32 or float64")
+      ->type_name("TEXT:{float32,float64}")
       ->capture_default_str();
   command->callback(
       [&context, options] { context.action = [options] { return make_blobs_file(*options); }; });

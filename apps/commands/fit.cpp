@@ -17,6 +17,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "commands/command_end.hpp"
@@ -24,6 +25,7 @@
 #include "commands/delivery.hpp"
 #include "fit/choice/cluster_choice.hpp"
 #include "fit/fit_report.hpp"
+#include "fit/fit_warnings.hpp"
 #include "fit/plot/cluster_plot.hpp"
 #include "fit/plot/plotted_samples.hpp"
 #include "options/backend_options.hpp"
@@ -95,6 +97,24 @@ void prepare_outputs(FitCommandOptions& options) {
   try_outputs(outputs);
 }
 
+// Notes files of an earlier fit in the output folder that this one does not replace.
+void note_stale_files(const FitCommandOptions& options) {
+  if (options.output.empty()) return;
+  const std::filesystem::path folder = absolute_path(options.output);
+  std::vector<std::string> stale;
+  for (const char* name : {"labels.csv", "labels.npy", "centroids.csv", "centroids.npy",
+                           "model.json", "criteria.svg"}) {
+    const std::string file = (folder / name).string();
+    std::error_code error;
+    const bool is_output = file == options.labels || file == options.centroids ||
+                           file == options.model || file == options.criteria;
+    if (!is_output && std::filesystem::exists(file, error)) stale.emplace_back(name);
+  }
+  if (stale.empty()) return;
+  note("lloyd: {} in {} {} from an earlier fit\n", enumerated(stale, "and"), options.output,
+       stale.size() == 1 ? "is" : "are");
+}
+
 // Draws and writes the plot of a complete fit. Skipped if the user interrupts the drawing, unless
 // the fit was interrupted before.
 void write_plot(const FitCommandOptions& options, const FitReport& report, Delivery& delivery) {
@@ -132,6 +152,12 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   write(options.centroids, [&](const std::filesystem::path& file) {
     write_matrix(file, fit.centroids_in_data_units(), fit.features, dataset.feature_names);
   });
+  if (fit.standardization && !options.centroids.empty() && options.model.empty()) {
+    note(
+        "lloyd: {} does not hold the scaling of --standardize, without which 'lloyd predict' gives "
+        "other labels; --model FILE.json does\n",
+        options.centroids);
+  }
   if (!report.complete()) {
     std::error_code error;
     for (const std::string& file : {options.labels, options.plot}) {
@@ -142,7 +168,10 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
     }
     return;
   }
-  write(options.labels, [&](const std::filesystem::path& file) { write_labels(file, fit.labels); });
+  write(options.labels, [&](const std::filesystem::path& file) {
+    write_labels(file, in_file_rows(fit.labels, dataset.dropped_row_numbers, kNoLabel));
+  });
+  if (!options.labels.empty()) note_unlabelled_rows(dataset);
   write_plot(options, report, delivery);
 }
 
@@ -159,9 +188,16 @@ void print_report(const FitCommandOptions& options, const Report& report, Delive
 }
 
 ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
+  for (const std::string& text : class_warnings(report.dataset, options.data)) {
+    note("lloyd: warning: {}\n", text);
+  }
+  for (const std::string& text : empty_cluster_warnings(report.dataset, report.fit)) {
+    note("lloyd: warning: {}\n", text);
+  }
   Delivery delivery;
   print_report(options, report, delivery);
   write_files(options, report, delivery);
+  note_stale_files(options);
   delivery.finish();
   return report.fit.cancelled ? kInterrupted : kDone;
 }
@@ -235,6 +271,7 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
       delivery.write(options.criteria, [&](const auto& file) { write_criteria(file, report); })) {
     note("wrote {}\n", options.criteria);
   }
+  note_stale_files(options);
   delivery.finish();
   return choice.cancelled ? kInterrupted : kDone;
 }
@@ -303,7 +340,8 @@ int run_fit(const Context& context, FitCommandOptions options) {
   planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.standardize) warn(dataset);
-  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
+  if (!options.labels.empty())
+    require_labels_space(options.labels, dataset.samples() + dataset.dropped_rows);
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
@@ -381,6 +419,7 @@ void add_fit_command(CLI::App& app, Context& context) {
   command
       ->add_option("--empty-clusters", options->empty_clusters,
                    "What to do with an empty cluster: relocate, keep or error")
+      ->type_name("TEXT:{relocate,keep,error}")
       ->capture_default_str();
   command->add_option("--labels", options->labels, "Write the labels to this .csv or .npy file");
   command->add_option("--centroids", options->centroids,

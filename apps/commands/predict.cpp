@@ -1,7 +1,10 @@
 // lloyd predict: labels new samples by the centroids of a model.
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,8 +47,9 @@ struct PredictOptions {
 
 void check_features(const std::string& file, const Model& model, const BoundedFile& data) {
   if (data.features() != model.features) {
-    throw InputError(fmt::format("{} has {} features, but the model {} has {}", data.name(),
-                                 data.features(), file, model.features));
+    throw InputError(fmt::format("{} has {} features, but the model {} has {}{}", data.name(),
+                                 data.features(), file, model.features,
+                                 advise_columns(data, model.features, model.feature_names)));
   }
   check_feature_names(data, model.feature_names, "the model " + file);
 }
@@ -62,6 +66,9 @@ int predict(const Context& context, PredictOptions options) {
   try_outputs({options.labels, options.distances});
   supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = read_model(options.model, options.memory.limit);
+  if (const std::string text = scaling_warning(options.model, model); !text.empty()) {
+    note("lloyd: warning: {}\n", text);
+  }
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   for (const std::string& warning :
@@ -80,8 +87,9 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(chosen, planned, distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
-  if (!options.labels.empty()) require_labels_space(options.labels, dataset.samples());
-  if (!options.distances.empty()) require_matrix_space(options.distances, dataset.samples());
+  const std::int64_t rows = dataset.samples() + dataset.dropped_rows;  // of the file
+  if (!options.labels.empty()) require_labels_space(options.labels, rows);
+  if (!options.distances.empty()) require_matrix_space(options.distances, rows);
   GuestScope labelling;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
@@ -99,8 +107,11 @@ int predict(const Context& context, PredictOptions options) {
     labelling.end();
     std::vector<double> distances;
     if (!options.distances.empty()) {
-      distances = distances_to_centroids(dataset, model.centroids, labels);
+      distances =
+          in_file_rows(distances_to_centroids(dataset, model.centroids, labels),
+                       dataset.dropped_row_numbers, std::numeric_limits<double>::quiet_NaN());
     }
+    labels = in_file_rows(std::move(labels), dataset.dropped_row_numbers, kNoLabel);
 
     Delivery delivery;
     delivery.print([&] {
@@ -115,7 +126,7 @@ int predict(const Context& context, PredictOptions options) {
                     {"open_ms", session.open_ms()},
                     {"label_ms", result.label_ms},
                     {"check", experiment::to_json(check)}});
-      } else if (options.labels.empty()) {
+      } else if (options.labels.empty() && options.distances.empty()) {
         for (const std::int32_t label : labels) write_result(fmt::format("{}\n", label));
       } else {
         print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
@@ -133,6 +144,9 @@ int predict(const Context& context, PredictOptions options) {
     if (!options.distances.empty() && delivery.write(options.distances, write_distances)) {
       note("wrote {}\n", options.distances);
     }
+    const bool gives_labels =
+        !options.labels.empty() || (!options.json && options.distances.empty());
+    if (gives_labels) note_unlabelled_rows(dataset);
     delivery.finish();
     note_memory_beyond(options.memory, chosen.backend->name());
     return kDone;
@@ -146,13 +160,15 @@ void add_predict_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<PredictOptions>();
   command
       ->add_option("MODEL", options->model,
-                   "A model written by 'lloyd fit', or a data file of centroids")
+                   "A model written by 'lloyd fit', or a data file of centroids, which lacks the "
+                   "scaling of --standardize")
       ->required();
   options->data.add_to(*command);
   options->backend.add_to(*command);
   options->memory.add_to(*command);
   command->add_option("--labels", options->labels,
-                      "Write the labels to this .csv or .npy file (default: standard output)");
+                      "Write the labels to this .csv or .npy file (default, without --distances: "
+                      "standard output)");
   command->add_option(
       "--distances", options->distances,
       "Write the distance of each sample to its centroid to this .csv or .npy file");

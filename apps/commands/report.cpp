@@ -160,7 +160,10 @@ int report_run(ReportCommand command) {
     print_notes(chosen);
     set_baseline(command.baseline, chosen.run);
     const std::string page = page_text(command, chosen);
-    if (!command.page.empty()) write_page(command.page, page);
+    if (!command.page.empty()) {
+      write_page(command.page, page);
+      note("wrote {}\n", command.page.string());
+    }
     if (!command.figures.empty()) write_figures(command.figures, browser, page);
     return kDone;
   }

@@ -326,9 +326,10 @@ void add_run_command(CLI::App& app, Context& context) {
   sub->add_flag("--require", command->require, "Fail if any trial would be skipped");
   sub->add_flag("--fail-if-skipped", command->fail_if_skipped,
                 "Exit with status 3 if trials were skipped and none failed");
-  sub->add_option(
-         "--set", command->overrides.set,
-         "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML (may be repeated)")
+  sub->add_option("--set", command->overrides.set,
+                  "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML; KEY= "
+                  "removes it (may "
+                  "be repeated)")
       ->allow_extra_args(false);
   sub->add_option("--sweep", command->overrides.sweep,
                   "Add an axis or replace its values: KEY=LIST, such as 'clusters=[8, 16]' (may be "

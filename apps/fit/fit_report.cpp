@@ -1,11 +1,14 @@
 #include "fit/fit_report.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <lloyd/evaluation.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "fit/measurements.hpp"
@@ -14,6 +17,7 @@
 #include "output/output.hpp"
 #include "text/names.hpp"
 #include "text/numbers.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -32,6 +36,24 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
   print_text(" ({})\n", format_ms(check.ms));
 }
 
+// Prints the names of the first features, if there are any, above their columns. Returns the widths
+// of the columns.
+std::vector<std::size_t> print_names(const std::vector<std::string>& names, std::int64_t features) {
+  constexpr std::size_t kValueWidth = 10;
+  constexpr std::size_t kMaxNameBytes = 16;
+  std::vector<std::size_t> widths(static_cast<std::size_t>(features), kValueWidth);
+  if (names.empty()) return widths;
+  std::string line(20, ' ');
+  for (std::size_t j = 0; j < widths.size(); ++j) {
+    const std::string name = shown(names[j], kMaxNameBytes);
+    const std::size_t width = experiment::text_width(name);
+    widths[j] = std::max(widths[j], width);
+    line += std::string(widths[j] - width + 1, ' ') + name;
+  }
+  print_text("{}\n", line);
+  return widths;
+}
+
 void print_clusters(const FitReport& report) {
   constexpr std::int64_t kMaxClusters = 20;
   constexpr std::int64_t kMaxFeatures = 6;
@@ -40,10 +62,12 @@ void print_clusters(const FitReport& report) {
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
+  const std::vector<std::size_t> widths = print_names(report.dataset.feature_names, features);
   for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
     print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
     for (std::int64_t j = 0; j < features; ++j) {
-      print_text(" {:>10.5g}", centroids[static_cast<std::size_t>(c * fit.features + j)]);
+      print_text(" {:>{}.5g}", centroids[static_cast<std::size_t>(c * fit.features + j)],
+                 widths[static_cast<std::size_t>(j)]);
     }
     print_text("\n");
   }

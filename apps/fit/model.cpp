@@ -1,8 +1,12 @@
 #include "fit/model.hpp"
 
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <lloyd/data/files.hpp>
+#include <lloyd/error.hpp>
 
 #include "options/bounded_data.hpp"
 #include "options/centroids_file.hpp"
@@ -21,6 +25,26 @@ Model read_model(const std::filesystem::path& file, std::optional<std::uint64_t>
   model.feature_names = std::move(rows.feature_names);
   model.centroids = std::move(rows.centroids);
   return model;
+}
+
+std::string scaling_warning(const std::filesystem::path& file, const Model& model) {
+  const std::filesystem::path saved = file.parent_path() / "model.json";
+  std::error_code error;
+  if (!find_format(file) || !std::filesystem::is_regular_file(saved, error)) return {};
+  try {
+    const Model fitted = Model::load(
+        saved, [&](double bytes) { check_reading_memory(saved.string(), bytes, std::nullopt); });
+    if (!fitted.standardization || fitted.clusters != model.clusters ||
+        fitted.features != model.features) {
+      return {};
+    }
+  } catch (const InputError&) {
+    return {};
+  }
+  return fmt::format(
+      "{} holds centroids alone, so the samples are not standardized as in the fit, and labels may "
+      "differ from it; {} has the scaling",
+      file.string(), saved.string());
 }
 
 }  // namespace lloyd::apps

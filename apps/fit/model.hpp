@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include <lloyd/model.hpp>
 
@@ -14,5 +15,9 @@ namespace lloyd::apps {
 /// whole process; not set: its usable memory. Throws InputError, naming the file.
 Model read_model(const std::filesystem::path& file,
                  std::optional<std::uint64_t> memory = std::nullopt);
+
+/// A sentence if `file`, the data file that `model` was read from, lies beside the model.json of a
+/// standardized fit of the same shape: samples are not scaled for centroids alone. Otherwise empty.
+std::string scaling_warning(const std::filesystem::path& file, const Model& model);
 
 }  // namespace lloyd::apps

@@ -102,7 +102,7 @@ BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
     give_back_what_is_freed();
     text_ = data.read(text_memory(memory.limit));
   } else {
-    source_ = data.open_rows();
+    source_ = data.open_rows(&dropped_rows_);
   }
 }
 
@@ -134,6 +134,8 @@ void BoundedFile::standardize(const Standardization& map) {
   Dataset mapped(text_->name(), matrix_of(*rows));
   mapped.classes = std::move(text_->classes);
   mapped.feature_names = std::move(text_->feature_names);
+  mapped.dropped_rows = text_->dropped_rows;
+  mapped.dropped_row_numbers = std::move(text_->dropped_row_numbers);
   text_.emplace(std::move(mapped));
 }
 
@@ -147,6 +149,16 @@ std::vector<RoundingLoss> BoundedFile::rounding_losses() const {
 }
 
 BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
+                              std::int64_t output_bytes) {
+  BoundedData data = load(chosen, options, output_bytes);
+  if (!dropped_rows_.empty()) {
+    data.dataset.dropped_rows = std::ssize(dropped_rows_);
+    data.dataset.dropped_row_numbers = std::move(dropped_rows_);
+  }
+  return data;
+}
+
+BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& options,
                               std::int64_t output_bytes) {
   const std::int64_t limit = limit_of(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
@@ -180,6 +192,12 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
   give_back_what_is_freed();
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
           limit - planned.bytes};
+}
+
+void note_unlabelled_rows(const Dataset& dataset) {
+  if (dataset.dropped_rows == 0) return;
+  note("lloyd: the labels have a line for every row of the file: {} for the {} left out\n",
+       kNoLabel, dataset.dropped_rows);
 }
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {
@@ -225,6 +243,19 @@ std::string columns_option(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::string advise_columns(const BoundedFile& data, std::int64_t features,
+                           const std::vector<std::string>& names) {
+  if (data.features() <= features) return {};
+  const std::vector<std::string> given = utf8_texts(data.feature_names());
+  const std::vector<std::string> needed = utf8_texts(names);
+  const bool has_all = std::all_of(needed.begin(), needed.end(), [&](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  });
+  const std::string option = needed.empty() || !has_all ? "" : columns_option(needed);
+  return option.empty() ? "; --columns chooses the features of the model among the columns"
+                        : fmt::format("; --columns {} chooses its features", option);
+}
 
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
                          const std::string& owner) {

@@ -84,16 +84,48 @@ class BoundedFile {
                    std::int64_t output_bytes = 0);
 
  private:
+  BoundedData load(const ChosenBackend& chosen, const FitOptions& options,
+                   std::int64_t output_bytes);
+
   const DataOptions& data_;
   const MemoryOption& memory_;
   std::optional<Dataset> text_;
   std::unique_ptr<RowSource> source_;
+  std::vector<std::int64_t> dropped_rows_;  ///< of source_
   std::optional<Standardization> standardization_;
 };
+
+/// Written in place of the label of a row that was left out.
+inline constexpr std::int32_t kNoLabel = -1;
+
+/// Notes on standard error that such rows have no label, if there are any.
+void note_unlabelled_rows(const Dataset& dataset);
+
+/// Extends values of samples (n) to all rows of the file, with `filler` for those that were left
+/// out for missing values. `dropped`: Dataset::dropped_row_numbers.
+template <class T>
+std::vector<T> in_file_rows(std::vector<T> values, const std::vector<std::int64_t>& dropped,
+                            T filler) {
+  if (dropped.empty()) return values;
+  std::vector<T> all;
+  all.reserve(values.size() + dropped.size());
+  auto next = dropped.begin();
+  for (const T& value : values) {
+    for (; next != dropped.end() && *next == std::ssize(all); ++next) all.push_back(filler);
+    all.push_back(value);
+  }
+  all.resize(values.size() + dropped.size(), filler);
+  return all;
+}
 
 /// Notes on standard error if the peak memory of this process clearly exceeded the limit: the plan
 /// relies on the backend's own estimate. No effect without the option.
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
+
+/// Advice for a message about data with more features than a model, which has `features` of these
+/// `names` (possibly none): "; --columns ..."; empty if the data does not have more.
+std::string advise_columns(const BoundedFile& data, std::int64_t features,
+                           const std::vector<std::string>& names);
 
 /// Features are matched by position. If both sides have names, throws InputError unless they agree
 /// in order. `names`: those of `owner`, e.g. "the model m.json".

@@ -71,10 +71,8 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
 
 void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept) {
   if (dropped == 0) return;
-  note(
-      "lloyd: {}: {} of {} rows have a missing value and were left out; results are for the "
-      "remaining rows, in their order\n",
-      file, dropped, dropped + kept);
+  note("lloyd: {}: {} of {} rows have a missing value and were left out\n", file, dropped,
+       dropped + kept);
 }
 
 void DataOptions::add_to(CLI::App& command) {
@@ -86,11 +84,15 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_option("--delimiter", delimiter, "Text: the character between cells, or 'tab'");
   command.add_flag("--header", header, "Text: the first line names the columns");
   command.add_flag("--no-header", no_header, "Text: the first line is a sample");
-  auto* used = command.add_option("--columns", columns,
-                                  "Columns to use: names or numbers from 0, as in a,b,3");
+  auto* used = command
+                   .add_option("--columns", columns,
+                               "Columns to use: names or numbers from 0, as in a,b,3; classes are "
+                               "then read with --label-column only")
+                   ->type_name("LIST");
   command
       .add_option("--drop-columns", drop_columns,
-                  "Columns to leave out, such as row numbers and identifiers: names or numbers")
+                  "Columns to leave out, such as row numbers and identifiers, as in a,b,3")
+      ->type_name("LIST")
       ->excludes(used);
   command.add_flag(
       "--drop-missing", drop_missing,
@@ -99,7 +101,8 @@ void DataOptions::add_to(CLI::App& command) {
                    "Text: read 2,5 as 2.5; the delimiter is then ';' by default");
   command.add_option("--label-column,--labels-column", label_column,
                      "Text: column with the class of each sample, by name or number");
-  command.add_option("--dtype", dtype, "Text: float32 (default) or float64");
+  command.add_option("--dtype", dtype, "Text: float32 (default) or float64")
+      ->type_name("TEXT:{float32,float64}");
   command.add_option("--dataset", array_name,
                      "HDF5: the data set's path in the file; .npz: the name of the array");
 }
@@ -178,33 +181,34 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
   return dataset;
 }
 
-std::unique_ptr<RowSource> DataOptions::open_rows() const {
+std::unique_ptr<RowSource> DataOptions::open_rows(std::vector<std::int64_t>* dropped) const {
   const FileOptions options = file_options();
   check_dtype();
-  return select(lloyd::open_rows(file, options));
+  return select(lloyd::open_rows(file, options), dropped);
 }
 
-std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source) const {
+std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source,
+                                               std::vector<std::int64_t>* dropped) const {
   const std::vector<std::int64_t> used =
       column_numbers("--columns", file, split_lists("--columns", columns));
-  const std::vector<std::int64_t> dropped =
+  const std::vector<std::int64_t> unused =
       column_numbers("--drop-columns", file, split_lists("--drop-columns", drop_columns));
   if (!used.empty()) source = select_columns(std::move(source), used);
-  if (!dropped.empty()) {
-    for (const std::int64_t column : dropped) {
+  if (!unused.empty()) {
+    for (const std::int64_t column : unused) {
       if (column < source->features()) continue;
       throw InputError(fmt::format("{}: there is no column {}; the columns are 0 to {}", file,
                                    column, source->features() - 1));
     }
     std::vector<std::int64_t> rest;
     for (std::int64_t j = 0; j < source->features(); ++j) {
-      if (std::find(dropped.begin(), dropped.end(), j) == dropped.end()) rest.push_back(j);
+      if (std::find(unused.begin(), unused.end(), j) == unused.end()) rest.push_back(j);
     }
     source = select_columns(std::move(source), std::move(rest));
   }
   if (!drop_missing) return source;
   const std::int64_t all = source->samples();
-  source = complete_rows(std::move(source), interrupted);
+  source = complete_rows(std::move(source), interrupted, dropped);
   note_dropped_rows(file, all - source->samples(), source->samples());
   return source;
 }

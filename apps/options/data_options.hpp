@@ -62,14 +62,15 @@ struct DataOptions {
   Dataset read(std::int64_t text_memory = std::numeric_limits<std::int64_t>::max()) const;
 
   /// Opens the file for reading in blocks, with the chosen rows and columns. Throws InputError,
-  /// also for text files, and Cancelled once interrupted().
-  std::unique_ptr<RowSource> open_rows() const;
+  /// also for text files, and Cancelled once interrupted(). `dropped`: see complete_rows().
+  std::unique_ptr<RowSource> open_rows(std::vector<std::int64_t>* dropped = nullptr) const;
 
   /// True if options leave out columns or rows.
   bool selects() const { return !columns.empty() || !drop_columns.empty() || drop_missing; }
   /// The chosen rows and columns of a source of another format than text. Notes on standard error
   /// how many rows were left out. Throws as open_rows().
-  std::unique_ptr<RowSource> select(std::unique_ptr<RowSource> source) const;
+  std::unique_ptr<RowSource> select(std::unique_ptr<RowSource> source,
+                                    std::vector<std::int64_t>* dropped = nullptr) const;
   /// Number of column `feature` in the file, counted from 0, when all columns but those that these
   /// options name by number are features.
   std::int64_t column_of(std::int64_t feature) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "text/utf8.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 using apps::continues_code_point;
 
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kMaxWholeWord = 20;  // longer words may be broken
 
 // Byte length of the first `count` code points.
 std::size_t prefix_bytes(const std::string& text, std::size_t count) {
@@ -32,17 +34,21 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// True if the character before `end` is a hyphen between letters.
+// True if the character before `end` is a hyphen after two letters and before one; that of k-means
+// is not.
 bool ends_part(const std::string& text, std::size_t end) {
-  return end >= 2 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
-         is_letter(text[end]);
+  return end >= 3 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
+         is_letter(text[end - 3]) && is_letter(text[end]);
 }
 
-// Position after the last hyphen between letters in the first `limit` bytes; `limit` if there is
-// none.
+// Position after the last hyphen of ends_part() in the first `limit` bytes, else after the last of
+// the signs =/_,; `limit` if there is none.
 std::size_t end_of_part(const std::string& text, std::size_t limit) {
   for (std::size_t end = limit; end >= 2; --end) {
     if (ends_part(text, end)) return end;
+  }
+  for (std::size_t end = limit; end >= 2; --end) {
+    if (std::string_view("=/_,").find(text[end - 1]) != std::string_view::npos) return end;
   }
   return limit;
 }
@@ -158,23 +164,28 @@ std::vector<std::size_t> Table::column_widths() const {
   std::vector<std::size_t> widths = headers;
   std::vector<std::size_t> intervals = headers;
   std::vector<std::size_t> parts = headers;
+  std::vector<std::size_t> words;
+  for (const Column& column : columns_) words.push_back(longest_part(column.header, false));
   for (const Row& row : rows_) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       widths[c] = std::max(widths[c], text_width(row.cells[c]));
       intervals[c] = std::max(intervals[c], longest_part(row.cells[c], true));
       parts[c] = std::max(parts[c], longest_part(row.cells[c], false));
+      words[c] = std::max(words[c], longest_part(row.cells[c], false));
     }
     for (std::size_t l = 0; l < row.last_cells.size(); ++l) {
       const std::size_t c = widths.size() - row.last_cells.size() + l;
       widths[c] = std::max(widths[c], text_width(row.last_cells[l]));
       intervals[c] = std::max(intervals[c], longest_part(row.last_cells[l], true));
       parts[c] = std::max(parts[c], longest_part(row.last_cells[l], false));
+      words[c] = std::max(words[c], longest_part(row.last_cells[l], false));
     }
   }
   // Shrinks the widest columns first: down to whole intervals, then to the parts that cannot be
-  // broken well, then to the headers, then to one character.
-  const std::vector<std::size_t> ones(widths.size(), 1);
-  for (const std::vector<std::size_t>& least : {intervals, parts, headers, ones}) {
+  // broken well, then without regard to blanks in headers, then to kMaxWholeWord.
+  std::vector<std::size_t> cut_words = words;
+  for (std::size_t& width : cut_words) width = std::min(width, kMaxWholeWord);
+  for (const std::vector<std::size_t>& least : {intervals, parts, words, cut_words}) {
     while (table_width(widths) > width_) {
       std::size_t widest = widths.size();
       for (std::size_t c = 0; c < widths.size(); ++c) {
@@ -215,7 +226,8 @@ std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& 
     used += widths[c] + kGap;
   }
   if (row.last_cells.empty()) {
-    text_widths.back() = std::max<std::size_t>(1, width_ - std::min(width_, used));
+    const std::size_t width = std::max(width_, table_width(widths));
+    text_widths.back() = std::max<std::size_t>(1, width - std::min(width, used));
   }
   return lay_out(cells, text_widths, right);
 }

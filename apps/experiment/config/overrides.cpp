@@ -37,7 +37,14 @@ void check_key(const std::string& key, const ConfigNode& value) {
                              "repeat_throttled"});
   known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
   const std::string root = key.substr(0, key.find('.'));
+  if (root == "backends" && key != root) {
+    value.fail(
+        "'backends' is a list, which is set as a whole, such as 'backends=[openmp: {threads: 2}]'");
+  }
   if (std::find(known.begin(), known.end(), root) == known.end()) {
+    if (root == "sweep") {
+      value.fail("'sweep' cannot be set; --sweep KEY=LIST adds an axis or replaces its values");
+    }
     if (root == "repeats" || root == "output") {
       value.fail(fmt::format("'{0}' cannot be set; the option --{0} does it", root));
     }
@@ -49,7 +56,49 @@ void check_key(const std::string& key, const ConfigNode& value) {
   if (std::count(key.begin(), key.end(), '.') >= kMaxPathParts) {
     value.fail(fmt::format("the key has more than {} parts", kMaxPathParts));
   }
-  if (value.is_null()) value.fail(fmt::format("'{}' has no value", key));
+}
+
+// The child of a map with this key; children.end() if there is none.
+std::vector<ConfigNode>::iterator find_child(ConfigNode& map, const std::string& key) {
+  return std::find_if(map.children.begin(), map.children.end(),
+                      [&](const ConfigNode& child) { return child.key == key; });
+}
+
+// Removes a key and its axis, so that the default holds. `value`: the empty one that was given.
+void remove_key(ConfigNode& document, const std::string& key, const ConfigNode& value) {
+  bool removed = false;
+  const auto sweep = find_child(document, "sweep");
+  if (sweep != document.children.end()) {
+    const auto axis = find_child(*sweep, key);
+    removed = axis != sweep->children.end();
+    if (removed) sweep->children.erase(axis);
+    if (sweep->children.empty()) document.children.erase(sweep);
+  }
+  ConfigNode* map = &document;
+  std::size_t begin = 0;
+  for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', begin)) {
+    const auto found = find_child(*map, key.substr(begin, dot - begin));
+    if (found == map->children.end()) break;
+    map = &*found;
+    begin = dot + 1;
+  }
+  const auto found = find_child(*map, key.substr(begin));
+  if (found != map->children.end()) {
+    map->children.erase(found);
+    removed = true;
+  }
+  if (!removed) {
+    value.fail(
+        fmt::format("'{}' has no value, and the file has no such key that could be removed", key));
+  }
+}
+
+// True for "8,16": numbers, but not a list in brackets.
+bool lacks_brackets(const ConfigNode& value) {
+  const std::string& text = value.text;
+  return value.is_scalar() && text.find(',') != std::string::npos &&
+         text.find_first_not_of("0123456789.eE+-, ") == std::string::npos &&
+         text.find_first_of("0123456789") != std::string::npos;
 }
 
 // Replaces the values of the axis with this key; returns false if there is none.
@@ -122,6 +171,14 @@ void apply_override(ConfigNode& document, const std::string& text) {
   const auto [key, value] = parse_key_value("--set", "KEY=VALUE, such as clusters=8", text);
   check_key(key, value);
   expand_seeding(document);
+  if (value.is_null()) {
+    remove_key(document, key, value);
+    return;
+  }
+  if (is_setting_key(key) && lacks_brackets(value)) {
+    value.fail(fmt::format("'{0}' is '{1}'; a list is written in brackets: {0}=[{1}]", key,
+                           excerpt(value.text)));
+  }
   if (set_axis(document, key, value)) return;
   if (value.is_sequence() && is_setting_key(key) && !is_list_key(key)) {
     add_axis(document, key, value);
@@ -133,8 +190,10 @@ void apply_override(ConfigNode& document, const std::string& text) {
 void apply_sweep(ConfigNode& document, const std::string& text) {
   const auto [key, value] = parse_key_value("--sweep", "KEY=LIST, such as clusters=[8, 16]", text);
   if (!value.is_sequence()) {
-    value.fail(fmt::format("the axis '{}' must be a list of values, such as [8, 16], not {}", key,
-                           value.kind_text()));
+    value.fail(
+        fmt::format("the axis '{}' must be a list of values, such as {}, not {}", key,
+                    lacks_brackets(value) ? fmt::format("[{}]", excerpt(value.text)) : "[8, 16]",
+                    value.kind_text()));
   }
   expand_seeding(document);
   if (!set_axis(document, key, value)) add_axis(document, key, value);

@@ -168,7 +168,10 @@ DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& fold
   for (const std::string& key : text_keys) {
     const ConfigNode* given = map.find(key);
     if (given != nullptr && !text_file) {
-      given->fail_at_key(fmt::format("'{}' is for text files only", map.path(key)));
+      const bool is_selection = key.find("columns") != std::string::npos || key == "drop_missing";
+      given->fail_at_key(fmt::format(
+          "'{}' is for text files only{}", map.path(key),
+          is_selection ? "; 'lloyd data convert' has this option for other files too" : ""));
     }
   }
   if (file != nullptr && !text_file && map.find("dtype") != nullptr) {

@@ -12,6 +12,7 @@
 
 #include "options/bounded_data.hpp"
 #include "options/data_guards.hpp"
+#include "options/option_names.hpp"
 #include "output/output.hpp"
 
 namespace lloyd::experiment {
@@ -24,7 +25,7 @@ Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>&
   try {
     return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
   } catch (const InputError& error) {
-    setting.place.fail(error.what());
+    setting.place.fail(apps::with_key_names(error.what()));
   }
 }
 
@@ -86,9 +87,12 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   const std::string key = setting.key();
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
-  Dataset dataset = make_dataset(setting, stop_);
-  if (warned_.insert(setting.file).second) warn_of_rounding(dataset, setting);
-  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(dataset), setting));
+  Dataset made = make_dataset(setting, stop_);
+  if (noted_.insert(setting.file).second) {
+    apps::note_dropped_rows(setting.file.string(), made.dropped_rows, made.samples());
+    warn_of_rounding(made, setting);
+  }
+  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting));
   key_ = key;
   return last_;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,7 +38,8 @@ class DatasetCache {
 
   /// Returns the data set, which is generated or read unless it is the last one returned. The
   /// previous one is freed first unless the caller still holds it. Throws InputError at the data
-  /// set's place for a bad file, and Cancelled.
+  /// set's place for a bad file, and Cancelled. The first time that a file is read, notes on
+  /// standard error how many of its rows were left out.
   std::shared_ptr<const Dataset> get(const DatasetSetting& setting);
 
   /// As get(), but the cache keeps no reference.
@@ -51,7 +53,7 @@ class DatasetCache {
   std::string key_;
   std::shared_ptr<const Dataset> last_;
   std::map<std::string, DatasetFacts> facts_;
-  std::set<std::string> warned_;  // files whose rounding was warned of
+  std::set<std::filesystem::path> noted_;  ///< files whose notes and warnings were printed
 };
 
 }  // namespace lloyd::experiment

@@ -83,6 +83,9 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.plan.hash = plan.hash;
   record.plan.until = plan.until;
   record.plan.order_seed = plan.order_seed;
+  record.plan.checks = plan.checks;
+  record.plan.silhouette = plan.silhouette;
+  record.plan.counters = plan.counters;
   if (plan.baseline) record.plan.baseline = plan.variants[*plan.baseline].label;
   describe_backend(variant, dataset.dtype, record);
   record.dataset.name = dataset.name;

@@ -22,6 +22,10 @@ Until read_until(const JsonFields& json) {
   return {json.number("relative_error", 0), json.number("max_seconds", 0)};
 }
 
+Checks read_checks_of_plan(const JsonFields& json) {
+  return {json.integer("samples", 0), json.number("seconds", 0)};
+}
+
 void read_place(const JsonFields& json, Record& record) {
   record.plan.settings = json.integer("settings", 1, kMaxCount);
   record.plan.setting = json.integer("setting", 0, record.plan.settings - 1);
@@ -32,6 +36,9 @@ void read_place(const JsonFields& json, Record& record) {
   if (json.has("order_seed")) record.plan.order_seed = json.seed("order_seed");
   record.plan.baseline = json.text_or_null("baseline");
   record.plan.hash = json.text_or_nothing("hash");
+  if (json.has("checks")) record.plan.checks = read_checks_of_plan(json.object("checks"));
+  if (json.has("silhouette")) record.plan.silhouette = json.boolean("silhouette");
+  if (json.has("counters")) record.plan.counters = json.boolean("counters");
 }
 
 void read_backend(const JsonFields& json, Record& record) {

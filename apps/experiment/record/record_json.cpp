@@ -54,6 +54,13 @@ ordered_json to_json(const Record& record) {
   json["plan"]["until"] = until_json(record.plan.until);
   json["plan"]["order_seed"] = nullptr;
   if (record.plan.order_seed) json["plan"]["order_seed"] = *record.plan.order_seed;
+  json["plan"]["checks"] = nullptr;
+  if (record.plan.checks) {
+    json["plan"]["checks"] = {{"samples", record.plan.checks->samples},
+                              {"seconds", record.plan.checks->seconds}};
+  }
+  json["plan"]["silhouette"] = value_or_null(record.plan.silhouette);
+  json["plan"]["counters"] = value_or_null(record.plan.counters);
   json["backend"] = {{"name", record.backend.name},
                      {"label", record.backend.label},
                      {"version", text_or_null(record.backend.version)},

@@ -15,6 +15,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
+constexpr const char* kOnlyRepeats = " (only repeats can be added to a run)";
+
 std::string value_text(const ordered_json& value) {
   if (value.is_null()) return "not there";
   return value.is_string() ? fmt::format("'{}'", value.get_ref<const std::string&>())
@@ -81,12 +83,14 @@ std::string backend_difference(const Record& before, const PlannedFit& fit) {
 std::string trial_difference(const Record& before, const Plan& plan, const Machine& machine) {
   ordered_json old = as_read(to_json(before));
   if (before.plan.settings != std::ssize(plan.settings)) {
-    return fmt::format("it had {} and the experiment has {}",
-                       format_count(before.plan.settings, "setting"), plan.settings.size());
+    return fmt::format("it had {} and the experiment has {}{}",
+                       format_count(before.plan.settings, "setting"), plan.settings.size(),
+                       kOnlyRepeats);
   }
   if (before.plan.variants != std::ssize(plan.variants)) {
-    return fmt::format("it had {} of backends and the experiment has {}",
-                       format_count(before.plan.variants, "variant"), plan.variants.size());
+    return fmt::format("it had {} of backends and the experiment has {}{}",
+                       format_count(before.plan.variants, "variant"), plan.variants.size(),
+                       kOnlyRepeats);
   }
   const PlannedFit& fit = plan.fit(static_cast<std::size_t>(before.plan.setting),
                                    static_cast<std::size_t>(before.plan.variant));
@@ -105,6 +109,10 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   look(known_difference("plan", {{"order_seed", member(old["plan"], "order_seed")}},
                         {{"order_seed", member(now["plan"], "order_seed")}}));
   look(leaf_difference("baseline", old["plan"]["baseline"], now["plan"]["baseline"]));
+  for (const char* key : {"checks", "silhouette", "counters"}) {
+    const ordered_json& then = member(old["plan"], key);  // null: of an earlier version
+    if (!then.is_null()) look(leaf_difference(key, then, member(now["plan"], key)));
+  }
   if (before.isolation) {
     for (const char* key : {"isolate", "cpus"}) look(leaf_difference(key, old[key], now[key]));
   }

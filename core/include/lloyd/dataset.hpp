@@ -119,6 +119,9 @@ class Dataset {
   std::vector<std::string> feature_names;
   /// Number of rows of the file that were left out for missing values; see CsvOptions.
   std::int64_t dropped_rows = 0;
+  /// The numbers of these rows, ascending, counted from 0 over all rows of the file (not the header
+  /// or blank lines).
+  std::vector<std::int64_t> dropped_row_numbers;
   /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
   /// rounded to float32. See rounding_losses().
   std::vector<FeatureRounding> rounding;

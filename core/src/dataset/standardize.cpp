@@ -81,6 +81,8 @@ Dataset standardize(const Dataset& dataset) {
                  standardize(dataset.matrix(), Standardization::of(dataset.statistics())));
   result.classes = dataset.classes;
   result.feature_names = dataset.feature_names;
+  result.dropped_rows = dataset.dropped_rows;
+  result.dropped_row_numbers = dataset.dropped_row_numbers;
   return result;
 }
 

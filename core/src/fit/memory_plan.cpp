@@ -51,7 +51,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const auto refuse = [&](double bytes, const char* how) {
     throw InputError(fmt::format(
         "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
-        "{:.1f} MiB are the program's{}{}; the limit is {:.1f} MiB",
+        "{:.1f} MiB are the program's{}{}; the limit is {}",
         name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
         how, kProgramBytes / 0x1p20,
         reading_bytes == 0 ? ""
@@ -60,7 +60,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
         output_bytes == 0 ? ""
                           : fmt::format(" and {:.1f} MiB those of the requested outputs",
                                         static_cast<double>(output_bytes) / 0x1p20),
-        most / 0x1p20));
+        most < 0x1p20 ? fmt::format("{} bytes", limit) : fmt::format("{:.1f} MiB", most / 0x1p20)));
   };
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
   auto rows = static_cast<std::int64_t>(

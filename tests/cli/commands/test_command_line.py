@@ -59,6 +59,11 @@ class Help(TestCase):
         self.assertEqual(run("help", "fit").stdout, run("fit", "--help").stdout)
         self.assertEqual(run("help", "data", "blobs").stdout, run("data", "blobs", "--help").stdout)
 
+    def test_options_that_may_be_repeated_show_one_value(self):
+        text = run("help", "fit").stdout
+        self.assertIn("--columns LIST Excludes: --drop-columns\n", text)
+        self.assertNotIn(" ...", text)
+
     def test_help_for_an_unknown_command_names_the_nearest(self):
         self.assertIn("unknown subcommand 'fti' (did you mean 'fit'?)", run("help", "fti", status=2).stderr)
         self.assertIn("unknown subcommand 'blob' of 'data' (did you mean 'blobs'?)",
@@ -119,6 +124,8 @@ class Manual(TestCase):
         self.assertEqual(self.complete("fit", "--clus"), ["--clusters"])
         self.assertEqual(self.complete("fit", "--plugin-d"), ["--plugin-dir"])
         self.assertEqual(self.complete("compare", "--format", "m"), ["markdown"])
+        self.assertEqual(self.complete("fit", "--empty-clusters", "k"), ["keep"])
+        self.assertEqual(self.complete("fit", "--dtype", ""), ["float32", "float64"])
         (self.folder / "place").mkdir()
         self.assertEqual(self.complete("--plugin-dir", "pl"), ["place"])
         self.assertEqual(self.complete("fit", "--labels", "x"), [])  # bash completes file names

@@ -121,7 +121,8 @@ class Repairs(TestCase):
         file = self.write("x.csv", "x,y\n1,2\nNA,3\n4,5\n,6\n7,8\n")
         done = run("fit", file, "-k", "2", "--drop-missing", "--labels", self.folder / "l.csv")
         self.assertIn(f"lloyd: {file}: 2 of 5 rows have a missing value and were left out", done.stderr)
-        self.assertEqual(len((self.folder / "l.csv").read_text().split()), 3)
+        self.assertEqual([line == "-1" for line in (self.folder / "l.csv").read_text().split()],
+                         [False, True, False, True, False])
         self.assertIn("--drop-missing", run("fit", file, "-k", "2", status=2).stderr)
         done = run("data", "convert", file, self.folder / "x.npy", "--drop-missing")
         self.assertIn("2 of 5 rows", done.stderr)
@@ -133,8 +134,54 @@ class Repairs(TestCase):
         nan = b"\0\0\0\0\0\0\xf8\x7f"
         file = self.write("x.npy", header + b"\0" * 8 + nan + b"\0" * 6 + b"\xf0\x3f")
         run("fit", file, "-k", "2", status=2)
-        fit = run_json("fit", file, "-k", "2", "--drop-missing")
+        labels, model, distances = (self.folder / name for name in ("l.csv", "m.json", "d.csv"))
+        fit = run_json("fit", file, "-k", "2", "--drop-missing", "--labels", labels, "--model", model)
         self.assertEqual((fit["dataset"]["samples"], fit["inertia"]), (2, 0))
+        self.assertEqual(labels.read_text().split()[1], "-1")
+        done = run("predict", model, file, "--drop-missing", "--distances", distances, "--labels", self.folder / "p.csv")
+        self.assertEqual(distances.read_text().split(), ["0", "nan", "0"])
+        self.assertIn("-1 for the 1 left out", done.stderr)
+        self.assertEqual((self.folder / "p.csv").read_text(), labels.read_text())
+
+    def test_labels_can_be_joined_to_the_rows_of_the_file(self):
+        rows = [f"{i % 5 + (i % 2) * 20},{i % 3}" for i in range(20)]
+        complete = self.write("c.csv", "x,y\n" + "\n".join(rows) + "\n")
+        gaps = {0, 7, 8, 19}
+        file = self.write("x.csv", "x,y\n" + "\n".join("NA,1" if i in gaps else row for i, row in enumerate(rows)) + "\n")
+        for options in ([], ["--standardize"]):
+            run("fit", file, "-k", "2", "--drop-missing", *options, "-o", self.folder / "out")
+            labels = (self.folder / "out" / "labels.csv").read_text().split()
+            self.assertEqual({i for i, label in enumerate(labels) if label == "-1"}, gaps)
+            model = self.folder / "out" / "model.json"
+            whole = run("predict", model, complete).stdout.split()
+            self.assertEqual(labels, ["-1" if i in gaps else label for i, label in enumerate(whole)])
+            self.assertEqual(run("predict", model, file, "--drop-missing").stdout.split(), labels)
+        self.assertEqual(run("predict", model, complete, "--drop-missing").stderr.count("left out"), 0)
+
+    def test_rows_that_an_experiment_leaves_out_are_noted_once(self):
+        self.write("x.csv", "x,y\n1,2\nNA,3\n4,5\n")
+        config = self.write("e.yaml", "dataset: {file: x.csv, drop_missing: true}\nclusters: 2\nrepeats: 2\n"
+                            "backends: [sequential]\nsweep: {dataset.standardize: [true, false]}\n")
+        said = run("run", config, "--output", self.folder / "out").stderr
+        self.assertEqual(said.count("x.csv: 1 of 3 rows have a missing value and were left out\n"), 1, said)
+        said = run("run", config, "--set", "dataset.file=x.npy", "--dry-run", status=2).stderr
+        self.assertIn("'dataset.drop_missing' is for text files only; 'lloyd data convert' has this option", said)
+
+    def test_messages_name_keys_or_options(self):
+        file = self.write("x.csv", "1;2\n3;4\n")
+        config = self.write("e.yaml", "dataset: {file: x.csv}\nclusters: 2\nbackends: [sequential]\n")
+        said = run("run", config, "--dry-run", status=2).stderr
+        self.assertIn("set 'dataset.delimiter', or 'dataset.decimal_comma' for cells such as 2,5; 'dataset.header' tells",
+                      said)
+        self.assertNotIn("--", said)
+        self.assertIn("set --delimiter, or --decimal-comma for cells such as 2,5; --header or --no-header tells",
+                      run("fit", file, "-k", "2", status=2).stderr)
+
+    def test_a_given_decimal_comma_is_not_advised(self):
+        file = self.write("x.csv", "x;y\n1,5;1,000,5\n2,5;3\n")
+        said = run("fit", file, "-k", "2", "--decimal-comma", status=2).stderr
+        self.assertIn("write thousands without separators: 1000,5", said)
+        self.assertNotIn("--decimal-comma", said)
 
     def test_decimal_commas_are_read(self):
         file = self.write("x.csv", "x;y\n1,5;2\n3;4,25\n")
@@ -146,6 +193,7 @@ class Repairs(TestCase):
     def test_a_word_names_the_option_for_columns(self):
         file = self.write("x.csv", "name,x\nann,1\nbob,2\n")
         self.assertIn("--columns", run("fit", file, "-k", "2", status=2).stderr)
+        self.assertIn("--label-column takes one as classes", run("fit", file, "-k", "2", status=2).stderr)
 
 
 class Standardize(TestCase):

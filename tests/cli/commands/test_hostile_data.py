@@ -35,7 +35,7 @@ MISREAD = [
     ("Unicode minus", "a,b\n1,\u22125\n3,\u22124\n", [], "ASCII"),
     ("hexadecimal", "a,b\n1,0x1p3\n3,0x2p3\n", [], "decimal"),
     ("quantities", "a,b\n1,12kg\n3,14kg\n", [], "'12kg' is not a number"),
-    ("first sample of missing values", "NA,NA\n1,2\n3,4\n", [], "the header option"),
+    ("first sample of missing values", "NA,NA\n1,2\n3,4\n", [], "--header or --no-header tells"),
     ("row numbers of pandas", ",x,y\n0,1.5,2\n1,3,4\n", [], "row numbers"),
     ("row numbers of R", '"","x","y"\n"1",1.5,2\n"2",3,4\n', [], "row numbers"),
     ("column numbers of pandas", "0,1\n0.5,0.25\n1.5,3.5\n", [], "may name the columns"),
@@ -150,9 +150,9 @@ class Centroids(TestCase):
 
     def test_advice_can_be_followed(self):
         data = self.write("data.csv", "0,1\n2,3\n")
-        for text, option in (("1;2\n3;4\n", "if ';' separates the cells, set the delimiter option"),
-                             ("a,1\n1,2\n3,4\n", "the header option tells whether that row names the columns"),
-                             (",b\n0,1\n2,3\n", "list the features with the columns option")):
+        for text, option in (("1;2\n3;4\n", "if ';' separates the cells, set --delimiter"),
+                             ("a,1\n1,2\n3,4\n", "--header or --no-header tells whether that row names the columns"),
+                             (",b\n0,1\n2,3\n", "list the features with --columns")):
             file = self.write("c.csv", text)
             advice = "; 'lloyd data convert' has this option, and makes a file that needs none\n"
             for command in (["predict", file, data], ["fit", data, "-k", "2", "--seeding", file]):

@@ -49,7 +49,7 @@ class Npz(TestCase):
     def test_an_array_is_chosen_by_name(self):
         file = self.write("x.npz", npz({"a": npy([7] * 6), "points": npy(VALUES)}))
         self.assertEqual(self.fingerprint(file, "--dataset", "points"), self.expected)
-        self.assertIn("x.npz: holds several arrays; the arrays are a, points; the dataset option chooses one",
+        self.assertIn("x.npz: holds several arrays; the arrays are a, points; --dataset chooses one",
                       run("fit", file, "-k", "2", status=2).stderr)
         self.assertIn("x.npz: has no array 'b'; the arrays are a, points",
                       run("fit", file, "-k", "2", "--dataset", "b", status=2).stderr)

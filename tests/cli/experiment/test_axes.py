@@ -88,11 +88,21 @@ class Axes(TestCase):
         plan = run_json("run", file, "--dry-run", "--sweep", "dataset.columns=[[0], [0, 1]]")
         self.assertEqual([fit["dataset"]["features"] for fit in plan["fits"]], [1, 2])
 
+    def test_a_key_without_value_is_removed(self):
+        config = self.write("c.yaml", SMALL_EXPERIMENT + "sweep: {seeding.seed: [2, 3], restarts: [1, 2]}\n")
+        plan = run_json("run", config, "--dry-run", "--set", "clusters=", "--set", "seeding.seed=", "--set",
+                        "stop.iterations=")
+        self.assertEqual([fit["axes"] for fit in plan["fits"]], [{"restarts": "1"}, {"restarts": "2"}])
+        self.assertEqual(plan["fits"][0]["clusters"], 8)
+        self.assertIn("no such key that could be removed",
+                      run("run", config, "--dry-run", "--set", "stop.tolerance=", status=2).stderr)
+
     def test_sweep_refuses_what_is_no_axis(self):
         config = self.write("c.yaml", SMALL_EXPERIMENT)
         for text, sentence in (
                 ("clusters=8", "--sweep clusters:1:1: the axis 'clusters' must be a list of values, such as [8, 16], "
                                "not '8'"),
+                ("clusters=8,16", "the axis 'clusters' must be a list of values, such as [8,16], not '8,16'"),
                 ("clusters", "--sweep takes KEY=LIST, such as clusters=[8, 16], not 'clusters'"),
                 ("repeats=[1, 2]", "'repeats' cannot be swept"),
                 ("cluster=[1, 2]", "unknown key 'cluster' in 'sweep' (did you mean 'clusters'?)"),

@@ -58,7 +58,7 @@ class ReportPage(TestCase):
     def test_page_has_what_the_records_have(self):
         run("run", self.config)
         done = run("report", self.output, "-o", self.page)
-        self.assertEqual((done.stdout, done.stderr), ("", ""))
+        self.assertEqual((done.stdout, done.stderr), ("", f"wrote {self.page}\n"))
         data = data_of(self.page.read_text())
         rows = json.loads(run("report", self.output, "--json").stdout)["rows"]
         records = [json.loads(line) for line in self.records.read_text().splitlines()]

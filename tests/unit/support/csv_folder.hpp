@@ -15,7 +15,8 @@ namespace lloyd {
 
 /// The end of messages about text for which there is no better advice.
 inline const std::string kColumnsAdvice =
-    "; --columns chooses the columns that are numbers, --drop-columns leaves some out";
+    "; --columns chooses the columns that are numbers, --drop-columns leaves some out, "
+    "--label-column takes one as classes";
 
 class CsvFolder : public testing::Test {
  protected:

@@ -174,7 +174,7 @@ bool is_missing_value(std::string_view text) {
   return error == std::errc{} && stop == text.data() + text.size() && std::isnan(value);
 }
 
-NumberAdvice number_advice(std::string_view text) {
+NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   switch (kind_of_cell(text)) {
     case CellKind::missing:
       return {"; a missing value must be filled in, or its row left out (--drop-missing)", true};
@@ -188,6 +188,9 @@ NumberAdvice number_advice(std::string_view text) {
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
+  if (decimal_comma && is_list(ascii, ';')) {
+    return {"; if ';' separates the cells, set the delimiter option", true};
+  }
   if (is_list(ascii, ';')) {
     return {
         "; if ';' separates the cells, set the delimiter option, or --decimal-comma for cells such "
@@ -195,6 +198,9 @@ NumberAdvice number_advice(std::string_view text) {
         true};
   }
   if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
+  if (decimal_comma && ascii.find(',') != std::string::npos) {
+    return {"; write thousands without separators: 1000,5"};
+  }
   if (ascii.find(',') != std::string::npos) {
     return {
         "; write decimals with a point and thousands without separators: 1000.5; --decimal-comma "

@@ -28,8 +28,9 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
     fail_first(cursor, column,
                fmt::format(", as '{}' in line {} is", shown(cell.text), cursor.line()));
   } else if (kind == CellKind::almost_number) {
-    cursor.fail_for_option(column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
-                                               number_advice(cell.text).text, kWayOut));
+    cursor.fail_for_option(
+        column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
+                            number_advice(cell.text, cursor.decimal_comma()).text, kWayOut));
   }
 }
 
@@ -45,9 +46,10 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
         fmt::format("the cell is empty; a number is needed{}; --drop-missing leaves such rows out",
                     why));
   }
-  cursor.fail_for_option_at(first_line_, column,
-                            fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
-                                        number_advice(first_text_).text, kWayOut));
+  cursor.fail_for_option_at(
+      first_line_, column,
+      fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
+                  number_advice(first_text_, cursor.decimal_comma()).text, kWayOut));
 }
 
 }  // namespace lloyd

@@ -105,7 +105,7 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
       columns.front(),
       fmt::format(
           "'{}' is not a number{}; the header option tells whether the row names the columns",
-          shown(text), is_dropped ? "" : number_advice(text).text));
+          shown(text), is_dropped ? "" : number_advice(text, cursor.decimal_comma()).text));
 }
 
 // True if the first row, at which `cursor` is, is a header; `second` is the row after it.

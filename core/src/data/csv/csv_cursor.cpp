@@ -62,8 +62,13 @@ bool is_number(std::string_view text) {
   return error == std::errc{} || error == std::errc::result_out_of_range;
 }
 
-CsvCursor::CsvCursor(std::string_view file, std::string_view text, char delimiter)
-    : file_(file), at_(text.data()), end_(text.data() + text.size()), delimiter_(delimiter) {
+CsvCursor::CsvCursor(std::string_view file, std::string_view text, char delimiter,
+                     bool decimal_comma)
+    : file_(file),
+      at_(text.data()),
+      end_(text.data() + text.size()),
+      delimiter_(delimiter),
+      decimal_comma_(decimal_comma) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     throw InputError(fmt::format("{}: the text is in UTF-16; it must be in UTF-8", file));
@@ -162,10 +167,12 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     fail(column,
          fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
   }
-  NumberAdvice advice = number_advice(text);
+  NumberAdvice advice = number_advice(text, decimal_comma_);
   if (advice.text.empty()) {
-    advice = {"; --columns chooses the columns that are numbers, --drop-columns leaves some out",
-              true};
+    advice = {
+        "; --columns chooses the columns that are numbers, --drop-columns leaves some out, "
+        "--label-column takes one as classes",
+        true};
   }
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
   if (advice.names_option) fail_for_option(column, message);

@@ -26,8 +26,10 @@ bool is_number(std::string_view text);
 class CsvCursor {
  public:
   /// `file` is the name for messages; it and `text` must outlive the cursor. Throws InputError for
-  /// any byte-order mark but one of UTF-8.
-  CsvCursor(std::string_view file, std::string_view text, char delimiter);
+  /// any byte-order mark but one of UTF-8. `decimal_comma`: messages are about text in which
+  /// decimal commas were replaced.
+  CsvCursor(std::string_view file, std::string_view text, char delimiter,
+            bool decimal_comma = false);
 
   /// Continues with the following text, after the former one, which ended with a line, was read to
   /// its end.
@@ -43,6 +45,8 @@ class CsvCursor {
   /// The current line, counted from 1.
   std::int64_t line() const { return line_; }
   char delimiter() const { return delimiter_; }
+  /// True if the text had decimal commas.
+  bool decimal_comma() const { return decimal_comma_; }
 
   /// Moves to the first non-blank line, beginning with the current one; false at the end of the
   /// text.
@@ -98,6 +102,7 @@ class CsvCursor {
   const char* at_;
   const char* end_;
   char delimiter_;
+  bool decimal_comma_;
   std::int64_t line_ = 1;
   bool rounded_to_zero_ = false;
 };

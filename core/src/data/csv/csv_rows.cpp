@@ -75,7 +75,7 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop,
               options.decimal_comma ? std::optional(delimiter_of(file, options)) : std::nullopt),
       block_(blocks_.next(1)),
-      cursor_(blocks_.path(), block_, delimiter_of(file, options)) {
+      cursor_(blocks_.path(), block_, delimiter_of(file, options), options.decimal_comma) {
   // The second row tells whether the first is a header. Empty lines between them are skipped once,
   // however many blocks they take.
   bool more = find_row();
@@ -116,7 +116,7 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
     if (read_row(values, classes)) {
       ++rows;
     } else {
-      ++dropped_;
+      dropped_.push_back(kept_ + rows + dropped());
     }
   }
   kept_ += rows;
@@ -206,7 +206,8 @@ template <class T>
 bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
   const CsvCursor start = cursor_;
   const auto width = static_cast<std::size_t>(columns_.features);
-  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T)));
+  check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T) +
+                                         dropped_.capacity() * sizeof(std::int64_t)));
   values.resize(values.size() + width);
   T* const row = values.data() + values.size() - width;
   const std::int64_t count = std::ssize(columns_.roles);

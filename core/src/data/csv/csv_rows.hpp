@@ -35,7 +35,9 @@ class CsvRows {
   template <class T>
   std::int64_t read(std::int64_t most, PageBuffer<T>& values, std::vector<std::string>& classes);
   /// Number of rows left out so far for missing values.
-  std::int64_t dropped() const { return dropped_; }
+  std::int64_t dropped() const { return static_cast<std::int64_t>(dropped_.size()); }
+  /// The numbers of these rows in the file, from 0, ascending.
+  const std::vector<std::int64_t>& dropped_rows() const { return dropped_; }
   /// How read<float>() changed the features of the first rows (up to 1000, fewer if they are long);
   /// empty if only read<double>() was called.
   const std::vector<FeatureRounding>& rounding() const { return rounding_; }
@@ -74,11 +76,11 @@ class CsvRows {
   std::vector<bool> has_rounded_;               // per feature: has an entry in it
   std::vector<bool> has_nonzero_;               // per feature
   std::vector<FeatureRounding> rounding_;
-  std::int64_t rounding_rows_ = 0;  // kept rows whose rounding was measured
-  std::int64_t kept_ = 0;           // rows
-  std::int64_t dropped_ = 0;        // rows
-  std::int64_t fixed_bytes_ = 0;    // memory of the text and of the column descriptions
-  std::int64_t class_bytes_ = 0;    // memory of the classes
+  std::int64_t rounding_rows_ = 0;     // kept rows whose rounding was measured
+  std::int64_t kept_ = 0;              // rows
+  std::vector<std::int64_t> dropped_;  // numbers of rows in the file
+  std::int64_t fixed_bytes_ = 0;       // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;       // memory of the classes
 };
 
 }  // namespace lloyd

@@ -82,12 +82,13 @@ class SelectedColumns : public RowView {
 
 class CompleteRows : public RowView {
  public:
-  CompleteRows(std::shared_ptr<const RowSource> source, const StopFunction& stop)
+  CompleteRows(std::shared_ptr<const RowSource> source, const StopFunction& stop,
+               std::vector<std::int64_t>* dropped)
       : RowView(std::move(source)) {
     if (dtype() == DType::float32) {
-      find_complete<float>(stop);
+      find_complete<float>(stop, dropped);
     } else {
-      find_complete<double>(stop);
+      find_complete<double>(stop, dropped);
     }
     if (samples_ == 0) {
       throw InputError(fmt::format("{}: every row has a missing value, so none is left", name()));
@@ -119,7 +120,7 @@ class CompleteRows : public RowView {
   };
 
   template <class T>
-  void find_complete(const StopFunction& stop) {
+  void find_complete(const StopFunction& stop, std::vector<std::int64_t>* dropped) {
     const std::int64_t n = source().samples();
     const std::int64_t d = features();
     const std::int64_t most = std::min(n, tile_rows(source()));
@@ -130,7 +131,11 @@ class CompleteRows : public RowView {
       source().read(part, tile.data());
       for (std::int64_t i = 0; i < part.size(); ++i) {
         const T* const row = tile.data() + i * d;
-        if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) add(begin + i);
+        if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) {
+          add(begin + i);
+        } else if (dropped != nullptr) {
+          dropped->push_back(begin + i);
+        }
       }
     }
   }
@@ -191,8 +196,9 @@ std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> sourc
 }
 
 std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
-                                         const StopFunction& stop) {
-  return std::make_unique<CompleteRows>(std::move(source), stop);
+                                         const StopFunction& stop,
+                                         std::vector<std::int64_t>* dropped) {
+  return std::make_unique<CompleteRows>(std::move(source), stop, dropped);
 }
 
 std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,

@@ -63,6 +63,7 @@ TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
   const Dataset data = read("x,y\n1,2\n,3\nnan,4\n5,NA\n6,-\n7,8\n", options);
   EXPECT_EQ(values_of(data), (Values{1, 2, 7, 8}));
   EXPECT_EQ(data.dropped_rows, 4);
+  EXPECT_EQ(data.dropped_row_numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(read("1,2\n3,4\n", options).dropped_rows, 0);
   // Classes stay with their rows. The first row may have missing values too.
   const Dataset classes = read("x,y,kind\n,1,a\n2,3,b\n4,NaN,c\n5,6,d\n", options);

@@ -35,6 +35,9 @@ Record example() {
   record.plan.baseline = "sequential";
   record.plan.until = Until{0.02, 60};
   record.plan.order_seed = 9;
+  record.plan.checks = Checks{50, 2.5};
+  record.plan.silhouette = true;
+  record.plan.counters = false;
   record.backend.name = "openmp";
   record.backend.label = "openmp threads=2";
   record.backend.version = "0.1.0";
@@ -110,11 +113,28 @@ bool is_new(const std::string& path) {
     }
     return true;
   }
-  for (const char* key :
-       {"published", "notes", "check", "plan.hash", "process", "conditions", "isolate", "start_ms",
-        "order", "plan.until", "plan.order_seed", "seeding.backend", "checked_labels",
-        "adjusted_rand_index", "simplified_silhouette", "silhouette_samples", "counters",
-        "energy_j", "cold_l2"}) {
+  for (const char* key : {"published",
+                          "notes",
+                          "check",
+                          "plan.hash",
+                          "process",
+                          "conditions",
+                          "isolate",
+                          "start_ms",
+                          "order",
+                          "plan.until",
+                          "plan.order_seed",
+                          "plan.checks",
+                          "plan.silhouette",
+                          "plan.counters",
+                          "seeding.backend",
+                          "checked_labels",
+                          "adjusted_rand_index",
+                          "simplified_silhouette",
+                          "silhouette_samples",
+                          "counters",
+                          "energy_j",
+                          "cold_l2"}) {
     if (path == key) return true;
   }
   return false;

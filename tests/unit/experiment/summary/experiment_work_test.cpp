@@ -151,6 +151,20 @@ TEST(ExperimentTable, ATextBetweenCellsTakesTheAvailableWidth) {
             "   twelve\n");
 }
 
+TEST(ExperimentTable, WordsAndNumbersStayWholeInTooManyColumns) {
+  EXPECT_EQ(wrap("program=/some/path", 14), (std::vector<std::string>{"program=/some/", "path"}));
+  Table table({{"one header", true}, {"instructions", true}, {"c", false}}, 20);
+  table.add({"k-means++", "0.25 45%", "abcdefghijklmnopqrstuvwxyz"});
+  table.add({"1"}, "a text", {});
+  EXPECT_EQ(table.str(),
+            "      one  instructions  c\n"
+            "   header\n"
+            "---------------------------------------------\n"
+            "k-means++      0.25 45%  abcdefghijklmnopqrst\n"
+            "                         uvwxyz\n"
+            "        1  a text\n");
+}
+
 TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
   EXPECT_EQ(wrap("cuda-shared-reduction", 14),
             (std::vector<std::string>{"cuda-shared-", "reduction"}));

@@ -1,0 +1,42 @@
+#include "fit/fit_warnings.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "text/numbers.hpp"
+
+namespace lloyd::apps {
+
+std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fit& fit) {
+  const auto empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
+  if (empty == 0) return {};
+  // At inertia 0, all samples of a cluster are equal, and ties go to one of equal centroids.
+  if (fit.result.inertia == 0) {
+    return {fmt::format("{} has only {}, so {} of the {} clusters are empty", dataset.name(),
+                        experiment::format_count(fit.clusters - empty, "distinct sample"), empty,
+                        fit.clusters)};
+  }
+  return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
+}
+
+std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options) {
+  constexpr std::size_t kMinInspected = 10;
+  constexpr std::size_t kMaxInspected = 1000;
+  const std::size_t rows = std::min(dataset.classes.size(), kMaxInspected);
+  if (rows < kMinInspected || !options.label_column.empty()) return {};
+  std::set<std::string_view> distinct;
+  for (std::size_t i = 0; i < rows; ++i) distinct.insert(dataset.classes[i]);
+  if (distinct.size() <= rows / 2) return {};
+  const std::string column =
+      options.drop_columns.empty() ? fmt::format(" {}", dataset.features()) : std::string();
+  return {fmt::format(
+      "{}: the last column is text and is taken as classes, but {} of the first {} values are "
+      "distinct, as names are; --drop-columns{} leaves it out",
+      options.file, distinct.size(), rows, column)};
+}
+
+}  // namespace lloyd::apps

@@ -1,0 +1,23 @@
+// Warnings about a fit whose result may not be what the user expects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <lloyd/dataset.hpp>
+#include <lloyd/fit.hpp>
+
+#include "options/data_options.hpp"
+
+namespace lloyd::apps {
+
+/// One sentence if clusters of a complete fit are empty, with the number of distinct samples if
+/// that is the reason; otherwise none.
+std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fit& fit);
+
+/// One sentence if the last column was taken as classes without --label-column, although most of
+/// its values differ, as names and identifiers do. The first 1000 samples are inspected; data sets
+/// of fewer than 10 samples are not.
+std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options);
+
+}  // namespace lloyd::apps

@@ -1,0 +1,52 @@
+#include "options/option_names.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace lloyd::apps {
+namespace {
+
+struct OptionName {
+  std::string_view library;
+  std::string_view option;
+  std::string_view key;
+};
+
+constexpr std::array<OptionName, 8> kOptionNames = {
+    {{"the delimiter option", "--delimiter", "'dataset.delimiter'"},
+     {"the header option", "--header or --no-header", "'dataset.header'"},
+     {"the columns option", "--columns", "'dataset.columns'"},
+     {"the label_column option", "--label-column", "'dataset.label_column'"},
+     {"the dtype option", "--dtype", "'dataset.dtype'"},
+     {"the dataset option", "--dataset", "'dataset.dataset'"},
+     {"the option 'dataset'", "--dataset", "'dataset.dataset'"},
+     {"--drop-columns 0", "--drop-columns 0", "'dataset.drop_columns: [0]'"}}};
+
+constexpr std::array<OptionName, 5> kFurtherKeys = {
+    {{"", "--drop-columns", "'dataset.drop_columns'"},
+     {"", "--columns", "'dataset.columns'"},
+     {"", "--label-column", "'dataset.label_column'"},
+     {"", "--drop-missing", "'dataset.drop_missing'"},
+     {"", "--decimal-comma", "'dataset.decimal_comma'"}}};
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+}
+
+}  // namespace
+
+std::string with_option_names(std::string message) {
+  for (const OptionName& name : kOptionNames) replace_all(message, name.library, name.option);
+  return message;
+}
+
+std::string with_key_names(std::string message) {
+  for (const OptionName& name : kOptionNames) replace_all(message, name.library, name.key);
+  for (const OptionName& name : kFurtherKeys) replace_all(message, name.option, name.key);
+  return message;
+}
+
+}  // namespace lloyd::apps
