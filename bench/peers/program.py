@@ -9,16 +9,15 @@ A program calls `run(describe, Session)`:
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
+import importlib.util
 import json
 import os
 import sys
 import threading
 import time
 
-try:
-    import numpy
-except ImportError:
-    numpy = None  # run() says so
+# numpy is imported where it is used, so that a description does not wait for it.
 
 PROTOCOL = 1
 # Usable processors, counted before a library binds the main thread to one of them.
@@ -97,6 +96,14 @@ def in_best_environment(**variables):
     os.execve(sys.executable, [sys.executable, *sys.argv], environment)
 
 
+def version_of(package, module):
+    """The version of an installed package. Does not import its module, which may take seconds: every run
+    asks for a description twice. Raises ImportError if it is missing."""
+    if importlib.util.find_spec(module) is None:
+        raise ImportError(f"No module named '{module}'")
+    return importlib.metadata.version(package)
+
+
 def integer(name, default, minimum, maximum, meaning):
     return {"name": name, "type": "integer", "default": default, "minimum": minimum,
             "maximum": maximum, "meaning": meaning}
@@ -115,6 +122,8 @@ def thread_count(parameters):
 
 
 def _serve(open_session, requests, answers):
+    import numpy
+
     session = None
     for line in requests:
         request = json.loads(line)
@@ -140,6 +149,8 @@ def _serve(open_session, requests, answers):
 
 
 def _fit(session, request):
+    import numpy
+
     fit = Fit(clusters=request["clusters"], centroids=numpy.load(request["centroids"]),
               max_iterations=request["max_iterations"],
               fixed_iterations=request["fixed_iterations"], tolerance=request["tolerance"],
@@ -160,7 +171,7 @@ def run(describe, open_session):
     if sys.argv[1:] == ["describe"]:
         description = {"protocol": PROTOCOL, "name": "", "version": "", "summary": ""}
         try:
-            if numpy is None:
+            if importlib.util.find_spec("numpy") is None:
                 raise ImportError("No module named 'numpy'")
             description |= describe()
         except ImportError as error:
