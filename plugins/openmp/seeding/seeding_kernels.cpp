@@ -64,6 +64,17 @@ class ExactDistances {
     }
   }
 
+  // Prefetches the samples i = begin + bit number of `lanes`.
+  void prefetch(std::int64_t begin, std::uint64_t lanes) const {
+    constexpr std::int64_t kLine = 64 / sizeof(T);
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const T* const sample = row(begin + std::countr_zero(lanes));
+      for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
+        __builtin_prefetch(sample + j);
+      }
+    }
+  }
+
   const T* row(std::int64_t i) const {
     return static_cast<const T*>(problem_.dataset.data) + i * problem_.dataset.stride;
   }
@@ -92,6 +103,9 @@ class IntegerWorker {
   void visit_nearer(const double* squared_distances, Visit&& visit) {
     samples_.screen_below(rows_.begin, rows_.size(), squared_distances + rows_.begin,
                           offsets_.data(), below_.data());
+    std::uint64_t open = 0;
+    for (const std::uint64_t lanes : below_) open |= lanes;
+    exact_.prefetch(rows_.begin, open);
     for (std::size_t c = 0; c < below_.size(); ++c) {
       exact_.visit_nearer(rows_.begin, below_[c], static_cast<std::int64_t>(c), squared_distances,
                           visit);
