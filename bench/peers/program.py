@@ -84,9 +84,9 @@ class Timer:
 
 def in_best_environment(**variables):
     """Starts this program again with environment variables that its libraries read when they are
-    loaded; None removes one."""
+    loaded; None removes one. A description does not depend on them."""
     wanted = {name: value for name, value in variables.items() if os.environ.get(name) != value}
-    if not wanted or "LLOYD_PEER_ENVIRONMENT" in os.environ:
+    if not wanted or "LLOYD_PEER_ENVIRONMENT" in os.environ or sys.argv[1:] == ["describe"]:
         return
     environment = {**os.environ, "LLOYD_PEER_ENVIRONMENT": "set"}
     for name, value in wanted.items():
