@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <new>
 #include <vector>
 
 #include <lloyd/plugin/sdk/distance.hpp>
@@ -318,12 +319,10 @@ void add_gains(const Problem& problem, const lloyd::GainsRequest& request) {
   gains.finish();
 }
 
-// The same with integers. Keeps the distances in `rated`.
+// The same with integers. Keeps the distances in `rated`, whose pass has begun.
 void add_gains(const Problem& problem, const lloyd::GainsRequest& request, RoundedSamples& samples,
                RatedCandidates& rated) {
   Gains gains(request, problem.team.threads());
-  rated.begin(request.candidates, request.count, problem.dataset.samples, problem.dataset.features,
-              problem.team.threads());
   for_each_integer_tile(problem, samples, [&](int thread, IntegerWorker& worker) {
     rated.keep(request.squared_distances, worker.rows().begin, worker.rows().size());
     worker.visit_nearer(request.squared_distances,
@@ -366,10 +365,21 @@ void OpenmpSeeding::release() {
 }
 
 // Fewer candidates belong to so few clusters that rounding the samples does not pay.
-bool OpenmpSeeding::screens_integers(const double* centroids, std::int64_t count) {
-  constexpr std::int64_t kMinCandidates = 4;
-  return count >= kMinCandidates && dataset_.dtype == lloyd::DType::float32 && in_float32_range_ &&
-         rounded_.set_centroids(centroids, count);
+bool OpenmpSeeding::begin_integer_pass(const lloyd::GainsRequest& request) {
+  constexpr std::int64_t kMinCandidates = 5;
+  rated_.clear();
+  if (request.count < kMinCandidates || dataset_.dtype != lloyd::DType::float32 ||
+      !in_float32_range_ || !rounded_.set_centroids(request.candidates, request.count)) {
+    return false;
+  }
+  try {
+    rated_.begin(request.candidates, request.count, dataset_.samples, dataset_.features,
+                 team_.threads());
+  } catch (const std::bad_alloc&) {
+    release();
+    return false;
+  }
+  return true;
 }
 
 // Float32 samples are screened in float32 if their squared distances neither overflow nor underflow
@@ -406,8 +416,7 @@ lloyd::Status OpenmpSeeding::gains(const lloyd::GainsRequest& request,
   return lloyd::guarded([&] {
     const Problem problem{dataset_, request.candidates, request.count,
                           team_,    instruction_set_,   observer};
-    rated_.clear();
-    if (screens_integers(request.candidates, request.count)) {
+    if (begin_integer_pass(request)) {
       add_gains(problem, request, rounded_, rated_);
       return;
     }

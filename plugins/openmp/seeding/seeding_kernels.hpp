@@ -31,8 +31,8 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
                       lloyd::Observer* observer) noexcept override;
 
  private:
-  // True if the centroids of the next pass are screened in integers.
-  bool screens_integers(const double* centroids, std::int64_t count);
+  // Returns true if the pass of the request is to screen integers.
+  bool begin_integer_pass(const lloyd::GainsRequest& request);
 
   // Calls task.operator()<T, Real>() with the types of the samples and of the screen.
   template <class Task>

@@ -153,7 +153,7 @@ TEST_F(OpenmpSeedingTest, PassesHaveTheBitsOfTheDefinition) {
       for (const int threads : {1, 3}) {
         lloyd::ThreadTeam team(threads);
         OpenmpSeeding seeding(dataset.view(), team, set);
-        for (const std::int64_t m : {4, 8, 13, 29}) {
+        for (const std::int64_t m : {4, 5, 8, 13, 29}) {
           const std::vector<double> candidates = data.candidates(m);
           std::vector<double> distances = distances_at_the_bound(data, candidates, m);
           check_gains(seeding, data, candidates, distances);
