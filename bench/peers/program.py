@@ -9,16 +9,15 @@ A program calls `run(describe, Session)`:
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
+import importlib.util
 import json
 import os
 import sys
 import threading
 import time
 
-try:
-    import numpy
-except ImportError:
-    numpy = None  # run() says so
+# numpy is imported where it is used, so that a description does not wait for it.
 
 PROTOCOL = 1
 # Usable processors, counted before a library binds the main thread to one of them.
@@ -85,9 +84,9 @@ class Timer:
 
 def in_best_environment(**variables):
     """Starts this program again with environment variables that its libraries read when they are
-    loaded; None removes one."""
+    loaded; None removes one. A description does not depend on them."""
     wanted = {name: value for name, value in variables.items() if os.environ.get(name) != value}
-    if not wanted or "LLOYD_PEER_ENVIRONMENT" in os.environ:
+    if not wanted or "LLOYD_PEER_ENVIRONMENT" in os.environ or sys.argv[1:] == ["describe"]:
         return
     environment = {**os.environ, "LLOYD_PEER_ENVIRONMENT": "set"}
     for name, value in wanted.items():
@@ -95,6 +94,14 @@ def in_best_environment(**variables):
         if value is not None:
             environment[name] = value
     os.execve(sys.executable, [sys.executable, *sys.argv], environment)
+
+
+def version_of(package, module):
+    """The version of an installed package. Does not import its module, which may take seconds: every run
+    asks for a description twice. Raises ImportError if it is missing."""
+    if importlib.util.find_spec(module) is None:
+        raise ImportError(f"No module named '{module}'")
+    return importlib.metadata.version(package)
 
 
 def integer(name, default, minimum, maximum, meaning):
@@ -115,6 +122,8 @@ def thread_count(parameters):
 
 
 def _serve(open_session, requests, answers):
+    import numpy
+
     session = None
     for line in requests:
         request = json.loads(line)
@@ -140,6 +149,8 @@ def _serve(open_session, requests, answers):
 
 
 def _fit(session, request):
+    import numpy
+
     fit = Fit(clusters=request["clusters"], centroids=numpy.load(request["centroids"]),
               max_iterations=request["max_iterations"],
               fixed_iterations=request["fixed_iterations"], tolerance=request["tolerance"],
@@ -160,7 +171,7 @@ def run(describe, open_session):
     if sys.argv[1:] == ["describe"]:
         description = {"protocol": PROTOCOL, "name": "", "version": "", "summary": ""}
         try:
-            if numpy is None:
+            if importlib.util.find_spec("numpy") is None:
                 raise ImportError("No module named 'numpy'")
             description |= describe()
         except ImportError as error:

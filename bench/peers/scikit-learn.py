@@ -5,7 +5,7 @@ Its time has a copy of the data, centring, and one assignment more than iteratio
 """
 
 from program import (PROCESSORS, Answer, Timer, choice, in_best_environment, run, thread_count,
-                     threads_parameter)
+                     threads_parameter, version_of)
 
 NAME = "scikit-learn"
 # Some shells preset OPENBLAS_CORETYPE, which halves the speed of products; threads that wander make
@@ -16,10 +16,8 @@ in_best_environment(OPENBLAS_CORETYPE=None, OMP_WAIT_POLICY=None, OMP_PROC_BIND=
 
 
 def describe():
-    import sklearn
-    import threadpoolctl  # noqa: F401
-
-    return {"name": NAME, "version": sklearn.__version__, "algorithm": "lloyd",
+    version_of("threadpoolctl", "threadpoolctl")
+    return {"name": NAME, "version": version_of("scikit-learn", "sklearn"), "algorithm": "lloyd",
             "summary": "scikit-learn's KMeans: products of blocks, OpenMP",
             "accuracy": "float32", "reproducibility": "none",
             "dtypes": ["float32", "float64"],
@@ -34,7 +32,12 @@ class Session:
         self.samples = numpy.array(samples)
         self.algorithm = parameters["algorithm"]
         self.threads = thread_count(parameters)
-        self.mean_variance = float(self.samples.var(axis=0, dtype=numpy.float64).mean())
+
+    def relative_tolerance(self, tolerance):
+        import numpy
+
+        mean_variance = float(self.samples.var(axis=0, dtype=numpy.float64).mean())
+        return tolerance / mean_variance if mean_variance > 0 else 0
 
     def fit(self, fit):
         import warnings
@@ -43,10 +46,10 @@ class Session:
         from threadpoolctl import threadpool_limits
 
         # It may stop before max_iterations when no label changes, which changes no result.
-        tolerance = fit.tolerance / self.mean_variance if self.mean_variance > 0 else 0
+        tolerance = 0 if fit.fixed_iterations else self.relative_tolerance(fit.tolerance)
         model = KMeans(fit.clusters, init=fit.centroids.astype(self.samples.dtype), n_init=1,
                        max_iter=fit.max_iterations, algorithm=self.algorithm,
-                       tol=0 if fit.fixed_iterations else tolerance)
+                       tol=tolerance)
         with warnings.catch_warnings(), threadpool_limits(self.threads):
             warnings.simplefilter("ignore")  # of fits that have not converged
             with Timer() as timer:

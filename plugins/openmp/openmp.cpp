@@ -102,8 +102,10 @@ class OpenmpStep : public lloyd::StepBase {
     const std::int64_t tile =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);
-    const std::int64_t seeding = (threads + 1) * tile + 2 * shape.clusters * shape.features *
-                                                            static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t seeding =
+        (threads + 1) * tile +
+        2 * shape.clusters * shape.features * static_cast<std::int64_t>(sizeof(T)) +
+        lloyd_openmp::OpenmpSeeding::stored_bytes(shape.dtype, shape.samples, shape.features);
     return seeding + lloyd_openmp::Assignment<T>::bytes(shape.samples, shape.clusters,
                                                         shape.features, threads,
                                                         chosen_algorithm(parameters));
@@ -131,6 +133,7 @@ class OpenmpStep : public lloyd::StepBase {
   void begin_fit(const lloyd::StepFitOptions& options) {
     passes_ = 0;
     allows_any_order_ = false;
+    seeding_.release();
     assignment_.begin_fit(options);
   }
   void end_fit() { assignment_.end_fit(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <new>
 #include <vector>
 
 #include <lloyd/plugin/sdk/distance.hpp>
@@ -14,8 +15,6 @@
 
 namespace lloyd_openmp {
 namespace {
-
-using lloyd::squared_distance;
 
 // From this number of new centroids on, only the nearest of them is compared with a sample's
 // current squared distance; fewer are all compared.
@@ -31,12 +30,108 @@ struct Problem {
   lloyd::Observer* observer;
 };
 
-// One thread's state for screening tiles. T: type of the samples; Real: type of the screen.
+// Computes squared distances by the definition. T: type of the samples.
+template <class T>
+class ExactDistances {
+ public:
+  explicit ExactDistances(const Problem& problem) : problem_(problem) {}
+
+  // Calls visit(i, c, distance) for each sample i = begin + bit number of `lanes` whose squared
+  // distance to centroid c is below squared_distances[i].
+  template <class Visit>
+  void visit_nearer(std::int64_t begin, std::uint64_t lanes, std::int64_t c,
+                    const double* squared_distances, Visit&& visit) {
+    constexpr std::size_t kPairs = 4;
+    const std::int64_t d = problem_.dataset.features;
+    const double* const centroid = problem_.centroids + c * d;
+    const double* const centroids[kPairs] = {centroid, centroid, centroid, centroid};
+    while (lanes != 0) {
+      std::int64_t rows[kPairs];
+      const T* samples[kPairs];
+      std::size_t count = 0;
+      for (std::size_t pair = 0; pair < kPairs; ++pair) {
+        if (lanes != 0) rows[count++] = begin + std::countr_zero(lanes);
+        lanes &= lanes - 1;
+        samples[pair] = row(rows[count - 1]);
+      }
+      double distances[kPairs];
+      lloyd::squared_distances(samples, centroids, d, distances);
+      computed_ += static_cast<std::int64_t>(count);
+      for (std::size_t pair = 0; pair < count; ++pair) {
+        if (!(distances[pair] < squared_distances[rows[pair]])) continue;
+        ++nearer_;
+        visit(rows[pair], c, distances[pair]);
+      }
+    }
+  }
+
+  // Prefetches the samples i = begin + bit number of `lanes`.
+  void prefetch(std::int64_t begin, std::uint64_t lanes) const {
+    constexpr std::int64_t kLine = 64 / sizeof(T);
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const T* const sample = row(begin + std::countr_zero(lanes));
+      for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
+        __builtin_prefetch(sample + j);
+      }
+    }
+  }
+
+  const T* row(std::int64_t i) const {
+    return static_cast<const T*>(problem_.dataset.data) + i * problem_.dataset.stride;
+  }
+
+  // Number of distances that were computed but not visited.
+  std::int64_t wasted() const { return computed_ - nearer_; }
+
+ private:
+  const Problem& problem_;
+  std::int64_t computed_ = 0, nearer_ = 0;
+};
+
+// One thread's state for screening tiles of stored integers.
+class IntegerWorker {
+ public:
+  IntegerWorker(const Problem& problem, const RoundedSamples& samples)
+      : samples_(samples),
+        exact_(problem),
+        offsets_(static_cast<std::size_t>(problem.count)),
+        below_(static_cast<std::size_t>(problem.count)) {}
+
+  void load(lloyd::RowRange rows) { rows_ = rows; }
+
+  // As TileWorker::visit_nearer().
+  template <class Visit>
+  void visit_nearer(const double* squared_distances, Visit&& visit) {
+    samples_.screen_below(rows_.begin, rows_.size(), squared_distances + rows_.begin,
+                          offsets_.data(), below_.data());
+    std::uint64_t open = 0;
+    for (const std::uint64_t lanes : below_) open |= lanes;
+    exact_.prefetch(rows_.begin, open);
+    for (std::size_t c = 0; c < below_.size(); ++c) {
+      exact_.visit_nearer(rows_.begin, below_[c], static_cast<std::int64_t>(c), squared_distances,
+                          visit);
+    }
+  }
+
+  lloyd::RowRange rows() const { return rows_; }
+  std::int64_t wasted() const { return exact_.wasted(); }
+
+ private:
+  const RoundedSamples& samples_;
+  ExactDistances<float> exact_;
+  std::vector<std::int32_t> offsets_;
+  std::vector<std::uint64_t> below_;
+  lloyd::RowRange rows_;
+};
+
+// One thread's state for screening tiles in floating point. T: type of the samples; Real: type of
+// the screen.
 template <class T, class Real>
 class TileWorker {
  public:
   TileWorker(const Problem& problem, const Real* screened_centroids)
       : problem_(problem),
+        exact_(problem),
         screened_centroids_(screened_centroids),
         bound_(problem.dataset.features),
         origin_(static_cast<std::size_t>(problem.dataset.features)),
@@ -45,8 +140,8 @@ class TileWorker {
 
   void load(lloyd::RowRange rows) {
     rows_ = rows;
-    load_tile(problem_.instruction_set, row(rows.begin), problem_.dataset.stride, rows.size(),
-              problem_.dataset.features, origin_.data(), tile_.data());
+    load_tile(problem_.instruction_set, exact_.row(rows.begin), problem_.dataset.stride,
+              rows.size(), problem_.dataset.features, origin_.data(), tile_.data());
   }
 
   // Calls visit(i, c, distance) for each sample i of the tile and centroid c whose squared distance
@@ -76,7 +171,7 @@ class TileWorker {
       // screened distance exceeds widen(widen(lowest)) = `rival` is farther.
       const Real rival = bound_.widen(bound_.widen(nearest_.lowest.lanes[lane]));
       if (nearest_.second.lanes[lane] > rival) {
-        decide(i, nearest_.index[lane], squared_distances, visit);
+        exact_.visit_nearer(i, 1, nearest_.index[lane], squared_distances, visit);
       } else {
         limits_.lanes[lane] = std::min(rival, limit);
         unproven = true;
@@ -86,30 +181,18 @@ class TileWorker {
   }
 
  private:
-  const T* row(std::int64_t i) const {
-    return static_cast<const T*>(problem_.dataset.data) + i * problem_.dataset.stride;
-  }
-
-  template <class Visit>
-  void decide(std::int64_t i, std::int64_t c, const double* squared_distances,
-              Visit&& visit) const {
-    const std::int64_t d = problem_.dataset.features;
-    const double distance = squared_distance(row(i), problem_.centroids + c * d, d);
-    if (distance < squared_distances[i]) visit(i, c, distance);
-  }
-
   template <class Visit>
   void visit_below(const double* squared_distances, Visit&& visit) {
     screen_below(problem_.instruction_set, tile_.data(), problem_.dataset.features,
                  screened_centroids_, problem_.count, limits_, below_.data());
-    for (std::int64_t c = 0; c < problem_.count; ++c) {
-      for (std::uint64_t left = below_[static_cast<std::size_t>(c)]; left != 0; left &= left - 1) {
-        decide(rows_.begin + std::countr_zero(left), c, squared_distances, visit);
-      }
+    for (std::size_t c = 0; c < below_.size(); ++c) {
+      exact_.visit_nearer(rows_.begin, below_[c], static_cast<std::int64_t>(c), squared_distances,
+                          visit);
     }
   }
 
   const Problem& problem_;
+  ExactDistances<T> exact_;
   const Real* screened_centroids_;
   ScreenBound<Real> bound_;
   std::vector<Real> origin_;  // zeros
@@ -121,14 +204,11 @@ class TileWorker {
 };
 
 // Calls body(thread, worker) for each tile, after loading it into the worker of the thread.
-template <class T, class Real, class Body>
-void for_each_tile(const Problem& problem, Body&& body) {
+// `workers`: one for each thread.
+template <class Worker, class Body>
+void for_each_tile(const Problem& problem, std::vector<Worker>& workers, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
   const std::int64_t d = problem.dataset.features;
-  const std::vector<Real> screened(problem.centroids, problem.centroids + problem.count * d);
-  const int threads = useful_threads(n, problem.count, d, problem.team.threads());
-  std::vector<TileWorker<T, Real>> workers(static_cast<std::size_t>(threads),
-                                           {problem, screened.data()});
   // Large enough to amortise scheduling, small enough to react to cancellation.
   constexpr std::int64_t kChunkOperations = std::int64_t{1} << 23;
   const std::int64_t chunk =
@@ -139,11 +219,11 @@ void for_each_tile(const Problem& problem, Body&& body) {
     return problem.observer != nullptr && problem.observer->stop_requested();
   };
   std::atomic<bool> stopped = stop_requested();
-  problem.team.for_each(threads, chunks, [&](int thread, std::int64_t at) {
+  problem.team.for_each(std::ssize(workers), chunks, [&](int thread, std::int64_t at) {
     if (thread == 0 && stop_requested()) stopped = true;
     if (stopped) return;
     const lloyd::FloatEnvironment environment;
-    TileWorker<T, Real>& worker = workers[static_cast<std::size_t>(thread)];
+    Worker& worker = workers[static_cast<std::size_t>(thread)];
     for (std::int64_t i = at * chunk; i < std::min((at + 1) * chunk, n); i += kTile) {
       worker.load({i, std::min(i + kTile, n)});
       body(thread, worker);
@@ -152,14 +232,48 @@ void for_each_tile(const Problem& problem, Body&& body) {
   if (stopped) throw lloyd::StatusError(lloyd::StatusCode::cancelled, "the seeding was cancelled");
 }
 
+std::size_t threads_for(const Problem& problem) {
+  return static_cast<std::size_t>(useful_threads(problem.dataset.samples, problem.count,
+                                                 problem.dataset.features, problem.team.threads()));
+}
+
+template <class T, class Real, class Body>
+void for_each_float_tile(const Problem& problem, Body&& body) {
+  const std::vector<Real> screened(problem.centroids,
+                                   problem.centroids + problem.count * problem.dataset.features);
+  std::vector<TileWorker<T, Real>> workers(threads_for(problem), {problem, screened.data()});
+  for_each_tile(problem, workers, body);
+}
+
+// Screens in integers.
+template <class Body>
+void for_each_integer_tile(const Problem& problem, RoundedSamples& samples, Body&& body) {
+  std::vector<IntegerWorker> workers(threads_for(problem), {problem, samples});
+  for_each_tile(problem, workers, body);
+  std::int64_t wasted = 0;
+  for (const IntegerWorker& worker : workers) wasted += worker.wasted();
+  samples.record_pass(problem.dataset.samples * problem.count, wasted);
+}
+
+// Visits of samples whose squared distances a request for the nearest centroids lowers.
+class NearestUpdate {
+ public:
+  explicit NearestUpdate(const lloyd::NearestRequest& request) : request_(request) {}
+
+  void operator()(std::int64_t i, std::int64_t c, double distance) const {
+    request_.squared_distances[i] = distance;
+    if (request_.nearest == nullptr) return;
+    request_.nearest[i] = static_cast<std::int32_t>(request_.first_index + c);
+  }
+
+ private:
+  const lloyd::NearestRequest& request_;
+};
+
 template <class T, class Real>
 void update_nearest(const Problem& problem, const lloyd::NearestRequest& request) {
-  const auto update = [&](std::int64_t i, std::int64_t c, double distance) {
-    request.squared_distances[i] = distance;
-    if (request.nearest == nullptr) return;
-    request.nearest[i] = static_cast<std::int32_t>(request.first_index + c);
-  };
-  for_each_tile<T, Real>(problem, [&](int, TileWorker<T, Real>& worker) {
+  const NearestUpdate update(request);
+  for_each_float_tile<T, Real>(problem, [&](int, TileWorker<T, Real>& worker) {
     if (request.count < kMinNearestFirst) {
       worker.visit_nearer(request.squared_distances, update);
     } else {
@@ -168,22 +282,57 @@ void update_nearest(const Problem& problem, const lloyd::NearestRequest& request
   });
 }
 
+// The gains of a request, summed per thread.
+class Gains {
+ public:
+  Gains(const lloyd::GainsRequest& request, int threads)
+      : request_(request),
+        sums_(static_cast<std::size_t>(threads),
+              std::vector<std::int64_t>(static_cast<std::size_t>(request.count))) {}
+
+  void add(int thread, std::int64_t i, std::int64_t c, double distance) {
+    sums_[static_cast<std::size_t>(thread)][static_cast<std::size_t>(c)] +=
+        request_.scale.weight(request_.squared_distances[i]) - request_.scale.weight(distance);
+  }
+
+  void finish() const {
+    std::fill_n(request_.gains, request_.count, 0);
+    for (const auto& own : sums_) {
+      for (std::size_t c = 0; c < own.size(); ++c) request_.gains[c] += own[c];
+    }
+  }
+
+ private:
+  const lloyd::GainsRequest& request_;
+  std::vector<std::vector<std::int64_t>> sums_;
+};
+
 template <class T, class Real>
 void add_gains(const Problem& problem, const lloyd::GainsRequest& request) {
-  std::vector<std::vector<std::int64_t>> sums(
-      static_cast<std::size_t>(problem.team.threads()),
-      std::vector<std::int64_t>(static_cast<std::size_t>(request.count)));
-  for_each_tile<T, Real>(problem, [&](int thread, TileWorker<T, Real>& worker) {
-    std::int64_t* own = sums[static_cast<std::size_t>(thread)].data();
-    worker.visit_nearer(request.squared_distances, [&](std::int64_t i, std::int64_t c,
-                                                       double distance) {
-      own[c] += request.scale.weight(request.squared_distances[i]) - request.scale.weight(distance);
-    });
+  Gains gains(request, problem.team.threads());
+  for_each_float_tile<T, Real>(problem, [&](int thread, TileWorker<T, Real>& worker) {
+    worker.visit_nearer(request.squared_distances,
+                        [&](std::int64_t i, std::int64_t c, double distance) {
+                          gains.add(thread, i, c, distance);
+                        });
   });
-  std::fill_n(request.gains, request.count, 0);
-  for (const auto& own : sums) {
-    for (std::size_t c = 0; c < own.size(); ++c) request.gains[c] += own[c];
-  }
+  gains.finish();
+}
+
+// The same with integers. Keeps the distances in `rated`, whose pass has begun.
+void add_gains(const Problem& problem, const lloyd::GainsRequest& request, RoundedSamples& samples,
+               RatedCandidates& rated) {
+  Gains gains(request, problem.team.threads());
+  for_each_integer_tile(problem, samples, [&](int thread, IntegerWorker& worker) {
+    rated.keep(request.squared_distances, worker.rows().begin, worker.rows().size());
+    worker.visit_nearer(request.squared_distances,
+                        [&](std::int64_t i, std::int64_t c, double distance) {
+                          gains.add(thread, i, c, distance);
+                          rated.add(thread, i, c, distance);
+                        });
+  });
+  rated.end();
+  gains.finish();
 }
 
 bool is_float32(double value) {
@@ -202,7 +351,36 @@ OpenmpSeeding::OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTea
     : dataset_(dataset),
       team_(team),
       instruction_set_(set),
-      in_float32_range_(lloyd::Float32Range(dataset).covers_differences()) {}
+      in_float32_range_(lloyd::Float32Range(dataset).covers_differences()),
+      rounded_(dataset, set) {}
+
+std::int64_t OpenmpSeeding::stored_bytes(lloyd::DType dtype, std::int64_t n, std::int64_t d) {
+  const std::int64_t rounded = dtype == lloyd::DType::float32 ? RoundedSamples::bytes(n, d) : 0;
+  return rounded > 0 ? rounded + RatedCandidates::bytes(n) : 0;
+}
+
+void OpenmpSeeding::release() {
+  rounded_.release();
+  rated_.release();
+}
+
+// Fewer candidates belong to so few clusters that rounding the samples does not pay.
+bool OpenmpSeeding::begin_integer_pass(const lloyd::GainsRequest& request) {
+  constexpr std::int64_t kMinCandidates = 5;
+  rated_.clear();
+  if (request.count < kMinCandidates || dataset_.dtype != lloyd::DType::float32 ||
+      !in_float32_range_ || !rounded_.set_centroids(request.candidates, request.count)) {
+    return false;
+  }
+  try {
+    rated_.begin(request.candidates, request.count, dataset_.samples, dataset_.features,
+                 team_.threads());
+  } catch (const std::bad_alloc&) {
+    release();
+    return false;
+  }
+  return true;
+}
 
 // Float32 samples are screened in float32 if their squared distances neither overflow nor underflow
 // and the centroids are float32 values.
@@ -223,6 +401,11 @@ lloyd::Status OpenmpSeeding::nearest(const lloyd::NearestRequest& request,
   return lloyd::guarded([&] {
     const Problem problem{dataset_, request.centroids, request.count,
                           team_,    instruction_set_,  observer};
+    if (request.count == 1) {
+      const NearestUpdate update(request);
+      const auto visit = [&](std::int64_t i, double distance) { update(i, 0, distance); };
+      if (rated_.visit_nearer(request.centroids, request.squared_distances, team_, visit)) return;
+    }
     dispatch(request.centroids, request.count,
              [&]<class T, class Real>() { update_nearest<T, Real>(problem, request); });
   });
@@ -233,6 +416,10 @@ lloyd::Status OpenmpSeeding::gains(const lloyd::GainsRequest& request,
   return lloyd::guarded([&] {
     const Problem problem{dataset_, request.candidates, request.count,
                           team_,    instruction_set_,   observer};
+    if (begin_integer_pass(request)) {
+      add_gains(problem, request, rounded_, rated_);
+      return;
+    }
     dispatch(request.candidates, request.count,
              [&]<class T, class Real>() { add_gains<T, Real>(problem, request); });
   });

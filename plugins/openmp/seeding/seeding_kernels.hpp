@@ -5,6 +5,8 @@
 #include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "common/instruction_set.hpp"
+#include "seeding/rated_candidates.hpp"
+#include "seeding/rounded_samples.hpp"
 
 namespace lloyd_openmp {
 
@@ -18,12 +20,20 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   /// The data that `dataset` refers to and `team` must outlive it.
   OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set);
 
+  /// Bytes that passes over n samples of d features store until release().
+  static std::int64_t stored_bytes(lloyd::DType dtype, std::int64_t n, std::int64_t d);
+  /// Frees what the passes of a seeding have stored.
+  void release();
+
   lloyd::Status nearest(const lloyd::NearestRequest& request,
                         lloyd::Observer* observer) noexcept override;
   lloyd::Status gains(const lloyd::GainsRequest& request,
                       lloyd::Observer* observer) noexcept override;
 
  private:
+  // Returns true if the pass of the request is to screen integers.
+  bool begin_integer_pass(const lloyd::GainsRequest& request);
+
   // Calls task.operator()<T, Real>() with the types of the samples and of the screen.
   template <class Task>
   void dispatch(const double* centroids, std::int64_t count, Task&& task) const;
@@ -32,6 +42,8 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   lloyd::ThreadTeam& team_;
   InstructionSet instruction_set_;
   bool in_float32_range_;
+  RoundedSamples rounded_;
+  RatedCandidates rated_;
 };
 
 }  // namespace lloyd_openmp

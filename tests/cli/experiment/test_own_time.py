@@ -1,11 +1,15 @@
 """The parts of `lloyd run` other than fits: seeding with a backend's kernels, checks, and their times."""
 
+import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import ROOT
 from worker_case import WorkerCase
 
 # Its seeding is large enough for the kernels of a backend.
@@ -70,6 +74,22 @@ class OwnTime(WorkerCase):
         out, _ = self.finish(config)
         self.assertNotIn("sampled", out)
         self.assertEqual({record["checked_labels"] for record in self.records()}, {4000})
+
+    def test_scikit_learn_is_described_without_importing_it(self):
+        packages = self.folder / "packages"
+        for package, module in [("numpy", "numpy"), ("scikit-learn", "sklearn"), ("threadpoolctl", "threadpoolctl")]:
+            (packages / module).mkdir(parents=True)
+            (packages / module / "__init__.py").write_text("raise RuntimeError('this was imported')\n")
+            info = packages / f"{package.replace('-', '_')}-7.8.9.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 7.8.9\n")
+        described = subprocess.run(
+            [sys.executable, "-B", ROOT / "bench" / "peers" / "scikit-learn.py", "describe"],
+            env={**os.environ, "PYTHONPATH": str(packages)}, capture_output=True, text=True)
+        self.assertEqual(described.returncode, 0, described.stderr)
+        description = json.loads(described.stdout)
+        self.assertEqual(description["version"], "7.8.9")
+        self.assertNotIn("unavailable", description)
 
 if __name__ == "__main__":
     unittest.main()
