@@ -19,6 +19,7 @@ std::vector<Case> all_cases() {
   add_edge_cases(cases);
   add_layout_cases(cases);
   add_range_cases(cases);
+  add_bisector_cases(cases);
   add_empty_cluster_cases(cases);
   add_stop_cases(cases);
   add_observer_cases(cases);
