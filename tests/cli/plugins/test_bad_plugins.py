@@ -281,6 +281,29 @@ class Process(TestCase):
         failed = {result.get("message") for result in results if result["outcome"] == "failed"}
         self.assertEqual(failed, {ENDED + "exit(0)"})
 
+    def test_equal_failures_are_printed_once_and_again_at_the_end(self):
+        done = verify("fit-exits", "--case", "stop/*", "--case", "description/*")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        lines, end = done.stdout.split("\nfailed:\n")
+        failed = re.findall(r"^failed  (\S+): (.*)$", lines, re.M)
+        first = failed[0][0]
+        self.assertEqual(failed[0], ("stop/labels/float32", ENDED + "exit(0)"))
+        self.assertEqual({message for _, message in failed[1:]}, {f"like {first}"})
+        self.assertGreater(len(failed), 10)
+        self.assertRegex(lines, r"(?m)^passed  description/info")
+        self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\)\n    stop/labels,")
+        self.assertRegex(end, rf"\n\nfit-exits \S+: \d+ passed, {len(failed)} failed, 0 skipped\n$")
+
+    def test_a_plugin_that_hangs_everywhere_is_given_up(self):
+        done = verify("fit-hangs", "--case", "stop/*", "--timeout", "10", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual([result.get("message") for result in report["results"]],
+                         ["it took longer than 10 s"] * 3)
+        self.assertRegex(report["stopped"],
+                         r"^3 cases took longer than 10 s each, so the remaining \d+ were not run; --timeout")
+        self.assertEqual(done.stderr, f"lloyd: {report['stopped']}\n")
+
     def test_what_a_plugin_prints_is_not_mixed_with_results(self):
         done = verify("prints", "--case", "stop/labels*", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
