@@ -250,21 +250,33 @@ class HostGoesOn(TestCase):
                 self.assertFalse((self.folder / "out").exists())
 
     def test_two_plugins_of_one_name_are_both_refused(self):
-        for folder, files, name in [("twins", ["lloyd_twin-a.so", "lloyd_twin-b.so"], "twin"),
-                                    ("impostor", ["lloyd_impostor.so"], "sequential")]:
-            with self.subTest(folder):
-                option = ["--plugin-dir", BAD_PLUGINS / folder]
-                listing = run_json(*option, "backends")
-                kept = [backend["name"] for backend in listing["backends"]]
-                self.assertEqual(kept, [host for host in HOST if host != name])
-                reasons = [entry["reason"] for entry in listing["refused"]]
-                self.assertEqual(len(reasons), 2)
-                for reason in reasons:
-                    self.assertIn(f"two plugins are named '{name}': {BAD_PLUGINS / folder / files[0]}"
-                                  " and ", reason)
-                named = run(*option, "fit", IRIS, "-k", "3", "--backend", name, status=2)
-                self.assertIn(f"lloyd: two plugins are named '{name}': ", named.stderr)
-                run(*option, "fit", IRIS, "-k", "3", "--backend", "openmp")
+        option = ["--plugin-dir", BAD_PLUGINS / "twins"]
+        listing = run_json(*option, "backends")
+        self.assertEqual([backend["name"] for backend in listing["backends"]], HOST)
+        reasons = [entry["reason"] for entry in listing["refused"]]
+        self.assertEqual(len(reasons), 2)
+        for reason in reasons:
+            self.assertIn(f"two plugins are named 'twin': {BAD_PLUGINS / 'twins' / 'lloyd_twin-a.so'} and ", reason)
+        named = run(*option, "fit", IRIS, "-k", "3", "--backend", "twin", status=2)
+        self.assertIn("lloyd: two plugins are named 'twin': ", named.stderr)
+        run(*option, "fit", IRIS, "-k", "3", "--backend", "openmp")
+
+    def test_a_plugin_of_plugin_dir_hides_an_installed_one(self):
+        listing = run_json("--plugin-dir", BAD_PLUGINS / "impostor", "backends")
+        self.assertEqual([backend["name"] for backend in listing["backends"]], HOST)
+        found = {backend["name"]: backend["summary"] for backend in listing["backends"]}
+        good = run_json("--plugin-dir", BAD_PLUGINS / "good", "backends")["backends"]
+        self.assertEqual(found["sequential"], {backend["name"]: backend["summary"] for backend in good}["good"])
+        reasons = [entry["reason"] for entry in listing["refused"]]
+        self.assertEqual(len(reasons), 1)
+        self.assertRegex(reasons[0], r"/lloyd_sequential\.so: not used: \S+/lloyd_impostor\.so, in a folder that is "
+                                     "searched first, is also a plugin named 'sequential'$")
+
+    def test_a_plugin_dir_without_plugins_is_noted(self):
+        done = run("--plugin-dir", self.folder, "backends")
+        self.assertEqual(done.stderr, f"lloyd: --plugin-dir: {self.folder} has no file lloyd_NAME.so; its subfolders "
+                                      "are not searched\n")
+        self.assertEqual(run("--plugin-dir", BAD_PLUGINS / "good", "backends").stderr, "")
 
 
 class Process(TestCase):
