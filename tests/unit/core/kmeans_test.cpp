@@ -47,6 +47,30 @@ TEST(KMeans, ClustersFloat64SamplesLikeADataset) {
   EXPECT_EQ(kmeans(dataset, 2, kSequential).centroids, fit.centroids);
 }
 
+// Saving such a fit would replace a good model by one that cannot be read.
+TEST(KMeans, AFitWithoutCentroidsIsNotSavedAndPredictsNothing) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("model.json", "the former model");
+  KMeansOptions options = kSequential;
+  options.stop = [] { return true; };
+  Fit fit = kmeans(kPoints.data(), 4, 2, 2, options);
+  ASSERT_TRUE(fit.centroids.empty());
+  EXPECT_EQ(
+      message_of<InputError>([&] { fit.save(file); }),
+      "the model has no centroids, so it cannot be saved: the fit was cancelled before it had "
+      "any");
+  EXPECT_EQ(TemporaryFolder::read(file), "the former model");
+  EXPECT_EQ(message_of<InputError>([&] { fit.predict(kPoints.data(), 4); }),
+            "the model has no centroids, so it cannot label samples: the fit was cancelled before "
+            "it had any");
+  fit.clusters = 2;
+  fit.features = 2;
+  fit.centroids = {1, 2, 3};
+  EXPECT_EQ(
+      message_of<InputError>([&] { fit.save(file); }),
+      "the model cannot be saved: it has 3 values of centroids, but 2 clusters of 2 features");
+}
+
 TEST(KMeans, PredictsSavesAndLoads) {
   const TemporaryFolder folder;
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
