@@ -71,6 +71,16 @@ TEST(KMeans, AFitWithoutCentroidsIsNotSavedAndPredictsNothing) {
       "the model cannot be saved: it has 3 values of centroids, but 2 clusters of 2 features");
 }
 
+TEST(KMeans, BlocksHaveAtLeastOneRow) {
+  const Dataset dataset(blob_rows({.samples = 10}), 4);
+  KMeansOptions options = kSequential;
+  options.block_rows = 0;
+  EXPECT_NE(message_of<InputError>([&] {
+              kmeans(dataset, 2, options);
+            }).find("block_rows is 0; data that is not in memory is read in blocks of at least 1"),
+            std::string::npos);
+}
+
 TEST(KMeans, PredictsSavesAndLoads) {
   const TemporaryFolder folder;
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
