@@ -71,6 +71,17 @@ TEST(KMeans, AFitWithoutCentroidsIsNotSavedAndPredictsNothing) {
       "the model cannot be saved: it has 3 values of centroids, but 2 clusters of 2 features");
 }
 
+TEST(KMeans, ReportsStages) {
+  std::vector<std::string> stages;
+  KMeansOptions options = kSequential;
+  options.on_stage = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    if (done == total) stages.emplace_back(stage);
+  };
+  kmeans(kPoints.data(), 4, 2, 2, options);
+  ASSERT_FALSE(stages.empty());
+  EXPECT_EQ(stages.back(), "checking");
+}
+
 TEST(KMeans, BlocksHaveAtLeastOneRow) {
   const Dataset dataset(blob_rows({.samples = 10}), 4);
   KMeansOptions options = kSequential;
